@@ -1,0 +1,20 @@
+"""unmask: see what the known features hide.
+
+Maps of objects from their pairwise dissimilarities, given features that are already known, so that the map shows only
+what is not yet known.
+"""
+
+from importlib.metadata import version as _version
+
+from .estimators import ConditionalClassicalMDS, ConditionalMDS
+from .problem import MissingDissimilarityWarning, RedundantKnownWarning
+
+__version__ = _version("unmask")
+
+__all__ = [
+    "ConditionalClassicalMDS",
+    "ConditionalMDS",
+    "MissingDissimilarityWarning",
+    "RedundantKnownWarning",
+    "__version__",
+]

@@ -1,0 +1,1 @@
+"""The loop: fit, look, name, condition, again. Still empty."""

@@ -1,0 +1,1 @@
+"""Transformers from features to dissimilarities. Still empty."""

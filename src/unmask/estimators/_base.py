@@ -1,0 +1,210 @@
+"""What the conditional estimators share: reading input, reporting a map, placing new objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics import pairwise_distances
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import Array
+from ..engines import Engine
+from ..kernels import Workers
+from ..problem import (
+    Dissimilarities,
+    KnownFeatures,
+    align_columns,
+    canonical_correlations,
+    check_dissimilarities,
+    is_pandas,
+    known_table,
+    symmetric_root,
+)
+from ..solvers import canonical_map
+from ._parameters import require_choice, require_coef, require_integer, require_jobs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the estimators that make a map from dissimilarities given known features."""
+
+    # `known` travels through a pipeline by metadata routing without being asked for twice.
+    __metadata_request__fit = {"known": True}
+    __metadata_request__transform = {"known": True}
+
+    n_components: int
+    metric: Any
+    metric_params: dict[str, Any] | None
+    coef: Any
+    symmetrize: str | None
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.allow_nan = precomputed
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _check_common_parameters(self) -> int:
+        require_coef(self.coef)
+        require_choice("symmetrize", self.symmetrize, (None, "mean"))
+        require_jobs(self.n_jobs)
+        return require_integer("n_components", self.n_components, 0)
+
+    # ---- reading input
+
+    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
+        """Return checked dissimilarities, computed from features unless they are precomputed."""
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            checked = check_dissimilarities(X, symmetrize=self.symmetrize, workers=workers)
+            self.n_features_in_ = checked.n
+            if checked.labels is not None and all(isinstance(label, str) for label in checked.labels):
+                self.feature_names_in_ = np.asarray(checked.labels, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            self._fit_X = None
+            return checked
+        features = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
+        self._fit_X = features
+        D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
+        checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
+        labels = X.index if is_pandas(X) else None
+        return Dissimilarities(checked.values, labels, checked.missing, checked.largest)
+
+    def _read_new_dissimilarities(self, X: Any) -> Array:
+        """Return dissimilarities (new x fitted) for new objects."""
+        if self._fit_X is not None:
+            features = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            return np.asarray(pairwise_distances(features, self._fit_X, metric=self.metric, **(self.metric_params or {})))
+        D = align_columns(X, self._labels, "the header of the new dissimilarities")
+        values: Array = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        if values.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input: one dissimilarity to each fitted object."
+            )
+        if np.isinf(values).any() or (values < 0).any():
+            i, j = np.argwhere(np.isinf(values) | (values < 0))[0]
+            raise ValueError(f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be >= 0.")
+        return values
+
+    def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
+        """Return the fitted scale's coordinates of what is known about new objects."""
+        coded: KnownFeatures = self._known
+        if not coded.names:
+            if known is not None:
+                raise ValueError("known was given, but the map was fitted without known features; fit it with known=….")
+            return np.empty((rows, 0))
+        if known is None:
+            raise ValueError(
+                f"known is needed: the map was fitted given {', '.join(coded.names)}; pass these for the new objects too."
+            )
+        values, names, _ = known_table(known, rows, labels)
+        if hasattr(known, "columns") and set(names) == set(coded.names):
+            values = values[:, [names.index(name) for name in coded.names]]
+        elif values.shape[1] != len(coded.names) or hasattr(known, "columns"):
+            raise ValueError(f"known has columns {list(names)} but the map was fitted given {list(coded.names)}.")
+        return np.asarray(coded.standardise(values) @ self._coef_standard)
+
+    # ---- reporting
+
+    def _report(self, U: Array, gram: Array, engine: Engine, known: KnownFeatures, checked: Dissimilarities) -> None:
+        """Set the fitted attributes for a map U and BB' in the engine's units."""
+        U = canonical_map(U)
+        roots = _block_roots(gram, known)
+        Z = np.column_stack([U, known.values @ roots])
+        self._labels = checked.labels
+        self._known = known
+        self._scale = engine.scale
+        self._coef_standard = roots
+        self._known_map = known.values @ roots
+        self.embedding_ = (U / engine.scale).astype(checked.values.dtype)
+        self.stress_ = engine.exact_stress(Z) / engine.total
+        self.leak_ = _average(canonical_correlations(U, known.values))
+        self._report_tables(gram, engine.point_stress(Z) / (2 * engine.total))
+
+    def _report_tables(self, gram: Array, point_stress: Array) -> None:
+        import pandas as pd
+
+        known: KnownFeatures = self._known
+        names, kept = list(known.names), list(known.kept)
+        scale = known.scale[kept] * self._scale
+        coef = np.zeros((len(names), len(names)))
+        coef[np.ix_(kept, kept)] = _raw_coefficients(gram, known) / self._scale
+        raw = np.zeros(len(names))
+        raw[kept] = np.sqrt(np.diagonal(gram)) / scale
+        n = len(known.values)
+        deviation = known.scale * np.sqrt(n / (n - 1))
+        self.coef_ = pd.DataFrame(coef, index=names, columns=names)
+        self.importance_ = pd.DataFrame({"raw": raw, "standardized": raw * deviation}, index=names)
+        self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
+        self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
+
+    # ---- new objects
+
+    def transform(self, X: Any, *, known: Any = None) -> Array:
+        """Place new objects on the fitted map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_objects), or (n_new, n_features)
+            Dissimilarities of the new objects to the fitted ones (``metric="precomputed"``; a DataFrame's columns are
+            matched by label), or their features.
+        known : array-like of shape (n_new, n_known), optional
+            Known features of the new objects; needed when the map was fitted with known features.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Coordinates on the map. The map itself does not change; a fitted object returns to its own point.
+        """
+        check_is_fitted(self)
+        delta = self._read_new_dissimilarities(X)
+        known_map = self._known_of_new(known, len(delta), X.index if is_pandas(X) else None)
+        difference = known_map[:, None, :] - self._known_map[None, :, :]
+        c = np.einsum("ijk,ijk->ij", difference, difference)
+        U = self._place(delta.astype(np.float64) * self._scale, c)
+        return np.asarray((U / self._scale).astype(delta.dtype))
+
+    def _place(self, delta: Array, c: Array) -> Array:
+        raise NotImplementedError
+
+
+def _average(values: Array) -> float:
+    """Return the mean; 0 where there is nothing to average (nothing known, so nothing can leak)."""
+    return float(values.mean()) if len(values) else 0.0
+
+
+def _block_roots(gram: Array, known: KnownFeatures) -> Array:
+    """Return the symmetric positive root of each block of BB'."""
+    roots = np.zeros_like(gram)
+    for group in known.groups:
+        block = np.ix_(group, group)
+        roots[block] = symmetric_root(gram[block])
+    return roots
+
+
+def _raw_coefficients(gram: Array, known: KnownFeatures) -> Array:
+    """Return the symmetric positive B per unit of the known features as given, block by block.
+
+    A block's columns are divided by their typical scale before the root is taken, so that no square overflows.
+    """
+    coef = np.zeros_like(gram)
+    scale = known.scale[list(known.kept)]
+    for group in known.groups:
+        block = np.ix_(group, group)
+        typical = np.exp(np.mean(np.log(scale[list(group)])))
+        relative = scale[list(group)] / typical
+        coef[block] = symmetric_root(gram[block] / np.outer(relative, relative)) / typical
+    return coef

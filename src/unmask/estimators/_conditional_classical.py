@@ -1,0 +1,129 @@
+"""Conditional classical scaling: the closed form as an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..engines import make_engine
+from ..kernels import Workers, resolve_threads
+from ..problem import build_pairs, check_dimension, check_known
+from ..solvers import closed_form
+from ._base import ConditionalMap
+
+
+class ConditionalClassicalMDS(ConditionalMap):
+    """Classical scaling of what the known features leave unexplained, in closed form.
+
+    Squared dissimilarities are regressed on the squared differences of the known features, what these explain is
+    subtracted, and the rest is double-centred and decomposed. There is one answer, no start and no iteration; it
+    minimises no stress, and :class:`ConditionalMDS`, which does, uses it as its first start. Without known
+    features this is classical (Torgerson) scaling.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map; 0 fits the coefficients alone.
+    metric : str or callable, default="euclidean"
+        How to compute dissimilarities from features; ``"precomputed"`` if `X` holds dissimilarities.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
+        Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
+        products of two features as well, so that the result does not depend on how the features are coded.
+        Negative estimates count as zero.
+    symmetrize : {None, "mean"}, default=None
+        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
+    n_jobs : int, optional
+        Threads for the passes over the pairs; None and -1 mean every core.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_objects, n_components)
+        The map, in principal axes. An axis with a negative eigenvalue is zero.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Leading eigenvalues of the double-centred remainder.
+    coef_, stress_, importance_, leak_, stress_per_point_, known_redundant_
+        As in :class:`ConditionalMDS`.
+
+    Examples
+    --------
+    >>> from unmask import ConditionalClassicalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> kin = load_kinship()
+    >>> mds = ConditionalClassicalMDS(n_components=2, metric="precomputed")
+    >>> U = mds.fit_transform(kin.dissimilarities, known=kin.known[["gender", "degree"]])
+    >>> U.shape, round(mds.stress_, 4)
+    ((14, 2), 0.0235)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        coef: Any = "diagonal",
+        symmetrize: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.coef = coef
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> ConditionalClassicalMDS:
+        """Compute the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``), none missing, or features.
+        y : ignored
+            Present by convention.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object.
+
+        Returns
+        -------
+        self : ConditionalClassicalMDS
+        """
+        p = self._check_common_parameters()
+        with Workers(resolve_threads(self.n_jobs)) as workers:
+            checked = self._read_dissimilarities(X, workers)
+            if checked.missing:
+                raise ValueError(
+                    f"{checked.missing} dissimilarities are missing (NaN) and the closed form needs all of them; "
+                    "use ConditionalMDS, or fill them."
+                )
+            coded = check_known(known, checked.n, checked.labels, self.coef)
+            check_dimension(p, checked.n, coded)
+            engine = make_engine(build_pairs(checked, None, None, workers), workers)
+            U, gram, values = closed_form(engine, coded, p)
+            self._report(U, gram, engine, coded, checked)
+            self.eigenvalues_ = values / engine.scale**2
+            # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
+            means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
+            self._mean_squares = means - squares - squares.mean()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
+        """Compute the map and return it; see :meth:`fit`."""
+        embedding: Array = self.fit(X, known=known).embedding_
+        return embedding
+
+    def _place(self, delta: Array, c: Array) -> Array:
+        """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
+        if np.isnan(delta).any():
+            raise ValueError("the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS.")
+        U = self.embedding_.astype(np.float64) * self._scale
+        values = np.sum(U**2, axis=0)
+        axes = np.divide(U, values, out=np.zeros_like(U), where=values > 0)
+        return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)
+
+

@@ -1,0 +1,314 @@
+"""Conditional multidimensional scaling by majorisation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._typing import Array
+from ..engines import make_engine
+from ..kernels import Pairs, Weighting, Workers, resolve_threads
+from ..problem import (
+    SCHEMES,
+    Dissimilarities,
+    KnownFeatures,
+    Problem,
+    align_rows,
+    build_pairs,
+    check_dimension,
+    check_known,
+)
+from ..solvers import (
+    RULES,
+    Attempt,
+    Objective,
+    Solution,
+    Start,
+    attempt_all,
+    automatic_number,
+    best_of,
+    given_start,
+    make_objective,
+    make_starts,
+    place,
+)
+from ._base import ConditionalMap
+from ._parameters import require_choice, require_integer, require_number
+
+INITS = ("auto", "closed-form", "random")
+SOLVERS = ("auto", *RULES)
+
+
+class ConditionalMDS(ConditionalMap):
+    """Map objects from their dissimilarities, given what is already known about them.
+
+    Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
+    minimising the conditional stress
+
+        sum over i<j of  w_ij (delta_ij - d_ij)^2,    d_ij^2 = |u_i - u_j|^2 + |B'(v_i - v_j)|^2,
+
+    so that the map shows only what the known features do not. Without known features this is metric
+    multidimensional scaling.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map; 0 fits the coefficients alone.
+    metric : str or callable, default="euclidean"
+        How to compute dissimilarities from features, as in :func:`sklearn.metrics.pairwise_distances`;
+        ``"precomputed"`` if `X` holds dissimilarities.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    coef : {"full", "diagonal", "grouped"} or list of lists, default="full"
+        Structure of the coefficients. ``"full"``: known features act together, through a symmetric matrix.
+        ``"diagonal"``: each by a number of its own. ``"grouped"``: one block per feature, where a feature is a
+        column, or, in a DataFrame with two levels of columns, all columns below one name. A list of lists of
+        columns spells the blocks out.
+    weights : {None, "sammon"}, default=None
+        Scheme for the weights of pairs. ``"sammon"`` is ``1 / (delta_ij * sum of delta)``, which lets small
+        dissimilarities count more (a dissimilarity of 0 counts as the smallest positive one). An array of weights is
+        data: pass it to :meth:`fit`.
+    leak_penalty : float, default=0.0
+        Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
+        explain is added to the stress. 0.1 is a good first try.
+    orthogonal : bool, default=False
+        Keep the map uncorrelated with the known features.
+    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+        Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
+        coefficients (``None`` without known features).
+    n_init : "auto" or int, default="auto"
+        Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 200 for a dozen objects
+        and fewer the more there are (see :ref:`notes <mds-notes>`).
+    solver : {"auto", "lbfgs", "smacof"}, default="auto"
+        ``"lbfgs"`` (what ``"auto"`` means): limited-memory BFGS in the metric of the majoriser. ``"smacof"``:
+        plain conditional SMACOF, slower, step by step as published.
+    max_iter : int, default=1000
+        Most iterations from each start.
+    tol : float, default=1e-9
+        Stop when the normalised stress falls by less than this in an iteration (``"lbfgs"``: in three in a row).
+    symmetrize : {None, "mean"}, default=None
+        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
+    n_jobs : int, optional
+        Threads for the passes over the pairs; None and -1 mean every core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the random starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per iteration.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_objects, n_components)
+        The map: centred, in principal axes, largest variance first, the longer tail of each axis positive.
+    coef_ : DataFrame of shape (n_known, n_known)
+        ``B`` per unit of the known features, in its one symmetric positive form.
+    stress_ : float
+        Normalised stress: share of the weighted sum of squared dissimilarities that is not accounted for.
+    importance_ : DataFrame
+        Row norms of ``B`` per known feature: ``raw`` (change of distance per unit) and ``standardized`` (per
+        standard deviation).
+    leak_ : float
+        Average canonical correlation of the map with the known features; 0 without any. Near 1 means that the map
+        repeats what was known: lower `n_components`, or use `leak_penalty` or `orthogonal`.
+    stress_per_point_ : Series
+        Each object's part of ``stress_``.
+    stress_path_ : ndarray
+        Normalised stress (with the penalty, if any) at the start and after each iteration of the best start.
+    n_iter_ : int
+        Iterations of the best start.
+    converged_ : bool
+        Whether the best start ended by its tolerance rather than by `max_iter`.
+    stop_reason_ : str
+        Why it ended.
+    starts_ : DataFrame
+        Every start: kind, stress, iterations, passes over the pairs, convergence.
+    known_redundant_ : Series
+        Known columns that were left out, and why.
+
+    References
+    ----------
+    A. T. Bui, "Dimension reduction with prior information for knowledge discovery", IEEE TPAMI, 2024.
+
+    Examples
+    --------
+    >>> from unmask import ConditionalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> kin = load_kinship()
+    >>> mds = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
+    >>> U = mds.fit_transform(kin.dissimilarities, known=kin.known[["gender"]])
+    >>> U.shape, round(mds.stress_, 4)
+    ((14, 2), 0.0261)
+    """
+
+    __metadata_request__fit = {"known": True, "weights": True}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        coef: Any = "full",
+        weights: str | None = None,
+        leak_penalty: float = 0.0,
+        orthogonal: bool = False,
+        init: Any = "auto",
+        n_init: Any = "auto",
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-9,
+        symmetrize: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.metric_params = metric_params
+        self.coef = coef
+        self.weights = weights
+        self.leak_penalty = leak_penalty
+        self.orthogonal = orthogonal
+        self.init = init
+        self.n_init = n_init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> ConditionalMDS:
+        """Learn the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. The labels of a DataFrame are
+            used to align `known` and `weights`. The array is neither changed nor, when float32 or float64 and
+            contiguous, copied.
+        y : ignored
+            Present by convention.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object.
+        weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
+            Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
+
+        Returns
+        -------
+        self : ConditionalMDS
+        """
+        p = self._check_parameters()
+        with Workers(resolve_threads(self.n_jobs)) as workers:
+            checked = self._read_dissimilarities(X, workers)
+            coded = check_known(known, checked.n, checked.labels, self.coef)
+            check_dimension(p, checked.n, coded)
+            pairs = build_pairs(checked, self.weights, weights, workers)
+            problem = Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal), checked.labels)
+            engine = make_engine(problem.pairs, workers)
+            objective = make_objective(problem, engine)
+            attempts = self._attempt(objective, coded, checked)
+            best = best_of(attempts)
+            structure = objective.structure
+            self._report(structure.unknown(best.theta), structure.gram(best.theta), engine, coded, checked)
+        self._floor = pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None
+        self._report_search(best, attempts)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        embedding: Array = self.fit(X, known=known, weights=weights).embedding_
+        return embedding
+
+    def _check_parameters(self) -> int:
+        require_choice("weights", self.weights, (None, *SCHEMES))
+        require_choice("solver", self.solver, SOLVERS)
+        require_number("leak_penalty", self.leak_penalty, 0.0)
+        require_number("tol", self.tol, 0.0)
+        require_integer("max_iter", self.max_iter, 1)
+        if not isinstance(self.init, tuple):
+            require_choice("init", self.init, INITS)
+        if not isinstance(self.n_init, str):
+            require_integer("n_init", self.n_init, 1)
+        else:
+            require_choice("n_init", self.n_init, ("auto",))
+        single = isinstance(self.init, tuple) or self.init == "closed-form"
+        if single and self.n_init not in ("auto", 1):
+            raise ValueError(f"n_init={self.n_init!r} asks for several starts but init={self.init!r:.40} is a single one; use init='auto' or n_init=1.")
+        return self._check_common_parameters()
+
+    def _attempt(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Attempt]:
+        make_rule = RULES["lbfgs" if self.solver == "auto" else self.solver](objective)
+        return attempt_all(
+            objective,
+            self._starts(objective, known, checked),
+            make_rule,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            callback=_print_iteration if self.verbose > 1 else None,
+        )
+
+    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
+        if isinstance(self.init, tuple):
+            U0, B0 = self._check_init(objective, known, checked)
+            return iter([given_start(objective, known, U0, B0)])
+        number = automatic_number(checked.n) if self.n_init == "auto" else int(self.n_init)
+        number = 1 if self.init == "closed-form" else number
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        return make_starts(objective, known, self.init, number, np.random.default_rng(seed))
+
+    def _check_init(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> tuple[Array, Array]:
+        if len(self.init) != 2:
+            raise ValueError(f"init has {len(self.init)} parts; pass a tuple (U0, B0), B0=None without known features.")
+        q = len(known.names)
+        U0 = np.asarray(align_rows(self.init[0], checked.labels, "init"), dtype=np.float64)
+        B0 = np.eye(q) if self.init[1] is None else np.asarray(self.init[1], dtype=np.float64)
+        B0 = np.diag(B0) if B0.ndim == 1 else B0
+        shape = (objective.structure.n, objective.structure.p)
+        if U0.shape != shape or B0.shape != (q, q):
+            raise ValueError(f"init has shapes {U0.shape} and {B0.shape} but must have {shape} for U0 and ({q}, {q}) for B0.")
+        if not (np.isfinite(U0).all() and np.isfinite(B0).all()):
+            raise ValueError("init holds NaN or infinite values; every coordinate and coefficient must be finite.")
+        return U0, B0
+
+    def _report_search(self, best: Solution, attempts: list[Attempt]) -> None:
+        import pandas as pd
+
+        self.stress_path_ = np.asarray(best.path)
+        self.n_iter_ = best.n_iter
+        self.converged_ = best.converged
+        self.stop_reason_ = best.reason.value
+        rows = [
+            (kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is best) for kind, s in attempts
+        ]
+        self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
+        if self.verbose:
+            print(self.starts_.to_string())
+        if not self.converged_:
+            warnings.warn(
+                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations before the stress settled "
+                f"(stress {self.stress_:.6g}); raise max_iter={self.max_iter} or tol={self.tol:g}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _place(self, delta: Array, c: Array) -> Array:
+        weight = np.where(np.isnan(delta), 0.0, 1.0)
+        empty = np.flatnonzero(weight.sum(axis=1) == 0)
+        if len(empty):
+            raise ValueError(f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out.")
+        delta = np.nan_to_num(delta, nan=0.0)
+        if self._floor is not None:
+            weight /= np.maximum(delta, self._floor)
+        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c)
+
+
+def _print_iteration(iteration: int, stress: float) -> None:
+    print(f"iteration {iteration}: normalised stress {stress:.9g}")
+
+

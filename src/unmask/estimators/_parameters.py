@@ -1,0 +1,50 @@
+"""Checking the estimators' parameters: each error says what was given and what to give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def require_integer(name: str, value: Any, least: int) -> int:
+    """Return an integer of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+    return int(value)
+
+
+def require_number(name: str, value: Any, least: float) -> float:
+    """Return a finite number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value) or value < least:
+        raise ValueError(f"{name}={value!r} must be a number of at least {least:g}.")
+    return float(value)
+
+
+def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if not isinstance(value, str | type(None)) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not one of {listed}.")
+
+
+def require_coef(value: Any) -> None:
+    """Raise unless ``value`` names a structure of the coefficients or lists groups of columns."""
+    if isinstance(value, str):
+        require_choice("coef", value, ("full", "diagonal", "grouped"))
+    elif not (isinstance(value, Sequence) and all(isinstance(g, Sequence) and not isinstance(g, str) for g in value)):
+        raise ValueError(
+            f"coef={value!r} must be 'full', 'diagonal', 'grouped' or a list of groups of columns, "
+            "for example [['x', 'y'], ['age']]."
+        )
+
+
+def require_jobs(value: Any) -> int | None:
+    """Return ``n_jobs`` if it is None or a non-zero integer."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or value == 0:
+        raise ValueError(f"n_jobs={value!r} must be None, a positive number of threads, or negative (-1: every core).")
+    return int(value)

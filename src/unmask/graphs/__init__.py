@@ -1,0 +1,1 @@
+"""Neighbourhood graphs, joining components, shortest paths. Still empty."""

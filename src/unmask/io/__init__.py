@@ -1,0 +1,1 @@
+"""Reading and writing tables, matrices, pair lists and results. Still empty."""

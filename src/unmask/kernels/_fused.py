@@ -1,0 +1,342 @@
+"""The passes compiled: upper-triangle tiles, each read once for both sides, no N x N temporary.
+
+How it is laid out, and why:
+
+- coordinates are stored by column (k x N), so that the innermost loops run over contiguous neighbours ``j`` and
+  LLVM turns them into vector instructions; work arrays are allocated inside the compiled function for the same
+  reason (passed in, they might alias, and the loops stay scalar: seven times slower);
+- a tile is 256 x 256: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by;
+- tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
+  chunks are summed in order. So the result is the same to the last bit for any number of threads;
+- arithmetic is done in the type of ``Z``; every row's share of the stress is added up in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from .._typing import Array, IntArray
+from ._pairs import Pairs, Survey, Weighting
+from ._workers import Workers
+
+TILE = 256
+ROWS_PER_CHUNK = 250
+MAX_CHUNKS = 16
+# Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
+_MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
+_jit: Callable[..., Any] = numba.njit(nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
+_UNIT, _SAMMON, _ARRAY = int(Weighting.UNIT), int(Weighting.SAMMON), int(Weighting.ARRAY)
+
+
+@_jit
+def _squared_distances(Zt, i, start, stop, out):  # type: ignore[no-untyped-def]
+    for j in range(stop - start):
+        out[j] = 0.0
+    for c in range(Zt.shape[0]):
+        z = Zt[c, i]
+        others = Zt[c, start:stop]
+        for j in range(stop - start):
+            difference = z - others[j]
+            out[j] += difference * difference
+
+
+@_jit
+def _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight):  # type: ignore[no-untyped-def]
+    """Scale the dissimilarities and find the weights of one row's stretch; a missing pair gets 0 and 0."""
+    zero = weight.dtype.type(0.0)
+    one = weight.dtype.type(1.0)
+    for j in range(row.shape[0]):
+        value = weight.dtype.type(row[j]) * scale
+        present = value == value
+        delta[j] = value if present else zero
+        weight[j] = one if present else zero
+    if mode == _SAMMON:
+        for j in range(row.shape[0]):
+            weight[j] *= factor / max(delta[j], floor)
+    elif mode == _ARRAY:
+        for j in range(row.shape[0]):
+            weight[j] *= weight.dtype.type(weight_row[j]) * factor
+
+
+@_jit
+def _unit_residuals(row, scale, squared, pull):  # type: ignore[no-untyped-def]
+    """Return a row's stress and leave ``1 - delta/d`` in ``pull``; all weights 1, nothing missing."""
+    zero = pull.dtype.type(0.0)
+    one = pull.dtype.type(1.0)
+    total = zero
+    for j in range(row.shape[0]):
+        inverse = one / np.sqrt(squared[j]) if squared[j] > zero else zero
+        delta = pull.dtype.type(row[j]) * scale
+        residual = delta - squared[j] * inverse
+        total += residual * residual
+        pull[j] = one - delta * inverse
+    return total
+
+
+@_jit
+def _weighted_residuals(delta, weight, squared, pull, count):  # type: ignore[no-untyped-def]
+    zero = pull.dtype.type(0.0)
+    one = pull.dtype.type(1.0)
+    total = zero
+    for j in range(count):
+        inverse = one / np.sqrt(squared[j]) if squared[j] > zero else zero
+        residual = delta[j] - squared[j] * inverse
+        total += weight[j] * residual * residual
+        pull[j] = weight[j] * (one - delta[j] * inverse)
+    return total
+
+
+@_jit
+def _scatter(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
+    """Add ``pull * (z_i - z_j)`` to the gradient of ``i`` and subtract it from that of every ``j``."""
+    for c in range(Zt.shape[0]):
+        z = Zt[c, i]
+        others = Zt[c, start:stop]
+        theirs = G[c, start:stop]
+        own = pull.dtype.type(0.0)
+        for j in range(stop - start):
+            force = pull[j] * (z - others[j])
+            own += force
+            theirs[j] -= force
+        G[c, i] += own
+
+
+@_jit
+def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: ignore[no-untyped-def]
+    number = Zt.dtype.type
+    scale, floor, factor = number(scale), number(floor), number(factor)
+    squared, pull = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    n = Zt.shape[1]
+    stress = 0.0
+    for t in range(tiles.shape[0]):
+        first = tiles[t, 1] * TILE
+        stop = min(first + TILE, n)
+        for i in range(tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)):
+            start = max(first, i + 1)
+            if start >= stop:
+                continue
+            _squared_distances(Zt, i, start, stop, squared)
+            row = D[i, start:stop]
+            if mode == _UNIT:
+                stress += _unit_residuals(row, scale, squared, pull)
+            else:
+                weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
+                _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+                stress += _weighted_residuals(delta, weight, squared, pull, stop - start)
+            _scatter(Zt, i, start, stop, pull, G)
+    return stress
+
+
+@lru_cache(maxsize=16)
+def _chunks(n: int) -> tuple[IntArray, ...]:
+    """Deal the upper-triangle tiles to chunks of about equal work."""
+    side = -(-n // TILE)
+    tiles = np.array([(a, b) for a in range(side) for b in range(a, side)], dtype=np.int64)
+    work = np.cumsum(np.where(tiles[:, 0] == tiles[:, 1], 0.5, 1.0))
+    count = min(max(1, n // ROWS_PER_CHUNK), MAX_CHUNKS, len(tiles))
+    edges = np.searchsorted(work, work[-1] * np.arange(1, count) / count)
+    return tuple(chunk for chunk in np.split(tiles, edges) if len(chunk))
+
+
+def _read_only(array: Array) -> Array:
+    """Return a read-only view: one compiled version serves writeable and read-only input."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _weight_array(pairs: Pairs) -> Array:
+    return pairs.W if pairs.weighting == Weighting.ARRAY else np.empty((1, 0))
+
+
+def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
+    """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
+    chunks = _chunks(pairs.n)
+    Zt = np.ascontiguousarray(Z.T)
+    G = np.zeros((len(chunks), *Zt.shape), dtype=Z.dtype)
+    stresses = np.zeros(len(chunks))
+    D, W = _read_only(pairs.D), _read_only(_weight_array(pairs))
+
+    def run(c: int) -> None:
+        stresses[c] = _stress_chunk(
+            D, W, int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor, Zt, chunks[c], G[c]
+        )
+
+    workers.run(run, len(chunks))
+    return float(stresses.sum()), np.ascontiguousarray(G.sum(axis=0, dtype=np.float64).T)
+
+
+@_jit
+def _point_stress_rows(D, W, mode, scale, floor, factor, Zt, first, last, out):  # type: ignore[no-untyped-def]
+    n = Zt.shape[1]
+    squared, delta, weight = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(first, last):
+        _squared_distances(Zt, i, 0, n, squared)
+        _read_pairs(D[i], W[i] if mode == _ARRAY else W[0], mode, scale, floor, factor, delta, weight)
+        weight[i] = 0.0
+        total = 0.0
+        for j in range(n):
+            residual = delta[j] - np.sqrt(squared[j])
+            total += weight[j] * residual * residual
+        out[i] = total
+
+
+@_jit
+def _laplacian_rows(D, W, mode, scale, floor, factor, Xt, first, last, degrees, HX):  # type: ignore[no-untyped-def]
+    columns, n = Xt.shape
+    delta, weight = np.empty(n), np.empty(n)
+    for i in range(first, last):
+        _read_pairs(D[i], W[i] if mode == _ARRAY else W[0], mode, scale, floor, factor, delta, weight)
+        weight[i] = 0.0
+        degrees[i] = weight.sum()
+        for c in range(columns):
+            total = 0.0
+            for j in range(n):
+                total += weight[j] * (Xt[c, i] - Xt[c, j])
+            HX[i, c] = total
+
+
+@_jit
+def _squared_product_rows(D, scale, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
+    columns, n = Xt.shape
+    squared = np.empty(n)
+    for i in range(first, last):
+        missing = False
+        for j in range(n):
+            value = D[i, j] * scale
+            squared[j] = value * value
+            missing |= value != value
+        if missing:
+            for j in range(n):
+                if squared[j] != squared[j]:
+                    squared[j] = offset + ((fill[i] - fill[j]) ** 2).sum()
+        squared[i] = 0.0
+        for c in range(columns):
+            total = 0.0
+            for j in range(n):
+                total += squared[j] * Xt[c, j]
+            out[i, c] = total
+
+
+@_jit
+def _pair_sums_rows(D, W, mode, scale, floor, factor, first, last, out):  # type: ignore[no-untyped-def]
+    n = D.shape[0]
+    delta, weight = np.empty(n), np.empty(n)
+    for i in range(first, last):
+        row = D[i, i + 1 :]
+        weight_row = W[i, i + 1 :] if mode == _ARRAY else W[0, :0]
+        _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+        for j in range(n - i - 1):
+            out[0] += weight[j]
+            out[1] += weight[j] * delta[j]
+            out[2] += weight[j] * delta[j] * delta[j]
+
+
+def _row_blocks(n: int) -> list[tuple[int, int]]:
+    count = min(max(1, n // ROWS_PER_CHUNK), MAX_CHUNKS)
+    edges = np.linspace(0, n, count + 1).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _pair_arguments(pairs: Pairs) -> tuple[Any, ...]:
+    D, W = _read_only(pairs.D), _read_only(_weight_array(pairs))
+    return D, W, int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor
+
+
+def _over_rows(workers: Workers, n: int, rows: Callable[[int, int, int], None]) -> None:
+    blocks = _row_blocks(n)
+    workers.run(lambda b: rows(b, *blocks[b]), len(blocks))
+
+
+def point_stress(pairs: Pairs, Z: Array, workers: Workers) -> Array:
+    """Return for each object the weighted squared error of the pairs it is in."""
+    Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(pairs.n)
+    arguments = _pair_arguments(pairs)
+    _over_rows(workers, pairs.n, lambda _, a, b: _point_stress_rows(*arguments, Zt, a, b, out))
+    return out
+
+
+def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:
+    """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
+    Xt = np.ascontiguousarray(X.T, dtype=np.float64)
+    degrees, HX = np.empty(pairs.n), np.empty(X.shape)
+    arguments = _pair_arguments(pairs)
+    _over_rows(workers, pairs.n, lambda _, a, b: _laplacian_rows(*arguments, Xt, a, b, degrees, HX))
+    return degrees, HX
+
+
+def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:
+    """Return ``D2 X``, ``D2`` the squared dissimilarities; a missing one counts ``offset + |fill_i - fill_j|^2``."""
+    Xt, fill = np.ascontiguousarray(X.T, dtype=np.float64), np.ascontiguousarray(fill, dtype=np.float64)
+    out, D = np.empty(X.shape), _read_only(pairs.D)
+    _over_rows(workers, pairs.n, lambda _, a, b: _squared_product_rows(D, pairs.scale, Xt, fill, offset, a, b, out))
+    return out
+
+
+def pair_sums(pairs: Pairs, workers: Workers) -> Array:
+    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
+    out = np.zeros((len(_row_blocks(pairs.n)), 3))
+    arguments = _pair_arguments(pairs)
+    _over_rows(workers, pairs.n, lambda block, a, b: _pair_sums_rows(*arguments, a, b, out[block]))
+    return np.asarray(out.sum(axis=0))
+
+
+@_jit
+def _survey_chunk(D, tiles, counts, extremes):  # type: ignore[no-untyped-def]
+    """Compare each tile above the diagonal with its mirror image while both are in the cache."""
+    n = D.shape[0]
+    for t in range(tiles.shape[0]):
+        for i in range(tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)):
+            for j in range(max(tiles[t, 1] * TILE, i + 1), min((tiles[t, 1] + 1) * TILE, n)):
+                a, b = D[i, j], D[j, i]
+                gap = abs(a - b)
+                if gap <= extremes[2] and min(a, b) >= extremes[0] and max(a, b) <= extremes[1]:
+                    continue
+                counts[2] += np.isinf(a) + np.isinf(b)
+                if a != a and b != b:
+                    counts[0] += 1
+                elif a != a or b != b:
+                    counts[1] += 1
+                for value in (a, b):
+                    if np.isfinite(value):
+                        extremes[0] = min(extremes[0], value)
+                        extremes[1] = max(extremes[1], value)
+                if np.isfinite(a) and np.isfinite(b):
+                    extremes[2] = max(extremes[2], gap)
+
+
+def survey(D: Array, workers: Workers) -> Survey:
+    """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    chunks = _chunks(len(D))
+    counts, extremes = np.zeros((len(chunks), 3), np.int64), np.zeros((len(chunks), 3))
+    D = _read_only(D)
+    workers.run(lambda c: _survey_chunk(D, chunks[c], counts[c], extremes[c]), len(chunks))
+    missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
+    smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
+    return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry))
+
+
+@_jit
+def lbfgs_direction(steps, changes, inverse_curvatures, count, gradient):  # type: ignore[no-untyped-def]
+    """Return minus the limited-memory inverse Hessian times the gradient (two-loop recursion over a ring of pairs)."""
+    memory = steps.shape[0]
+    used = min(count, memory)
+    direction = -gradient
+    shares = np.empty(used)
+    for back in range(used):
+        at = (count - 1 - back) % memory
+        shares[back] = inverse_curvatures[at] * np.dot(steps[at], direction)
+        direction -= shares[back] * changes[at]
+    newest = (count - 1) % memory
+    direction *= 1.0 / (inverse_curvatures[newest] * np.dot(changes[newest], changes[newest]))
+    for back in range(used - 1, -1, -1):
+        at = (count - 1 - back) % memory
+        correction = shares[back] - inverse_curvatures[at] * np.dot(changes[at], direction)
+        direction += correction * steps[at]
+    return direction

@@ -1,0 +1,60 @@
+"""What a pass reads for each pair of objects: a dissimilarity and a rule for its weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Array
+
+
+class Weighting(IntEnum):
+    """How the weight of a pair is found; integers because compiled code branches on them."""
+
+    UNIT = 0  # 1 for every pair; no dissimilarity is missing
+    MASKED = 1  # 1, or 0 where the dissimilarity is NaN
+    SAMMON = 2  # 1 / (delta * sum of delta), computed from delta: no N x N array of weights
+    ARRAY = 3  # given, and 0 where the dissimilarity is NaN
+
+
+def _no_weights() -> Array:
+    return np.empty((0, 0))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Dense dissimilarities as the passes see them.
+
+    ``scale`` is a power of two that brings the dissimilarities near 1, applied while reading: squares can then
+    neither overflow nor vanish, the user's array is not copied, and no rounding is added.
+    """
+
+    D: Array
+    scale: float
+    weighting: Weighting = Weighting.UNIT
+    W: Array = field(default_factory=_no_weights)
+    floor: float = 0.0  # smallest positive (scaled) dissimilarity: Sammon's weight of a pair at distance 0
+    factor: float = 1.0  # multiplies every weight; for Sammon 1 / sum of delta
+
+    @property
+    def n(self) -> int:
+        return int(self.D.shape[0])
+
+
+class Survey(NamedTuple):
+    """What one look at every entry of a square table says (off the diagonal)."""
+
+    missing: int  # pairs that are NaN on both sides
+    one_sided: int  # pairs that are NaN on one side only
+    infinite: int
+    smallest: float
+    largest: float
+    asymmetry: float
+
+
+def power_of_two_near(value: float) -> float:
+    """Return the reciprocal power of two of ``value``'s size: multiplying by it is exact."""
+    return float(2.0 ** -np.round(np.log2(value)))

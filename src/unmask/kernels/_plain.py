@@ -1,0 +1,104 @@
+"""The passes in plain NumPy: what the compiled ones must equal. Readable, N x N temporaries, no threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Array
+from ._pairs import Pairs, Survey, Weighting
+from ._workers import Workers
+
+
+def scaled_dissimilarities(pairs: Pairs) -> Array:
+    """Return the scaled upper triangle mirrored, missing ones NaN, diagonal 0."""
+    upper = np.triu(pairs.D.astype(np.float64), 1) * pairs.scale
+    return upper + upper.T
+
+
+def pair_weights(pairs: Pairs) -> Array:
+    """Return the N x N weights: symmetric, 0 on the diagonal and where the dissimilarity is missing."""
+    delta = scaled_dissimilarities(pairs)
+    if pairs.weighting == Weighting.SAMMON:
+        weights = pairs.factor / np.maximum(delta, pairs.floor)
+    elif pairs.weighting == Weighting.ARRAY:
+        upper = np.triu(pairs.W.astype(np.float64), 1) * pairs.factor
+        weights = upper + upper.T
+    else:
+        weights = np.ones_like(delta)
+    weights[np.isnan(delta)] = 0.0
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def _residuals(pairs: Pairs, Z: Array) -> tuple[Array, Array, Array]:
+    """Return weights, fitted distances and dissimilarities (missing ones 0; their weight is 0 too)."""
+    differences = Z[:, None, :].astype(np.float64) - Z[None, :, :]
+    distances = np.sqrt((differences**2).sum(axis=2))
+    return pair_weights(pairs), distances, np.nan_to_num(scaled_dissimilarities(pairs), nan=0.0)
+
+
+def stress_pass(pairs: Pairs, Z: Array, workers: Workers | None = None) -> tuple[float, Array]:
+    """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``."""
+    W, d, delta = _residuals(pairs, Z)
+    stress = float((W * (delta - d) ** 2).sum()) / 2
+    ratio = np.divide(delta, d, out=np.zeros_like(d), where=d > 0)
+    L = W * (1.0 - ratio)
+    return stress, L.sum(axis=1)[:, None] * Z - L @ Z
+
+
+def point_stress(pairs: Pairs, Z: Array, workers: Workers | None = None) -> Array:
+    """Return for each object the weighted squared error of the pairs it is in."""
+    W, d, delta = _residuals(pairs, Z)
+    return np.asarray((W * (delta - d) ** 2).sum(axis=1))
+
+
+def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tuple[Array, Array]:
+    """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
+    W = pair_weights(pairs)
+    degrees = W.sum(axis=1)
+    return degrees, degrees[:, None] * X - W @ X
+
+
+def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers | None = None) -> Array:
+    """Return ``D2 X``, ``D2`` the squared dissimilarities; a missing one counts ``offset + |fill_i - fill_j|^2``."""
+    D2 = scaled_dissimilarities(pairs) ** 2
+    differences = fill[:, None, :] - fill[None, :, :]
+    D2 = np.where(np.isnan(D2), offset + (differences**2).sum(axis=2), D2)
+    np.fill_diagonal(D2, 0.0)
+    return np.asarray(D2 @ X)
+
+
+def pair_sums(pairs: Pairs, workers: Workers | None = None) -> Array:
+    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
+    W = np.triu(pair_weights(pairs))
+    delta = np.nan_to_num(scaled_dissimilarities(pairs), nan=0.0)
+    return np.array([W.sum(), (W * delta).sum(), (W * delta**2).sum()])
+
+
+def survey(D: Array, workers: Workers | None = None) -> Survey:
+    """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    upper = np.triu_indices(len(D), 1)
+    a, b = D[upper].astype(np.float64), D.T[upper].astype(np.float64)
+    both = np.concatenate([a, b])
+    finite = both[np.isfinite(both)]
+    gap = np.abs(np.where(np.isfinite(a) & np.isfinite(b), a - b, 0.0))
+    return Survey(
+        missing=int((np.isnan(a) & np.isnan(b)).sum()),
+        one_sided=int((np.isnan(a) != np.isnan(b)).sum()),
+        infinite=int(np.isinf(both).sum()),
+        smallest=float(finite.min(initial=0.0)),
+        largest=float(finite.max(initial=0.0)),
+        asymmetry=float(gap.max(initial=0.0)),
+    )
+
+
+def lbfgs_direction(steps: Array, changes: Array, inverse_curvatures: Array, count: int, gradient: Array) -> Array:
+    """Return minus the limited-memory inverse Hessian times the gradient, the matrix formed by its definition."""
+    memory, size = steps.shape
+    kept = [(count - used + i) % memory for used in [min(count, memory)] for i in range(used)]
+    newest = kept[-1]
+    inverse = np.eye(size) / (inverse_curvatures[newest] * changes[newest] @ changes[newest])
+    for at in kept:
+        left = np.eye(size) - inverse_curvatures[at] * np.outer(steps[at], changes[at])
+        inverse = left @ inverse @ left.T + inverse_curvatures[at] * np.outer(steps[at], steps[at])
+    return np.asarray(-inverse @ gradient)

@@ -1,0 +1,41 @@
+"""Checking and aligning input, coding known features, weights, structures: everything that makes a frozen problem."""
+
+from ._dissimilarities import Dissimilarities, check_dissimilarities
+from ._exceptions import MissingDissimilarityWarning, RedundantKnownWarning
+from ._known import KnownFeatures, check_known, known_table, nothing_known
+from ._labels import align_columns, align_rows, is_pandas, quote
+from ._linalg import canonical_correlations, symmetric_root
+from ._penalties import LeakPenalty, Penalty
+from ._problem import Problem, check_dimension
+from ._structures import DenseBlock, DiagonalBlock, KnownSpace, Structure, coef_blocks, known_space
+from ._weights import SCHEMES, Edges, build_pairs
+
+__all__ = [
+    "SCHEMES",
+    "DenseBlock",
+    "DiagonalBlock",
+    "Dissimilarities",
+    "Edges",
+    "KnownFeatures",
+    "KnownSpace",
+    "LeakPenalty",
+    "MissingDissimilarityWarning",
+    "Penalty",
+    "Problem",
+    "RedundantKnownWarning",
+    "Structure",
+    "align_columns",
+    "align_rows",
+    "build_pairs",
+    "canonical_correlations",
+    "check_dimension",
+    "check_dissimilarities",
+    "check_known",
+    "coef_blocks",
+    "is_pandas",
+    "known_space",
+    "known_table",
+    "nothing_known",
+    "quote",
+    "symmetric_root",
+]

@@ -1,0 +1,191 @@
+"""Checking dissimilarities: everything that can be wrong with a square table, said in one sentence each."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from .. import kernels
+from .._typing import Array
+from ..kernels import Workers
+from ._exceptions import MissingDissimilarityWarning
+from ._labels import align_columns, is_pandas, is_unlabelled, quote, require_unique
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIN_OBJECTS = 3
+
+
+@dataclass(frozen=True)
+class Dissimilarities:
+    """A checked square table: symmetric up to rounding, non-negative, zero diagonal, NaN where missing."""
+
+    values: Array
+    labels: pd.Index | None
+    missing: int  # pairs
+    largest: float
+
+    @property
+    def n(self) -> int:
+        return int(self.values.shape[0])
+
+
+def rounding_level(values: Array, largest: float) -> float:
+    """Return the difference between two entries that rounding alone explains."""
+    relative = 1e-5 if values.dtype == np.float32 else 1e-10
+    return relative * largest
+
+
+def check_dissimilarities(data: Any, *, symmetrize: str | None, workers: Workers) -> Dissimilarities:
+    """Check a square table of dissimilarities; the array behind it is not copied when its type allows."""
+    labels = None
+    if is_pandas(data):
+        data, labels = _square_frame(data)
+    require_numbers(data, "dissimilarities")
+    values: Array = check_array(
+        data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="dissimilarities"
+    )
+    _require_square(values)
+    if symmetrize == "mean":
+        values = _mean_of_both_halves(values)
+    values = _contiguous(values)
+    missing, largest = _require_sound(values, symmetrize, labels, workers)
+    if missing:
+        warnings.warn(
+            f"{missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
+            "they are treated as missing (weight 0).",
+            MissingDissimilarityWarning,
+            stacklevel=4,
+        )
+    return Dissimilarities(values, labels, missing, largest)
+
+
+def require_numbers(data: Any, what: str) -> None:
+    """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
+    columns = [(name, data[name]) for name in data.columns] if is_pandas(data) and hasattr(data, "columns") else []
+    if not columns:
+        array = np.asarray(data)
+        if array.dtype.kind not in "OUS" or array.ndim != 2:
+            return
+        columns = [(index, array[:, index]) for index in range(array.shape[1])]
+    for name, column in columns:
+        for value in _text_in(column):
+            raise ValueError(
+                f"{what}: column {str(name)!r} holds text ({value!r}); every cell must be a number or NaN. "
+                "If the first column of a file holds labels, read it as the index."
+            )
+
+
+def _text_in(column: Any) -> list[Any]:
+    """Return the first cell that is no number, if any, and nothing for numeric columns."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "biufc":
+        return []
+    for value in np.asarray(column, dtype=object):
+        if isinstance(value, str | bytes):
+            try:
+                float(value)
+            except ValueError:
+                return [value]
+    return []
+
+
+def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
+    """Return a frame whose columns follow its index, and the labels."""
+    if not hasattr(frame, "columns"):
+        raise ValueError("dissimilarities is one column; pass a square table, one row and one column per object.")
+    if frame.shape[0] != frame.shape[1]:
+        return frame, frame.index  # refused right after, with the shape in the message
+    if is_unlabelled(frame.index) and not is_unlabelled(frame.columns):
+        return frame.set_axis(frame.columns, axis=0), require_unique_index(frame.columns)
+    if is_unlabelled(frame.columns):
+        return frame, require_unique_index(frame.index)
+    return align_columns(frame, require_unique_index(frame.index), "the header of dissimilarities"), frame.index
+
+
+def require_unique_index(labels: pd.Index) -> pd.Index:
+    """Return the labels if each occurs once."""
+    require_unique(labels, "the table of dissimilarities")
+    return labels
+
+
+def _require_square(values: Array) -> None:
+    n, columns = values.shape
+    if n < MIN_OBJECTS:
+        raise ValueError(f"there are only n_samples={n} objects; a map needs at least {MIN_OBJECTS}.")
+    if n != columns:
+        raise ValueError(
+            f"dissimilarities has shape ({n}, {columns}) but must be square, one row and one column per object; "
+            "for a table of features choose a metric such as metric='euclidean'."
+        )
+
+
+def _contiguous(values: Array) -> Array:
+    """Return C-contiguous values; a Fortran array of a symmetric matrix is one already, seen from the other side."""
+    if values.flags.f_contiguous and not values.flags.c_contiguous:
+        return values.T
+    return np.ascontiguousarray(values)
+
+
+def _mean_of_both_halves(values: Array) -> Array:
+    """Average the two dissimilarities of each pair; where one is missing the other stands alone."""
+    mean = (values + values.T) / 2
+    return np.where(np.isnan(mean), np.where(np.isnan(values), values.T, values), mean)
+
+
+def _require_sound(values: Array, symmetrize: str | None, labels: pd.Index | None, workers: Workers) -> tuple[int, float]:
+    """Raise on what no dissimilarity may be; return the number of missing pairs and the largest value."""
+    survey = kernels.fused().survey(values, workers)
+    # Where something is wrong, look again, slowly, for the first place.
+    if survey.infinite:
+        raise ValueError(f"dissimilarities has {_first(values, np.isinf, labels)}; replace it, or use NaN for missing.")
+    if survey.smallest < 0:
+        found = _first(values, lambda row: row < 0, labels)
+        raise ValueError(f"dissimilarities has {found}; a dissimilarity cannot be negative. Are these similarities?")
+    level = rounding_level(values, survey.largest)
+    diagonal = np.nan_to_num(np.diagonal(values), nan=0.0)
+    if np.any(np.abs(diagonal) > level):
+        at = int(np.argmax(np.abs(diagonal) > level))
+        raise ValueError(
+            f"dissimilarities has {diagonal[at]:g} on the diagonal, for {_name(labels, at)}; an object's dissimilarity "
+            "to itself must be 0. Are these similarities?"
+        )
+    if survey.one_sided or survey.asymmetry > level:
+        raise ValueError(_asymmetry(values, level, labels))
+    if survey.largest == 0:
+        raise ValueError("all dissimilarities are zero; there is nothing to map.")
+    return survey.missing, survey.largest
+
+
+def _name(labels: pd.Index | None, position: int) -> str:
+    return f"object {position}" if labels is None else f"object {quote([labels[position]])}"
+
+
+def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:
+    for i, row in enumerate(values):
+        flags = wrong(row)
+        flags[i] = False
+        if flags.any():
+            j = int(np.argmax(flags))
+            return f"{row[j]:g} for the pair ({_name(labels, i)}, {_name(labels, j)})"
+    raise AssertionError("the survey found what the second look did not")  # pragma: no cover
+
+
+def _asymmetry(values: Array, level: float, labels: pd.Index | None) -> str:
+    for i, row in enumerate(values):
+        column = values[:, i]
+        with np.errstate(invalid="ignore"):
+            flags = (np.abs(row - column) > level) | (np.isnan(row) != np.isnan(column))
+        flags[: i + 1] = False
+        if flags.any():
+            j = int(np.argmax(flags))
+            return (
+                f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
+                f"({_name(labels, i)}, {_name(labels, j)}); correct it, or pass symmetrize='mean' to average the two."
+            )
+    raise AssertionError("the survey found what the second look did not")  # pragma: no cover

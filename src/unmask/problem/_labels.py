@@ -1,0 +1,69 @@
+"""Labels of objects: finding them on pandas input and bringing everything into the order of the dissimilarities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_LISTED = 5
+
+
+def is_pandas(data: Any) -> bool:
+    """Tell a pandas DataFrame or Series from everything else without importing pandas."""
+    return hasattr(data, "iloc") and hasattr(data, "index")
+
+
+def quote(labels: Any) -> str:
+    """List a few labels for a message."""
+    labels = list(labels)
+    listed = ", ".join(repr(str(label)) for label in labels[:MAX_LISTED])
+    return listed + (f" and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else "")
+
+
+def require_unique(labels: pd.Index, what: str) -> None:
+    """Raise if a label occurs twice: aligning by it would be a guess."""
+    if not labels.is_unique:
+        repeated = labels[labels.duplicated()].unique()
+        raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object a label of its own.")
+
+
+def is_unlabelled(labels: pd.Index) -> bool:
+    """Tell whether pandas made the labels up itself (0, 1, 2 …)."""
+    import pandas as pd
+
+    return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
+
+
+def align_rows(data: Any, labels: pd.Index | None, what: str) -> Any:
+    """Return the rows of ``data`` in the order of ``labels``; data without labels keeps its order."""
+    if labels is None or not is_pandas(data):
+        return data
+    _require_same(data.index, labels, what)
+    return data.loc[labels]
+
+
+def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
+    """Return the columns of ``data`` in the order of ``labels``; data without labels keeps its order."""
+    if labels is None or not is_pandas(data):
+        return data
+    _require_same(data.columns, labels, what)
+    return data.loc[:, labels]
+
+
+def _require_same(given: pd.Index, labels: pd.Index, what: str) -> None:
+    if len(given) != len(labels):
+        raise ValueError(
+            f"{what} has {len(given)} rows but there are {len(labels)} objects; pass one row per object, "
+            f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}."
+        )
+    require_unique(given, what)
+    require_unique(labels, "the table of dissimilarities")
+    unmatched = labels.difference(given, sort=False)
+    if len(unmatched):
+        surplus = given.difference(labels, sort=False)
+        raise ValueError(
+            f"{what} and the dissimilarities disagree on labels: {quote(unmatched)} missing from {what}, "
+            f"{quote(surplus)} not among the objects; rename them, or pass {what}.to_numpy() to match by position."
+        )

@@ -1,0 +1,37 @@
+"""Small linear algebra that several rooms need."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .._typing import Array
+
+
+def symmetric_root(M: Array) -> Array:
+    """Return the symmetric positive square root of a positive semi-definite matrix (rounding below 0 counts as 0)."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
+def orthonormal_basis(X: Array) -> Array:
+    """Return an orthonormal basis of the centred columns of ``X``; columns without a part of their own add nothing."""
+    centred = X - X.mean(axis=0)
+    size = np.abs(centred).max(axis=0, initial=0.0)
+    centred = centred[:, size > 0] / size[size > 0]
+    if centred.shape[1] == 0:
+        return np.empty((len(X), 0))
+    left, singular, _ = scipy.linalg.svd(centred, full_matrices=False)
+    return np.asarray(left[:, singular > singular[0] * 1e-10])
+
+
+def canonical_correlations(X: Array, Y: Array) -> Array:
+    """Return the canonical correlations of two tables with one row per object, largest first.
+
+    They are the cosines of the angles between the two column spaces, found from orthonormal bases: forming the
+    covariance matrices first would square their condition numbers.
+    """
+    bases = orthonormal_basis(X), orthonormal_basis(Y)
+    if min(base.shape[1] for base in bases) == 0:
+        return np.empty(0)
+    return np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0)

@@ -1,0 +1,41 @@
+"""The frozen problem: checked data and the options that define what is minimised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..kernels import Pairs
+from ._known import KnownFeatures
+from ._weights import Edges
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is minimised: pairs, what is known, how many unknown dimensions, and what keeps them apart."""
+
+    pairs: Pairs | Edges
+    known: KnownFeatures
+    p: int
+    leak_penalty: float = 0.0
+    orthogonal: bool = False
+    labels: pd.Index | None = None
+
+    @property
+    def n(self) -> int:
+        return self.pairs.n
+
+
+def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
+    """Raise when the objects cannot fill the dimensions asked for, or when there is nothing to estimate."""
+    most = n - 1 - known.n_kept
+    if p > most:
+        raise ValueError(
+            f"n_components={p} is too many: {n} objects and {known.n_kept} known features leave at most "
+            f"n_components={max(most, 0)}."
+        )
+    if p == 0 and known.n_kept == 0:
+        raise ValueError("n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1.")

@@ -1,0 +1,209 @@
+"""Structures: the only code that knows what is known.
+
+A structure maps a flat parameter vector to coordinates and gradients back::
+
+    theta = (U, B)  -- lift -->  Z = [U, VB]  -- pass -->  G = (H - C) Z  -- adjoint -->  gradient in theta
+
+The parameters are measured in the majoriser's metric: U is multiplied by the root of H's diagonal (N for unit
+weights), and each block of V is rotated and scaled so that V'HV = I. In these units the majoriser is the identity for
+the coefficients always and for U with unit weights, so a step of conditional SMACOF is "theta minus gradient", and
+a limited-memory method needs no preconditioner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+
+from .._typing import Array
+from ._known import KnownFeatures
+from ._linalg import symmetric_root
+
+
+class CoefBlock(Protocol):
+    """Coefficients of some known columns: a part of theta that lifts to columns of Z."""
+
+    columns: list[int]
+
+    @property
+    def size(self) -> int: ...
+    def lift(self, part: Array) -> Array:
+        """Return this block's columns of Z."""
+
+    def adjoint(self, G: Array) -> Array:
+        """Return the gradient in this block's part of theta."""
+
+    def gram(self, part: Array) -> Array:
+        """Return BB' of this block in standard units."""
+
+    def pack(self, B: Array) -> Array:
+        """Return this block's part of theta for coefficients in standard units."""
+
+
+@dataclass(frozen=True)
+class DenseBlock:
+    """Columns that share a full block: B = T B_theta, where the columns times T are ``basis``."""
+
+    columns: list[int]
+    basis: Array
+    T: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.columns) ** 2
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis @ part.reshape(self.T.shape))
+
+    def adjoint(self, G: Array) -> Array:
+        return np.asarray((self.basis.T @ G).ravel())
+
+    def gram(self, part: Array) -> Array:
+        B = self.T @ part.reshape(self.T.shape)
+        return np.asarray(B @ B.T)
+
+    def pack(self, B: Array) -> Array:
+        return np.asarray(scipy.linalg.solve(self.T, B).ravel())
+
+
+@dataclass(frozen=True)
+class DiagonalBlock:
+    """Columns that have one coefficient each, all of them in one vectorised block."""
+
+    columns: list[int]
+    basis: Array
+    scale: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+    def lift(self, part: Array) -> Array:
+        return self.basis * part
+
+    def adjoint(self, G: Array) -> Array:
+        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
+
+    def gram(self, part: Array) -> Array:
+        return np.diag((part * self.scale) ** 2)
+
+    def pack(self, B: Array) -> Array:
+        return np.asarray(np.diagonal(B) / self.scale)
+
+
+def coef_blocks(known: KnownFeatures, HV: Array) -> tuple[CoefBlock, ...]:
+    """Return one block per group of columns, all groups of one column in a single diagonal block."""
+    singles = [group[0] for group in known.groups if len(group) == 1]
+    blocks: list[CoefBlock] = []
+    for group in known.groups:
+        if len(group) > 1:
+            columns = list(group)
+            V = known.values[:, columns]
+            metric = V.T @ HV[:, columns]
+            # B'(V'HV)B = |L'B|^2 with the Cholesky factor L, so T = inverse of L'.
+            T = scipy.linalg.inv(scipy.linalg.cholesky((metric + metric.T) / 2))
+            blocks.append(DenseBlock(columns, V @ T, T))
+    if singles:
+        V = known.values[:, singles]
+        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))
+        blocks.append(DiagonalBlock(singles, V * scale, scale))
+    return tuple(blocks)
+
+
+@dataclass(frozen=True)
+class KnownSpace:
+    """The space spanned by the known features in the metric of the weights: Q'HQ = I."""
+
+    Q: Array
+    HQ: Array
+
+    def remove(self, U: Array) -> Array:
+        """Return the part of U that is uncorrelated with the known features."""
+        return np.asarray(U - self.Q @ (self.HQ.T @ U))
+
+    def remove_adjoint(self, G: Array) -> Array:
+        return np.asarray(G - self.HQ @ (self.Q.T @ G))
+
+
+def known_space(known: KnownFeatures, HV: Array) -> KnownSpace:
+    """Return an H-orthonormal basis of the known features (eigenvalues: columns across groups may be dependent)."""
+    metric = known.values.T @ HV
+    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
+    sound = values > values[-1] * 1e-12
+    T = vectors[:, sound] / np.sqrt(values[sound])
+    return KnownSpace(known.values @ T, HV @ T)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """theta = (U, B) for U free (or orthogonal to what is known) and B in blocks."""
+
+    n: int
+    p: int
+    root_degrees: Array  # root of H's diagonal, as a column, or one number for unit weights
+    blocks: tuple[CoefBlock, ...]
+    orthogonal: KnownSpace | None = None
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        ends = np.cumsum([self.n * self.p, *(block.size for block in self.blocks)])
+        return [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    @property
+    def size(self) -> int:
+        return self.slices[-1].stop
+
+    @cached_property
+    def k(self) -> int:
+        """Number of columns of Z."""
+        return self.p + sum(len(block.columns) for block in self.blocks)
+
+    def unknown(self, theta: Array) -> Array:
+        """Return U."""
+        U = np.asarray(theta[: self.n * self.p].reshape(self.n, self.p) / self.root_degrees)
+        return U if self.orthogonal is None else self.orthogonal.remove(U)
+
+    def lift(self, theta: Array) -> Array:
+        """Return Z = [U, VB]."""
+        Z = np.empty((self.n, self.k))
+        Z[:, : self.p] = self.unknown(theta)
+        at = self.p
+        for block, part in zip(self.blocks, self.slices[1:], strict=True):
+            Z[:, at : at + len(block.columns)] = block.lift(theta[part])
+            at += len(block.columns)
+        return Z
+
+    def adjoint(self, G: Array) -> Array:
+        """Return the gradient in theta for the gradient G in Z."""
+        g = np.empty(self.size)
+        GU = G[:, : self.p]
+        if self.orthogonal is not None:
+            GU = self.orthogonal.remove_adjoint(GU)
+        g[: self.n * self.p] = (GU / self.root_degrees).ravel()
+        at = self.p
+        for block, part in zip(self.blocks, self.slices[1:], strict=True):
+            g[part] = block.adjoint(G[:, at : at + len(block.columns)])
+            at += len(block.columns)
+        return g
+
+    def pack(self, U: Array, B: Array) -> Array:
+        """Return theta for a map U and coefficients B in standard units (kept columns)."""
+        parts = [(U * self.root_degrees).ravel()]
+        parts += [block.pack(B[np.ix_(block.columns, block.columns)]) for block in self.blocks]
+        return np.concatenate(parts)
+
+    def gram(self, theta: Array) -> Array:
+        """Return BB' in standard units (kept columns x kept columns)."""
+        q = sum(len(block.columns) for block in self.blocks)
+        M = np.zeros((q, q))
+        for block, part in zip(self.blocks, self.slices[1:], strict=True):
+            M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
+        return M
+
+    def coefficients(self, theta: Array) -> Array:
+        """Return the symmetric positive B of each block, in standard units."""
+        return symmetric_root(self.gram(theta))

@@ -1,0 +1,182 @@
+"""Weights of pairs: checked, and turned into what the passes read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from .. import kernels
+from .._typing import Array, IntArray
+from ..kernels import Pairs, Weighting, Workers, power_of_two_near
+from ._dissimilarities import Dissimilarities
+from ._labels import align_columns, align_rows, is_pandas, quote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMES = ("sammon",)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The pairs that count, as a list: what the passes read when most weights are zero."""
+
+    n: int
+    rows: IntArray
+    columns: IntArray  # rows < columns
+    delta: Array  # scaled
+    weight: Array
+    scale: float
+
+
+def build_pairs(
+    dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers
+) -> Pairs | Edges:
+    """Combine dissimilarities and weights into what the passes read."""
+    if scheme is not None and weights is not None:
+        raise ValueError(f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them.")
+    scale = power_of_two_near(dissimilarities.largest)
+    plain = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
+    pairs: Pairs | Edges
+    if weights is not None and sp.issparse(weights):
+        pairs = _edges(dissimilarities, weights, scale)
+    elif weights is not None:
+        W = _check_array(weights, dissimilarities)
+        # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
+        pairs = Pairs(dissimilarities.values, scale, Weighting.ARRAY, W, factor=power_of_two_near(float(W.max())))
+    elif scheme == "sammon":
+        pairs = _sammon(dissimilarities, scale, workers)
+    else:
+        pairs = Pairs(dissimilarities.values, scale, plain)
+    if isinstance(pairs, Edges) or pairs.weighting != Weighting.UNIT:
+        _require_connected(pairs, dissimilarities, weighted=weights is not None)
+    return pairs
+
+
+def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) -> Pairs:
+    """Sammon's weights 1 / (delta * sum of delta), a zero dissimilarity counted as the smallest positive one."""
+    masked = Pairs(dissimilarities.values, scale, Weighting.MASKED)
+    total = float(kernels.fused().pair_sums(masked, workers)[1])
+    smallest = min(
+        float(np.min(row, where=row > 0, initial=np.inf)) for row in dissimilarities.values
+    )
+    return Pairs(dissimilarities.values, scale, Weighting.SAMMON, floor=smallest * scale, factor=1.0 / total)
+
+
+def _check_array(weights: Any, dissimilarities: Dissimilarities) -> Array:
+    labels = dissimilarities.labels
+    if is_pandas(weights):
+        weights = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
+    W = np.asarray(weights)
+    W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
+    n = dissimilarities.n
+    if W.shape != (n, n):
+        raise ValueError(f"weights has shape {W.shape} but there are {n} objects; pass an array of shape ({n}, {n}).")
+    off = W if np.all(np.isfinite(np.diagonal(W))) else _without_diagonal(W)
+    _require_weights(off, lambda i, j: f"the pair ({_label(labels, i)}, {_label(labels, j)})")
+    if not np.allclose(off, off.T, rtol=1e-5 if W.dtype == np.float32 else 1e-10, atol=0.0):
+        i, j = np.argwhere(~np.isclose(off, off.T, rtol=1e-5, atol=0.0))[0]
+        raise ValueError(
+            f"weights is not symmetric: {off[i, j]:g} and {off[j, i]:g} for the pair ({_label(labels, i)}, "
+            f"{_label(labels, j)}); pass (weights + weights.T) / 2."
+        )
+    if not off.any():
+        raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
+    return off
+
+
+def _without_diagonal(W: Array) -> Array:
+    """Return a copy with a zero diagonal: an object's weight with itself is never used and may be anything."""
+    off = W.copy()
+    np.fill_diagonal(off, 0.0)
+    return off
+
+
+def _require_weights(off: Array, name: Callable[[int, int], str]) -> None:
+    for wrong, why in ((~np.isfinite(off), "is not finite"), (off < 0, "is negative")):
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise ValueError(f"weights has {off[i, j]:g} for {name(int(i), int(j))}, which {why}; use 0 to leave a pair out.")
+
+
+def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edges:
+    n, labels = dissimilarities.n, dissimilarities.labels
+    if weights.shape != (n, n):
+        raise ValueError(
+            f"weights has shape {weights.shape} but there are {n} objects; pass a sparse matrix of shape ({n}, {n})."
+        )
+    W = sp.csr_array(weights).astype(np.float64)
+    W.setdiag(0.0)
+    W.sum_duplicates()
+    W.eliminate_zeros()
+    coo = W.tocoo()
+    stored = coo.data[None, :]
+    _require_weights(stored, lambda _, e: f"the pair ({_label(labels, coo.coords[0][e])}, {_label(labels, coo.coords[1][e])})")
+    if abs(W - W.T).max() > 1e-10 * W.max() if W.nnz else False:
+        raise ValueError("weights is not symmetric; pass (weights + weights.T) / 2.")
+    upper = sp.triu(W, 1).tocoo()
+    rows, columns = upper.coords
+    delta = dissimilarities.values[rows, columns].astype(np.float64) * scale
+    present = ~np.isnan(delta)
+    if not present.any():
+        raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
+    weight = upper.data * power_of_two_near(float(upper.data.max()))
+    return Edges(n, rows[present], columns[present], delta[present], weight[present], scale)
+
+
+def _label(labels: pd.Index | None, position: int) -> str:
+    return f"object {position}" if labels is None else quote([labels[position]])
+
+
+def _require_connected(pairs: Pairs | Edges, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
+    """Raise when the pairs that count fall into groups: nothing would say how far apart these are."""
+    component = _components(pairs)
+    if not component.any():
+        return
+    labels = dissimilarities.labels
+    sizes = np.bincount(component)
+    if not weighted and np.any(sizes == 1):
+        alone = int(np.flatnonzero(sizes[component] == 1)[0])
+        raise ValueError(
+            f"object {_label(labels, alone)} has no dissimilarity to any other object left (all are NaN); leave it out."
+            if labels is not None
+            else f"object {alone} has no dissimilarity to any other object left (all are NaN); leave it out."
+        )
+    members = [np.flatnonzero(component == c) for c in range(len(sizes))]
+    groups = "; ".join(f"group {g + 1}: {quote(i if labels is None else labels[i] for i in m)}" for g, m in enumerate(members))
+    cause = "weights are zero" if weighted else "dissimilarities are missing"
+    raise ValueError(
+        f"the objects fall into {len(sizes)} groups between which all {cause}: {groups}. "
+        "Fit each group on its own, or give some pair between them a dissimilarity and a weight."
+    )
+
+
+def _components(pairs: Pairs | Edges) -> IntArray:
+    """Number the connected components of the pairs that count, row by row: no N x N temporary."""
+    if isinstance(pairs, Edges):
+        graph = sp.coo_array((pairs.weight, (pairs.rows, pairs.columns)), shape=(pairs.n, pairs.n))
+        return np.asarray(connected_components(graph, directed=False)[1])
+    component = np.full(pairs.n, -1)
+    for number, seed in enumerate(_unseen(component)):
+        component[seed] = number
+        frontier = [seed]
+        while frontier:
+            i = frontier.pop()
+            counts = ~np.isnan(pairs.D[i])
+            if pairs.weighting == Weighting.ARRAY:
+                counts &= pairs.W[i] > 0
+            fresh = np.flatnonzero(counts & (component < 0))
+            component[fresh] = number
+            frontier.extend(fresh.tolist())
+    return component
+
+
+def _unseen(component: IntArray) -> Any:
+    """Yield an object without a component for as long as there is one."""
+    while (component < 0).any():
+        yield int(np.argmax(component < 0))

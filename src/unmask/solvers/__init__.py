@@ -1,0 +1,35 @@
+"""One iteration loop with plug-in rules, the closed form, starts, canonical form, and placing new objects."""
+
+from ._canonical import axis_signs, canonical_map
+from ._closed_form import ClosedForm, closed_form
+from ._loop import Callback, Reason, Rule, Solution, minimise
+from ._objective import Objective, Point, make_objective
+from ._placement import place
+from ._rules import RULES, Lbfgs, Smacof
+from ._starts import Attempt, Start, attempt_all, automatic_number, best_of, given_start, make_starts
+
+__all__ = [
+    "RULES",
+    "Attempt",
+    "Callback",
+    "ClosedForm",
+    "Lbfgs",
+    "Objective",
+    "Point",
+    "Reason",
+    "Rule",
+    "Smacof",
+    "Solution",
+    "Start",
+    "attempt_all",
+    "automatic_number",
+    "axis_signs",
+    "best_of",
+    "canonical_map",
+    "closed_form",
+    "given_start",
+    "make_objective",
+    "make_starts",
+    "minimise",
+    "place",
+]

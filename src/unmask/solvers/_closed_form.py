@@ -1,0 +1,144 @@
+"""The closed form: regress squared dissimilarities on the known features, subtract, double-centre, eigendecompose."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from .._typing import Array
+from ..engines import Engine
+from ..problem import KnownFeatures
+
+# Up to this many objects a full decomposition is faster than an iterative one.
+DENSE_UP_TO = 300
+# More products of columns than this are not regressed on; the squares alone are (a full B with more than 31 columns).
+MAX_REGRESSORS = 500
+
+
+class ClosedForm(NamedTuple):
+    """A map and BB' (kept columns, standard units) in the engine's units, and the leading eigenvalues."""
+
+    U: Array
+    gram: Array
+    eigenvalues: Array
+
+
+def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.0) -> ClosedForm:
+    """Return the closed-form map and coefficients.
+
+    ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-3 is plenty for a start.
+    """
+    gram, intercept = regress_squares(engine, known)
+    root = _psd_root(gram)
+    U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
+    return ClosedForm(U, root @ root.T, values)
+
+
+def _psd_root(M: Array) -> Array:
+    """Return a factor R with RR' the nearest positive semi-definite matrix to M."""
+    values, vectors = np.linalg.eigh(M)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def regress_squares(engine: Engine, known: KnownFeatures) -> tuple[Array, float]:
+    """Regress squared dissimilarities on squared differences of the known features (and, within a block, on products).
+
+    Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained.
+    """
+    n, V = engine.n, known.values
+    products = _regressors(known)
+    ones_and_V = np.column_stack([np.ones(n), V])
+    D2X = engine.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
+    # sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V' L V with the Laplacian L of the squared dissimilarities.
+    moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
+    response = float(D2X[:, 0].sum()) / 2
+    count, sums, second = _complete_sums(V, products) if engine.complete else _observed_sums(engine, V, products)
+    if not products:
+        return np.zeros((0, 0)), response / count
+    first, last = (list(side) for side in zip(*products, strict=True))
+    normal = second - np.outer(sums, sums) / count
+    target = moments[first, last] - sums * response / count
+    diagonal = all(a == b for a, b in products)
+    weights = _non_negative(normal, target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
+    M = np.zeros((V.shape[1], V.shape[1]))
+    # A product of two different columns stands for two entries of BB'.
+    M[first, last] += weights / 2
+    M[last, first] += weights / 2
+    return M, float((response - sums @ weights) / count)
+
+
+def _regressors(known: KnownFeatures) -> list[tuple[int, int]]:
+    products = [(g[a], g[b]) for g in known.groups for a in range(len(g)) for b in range(a, len(g))]
+    return products if len(products) <= MAX_REGRESSORS else [(c, c) for c in range(known.n_kept)]
+
+
+def _complete_sums(V: Array, products: list[tuple[int, int]]) -> tuple[float, Array, Array]:
+    """Sums over all pairs of the regressors and their products, from moments of V (centred): no pass over pairs.
+
+    With m the second and m4 the fourth moments: sum over i<j of dv_a dv_b dv_c dv_d
+    = N m4_abcd + m_ab m_cd + m_ac m_bd + m_ad m_bc.
+    """
+    n = len(V)
+    count = n * (n - 1) / 2
+    if not products:
+        return count, np.empty(0), np.empty((0, 0))
+    a, b = (list(side) for side in zip(*products, strict=True))
+    V = V - V.mean(axis=0)
+    m = V.T @ V
+    F = V[:, a] * V[:, b]
+    second = n * (F.T @ F) + np.outer(m[a, b], m[a, b]) + m[np.ix_(a, a)] * m[np.ix_(b, b)] + m[np.ix_(a, b)] * m[np.ix_(b, a)]
+    return count, n * m[a, b], second
+
+
+def _observed_sums(engine: Engine, V: Array, products: list[tuple[int, int]]) -> tuple[float, Array, Array]:
+    """The same sums over the pairs that count, a block of pairs at a time."""
+    count, sums, second = 0.0, np.zeros(len(products)), np.zeros((len(products), len(products)))
+    a, b = [pair[0] for pair in products], [pair[1] for pair in products]
+    for rows, columns in engine.observed_pairs():
+        difference = V[rows] - V[columns]
+        F = difference[:, a] * difference[:, b]
+        count += len(rows)
+        sums += F.sum(axis=0)
+        second += F.T @ F
+    return count, sums, second
+
+
+def _non_negative(normal: Array, target: Array) -> Array:
+    """Solve normal equations with non-negative weights: a squared coefficient cannot be below zero."""
+    values, vectors = np.linalg.eigh(normal)
+    sound = values > values[-1] * 1e-12
+    factor = (vectors[:, sound] * np.sqrt(values[sound])).T
+    right = (vectors[:, sound] / np.sqrt(values[sound])).T @ target
+    return np.asarray(scipy.optimize.nnls(factor, right)[0])
+
+
+def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: float) -> tuple[Array, Array]:
+    """Return the p leading axes of the double-centred squared dissimilarities less what the known features explain.
+
+    A negative eigenvalue gives an axis of zeros. The matrix is never formed: the operator double-centres on the fly.
+    """
+    n = engine.n
+    if p == 0:
+        return np.empty((n, 0)), np.empty(0)
+    VB = VB - VB.mean(axis=0)
+
+    def apply(X: Array) -> Array:
+        X = X.reshape(n, -1)
+        X = X - X.mean(axis=0)
+        Y = -0.5 * engine.squared_product(X, VB, intercept)
+        return np.asarray(Y - Y.mean(axis=0) - VB @ (VB.T @ X))
+
+    if n <= DENSE_UP_TO or p >= n // 2:
+        matrix = apply(np.eye(n))
+        values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
+    else:
+        start = np.random.default_rng(0).standard_normal(n)  # a fixed start: the same map every time
+        operator = LinearOperator((n, n), matvec=lambda x: apply(x).ravel(), dtype=np.float64)
+        values, vectors = eigsh(operator, k=p, which="LA", tol=tol, v0=start)
+    order = np.argsort(values)[::-1]
+    values, vectors = values[order], vectors[:, order]
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))), values

@@ -1,0 +1,90 @@
+"""Step rules: conditional SMACOF, and limited-memory BFGS in the majoriser's metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .. import kernels
+from .._typing import Array
+from ._loop import Rule
+from ._objective import Objective, Point
+
+
+class Smacof:
+    """Plain conditional SMACOF: the minimum of the majorising quadratic, every time."""
+
+    patience = 1
+
+    def __init__(self, majoriser: Callable[[Array], Array]) -> None:
+        self._majoriser = majoriser
+
+    def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
+        yield point.theta - self._majoriser(point.gradient), point.value
+
+    def learn(self, old: Point, new: Point) -> None:
+        """Keep no memory."""
+
+
+class Lbfgs:
+    """Limited-memory BFGS on the same pass, with Armijo backtracking and a majorisation step as a last resort.
+
+    Theta is measured in the majoriser's metric, so the identity is the natural first guess of the curvature. On the
+    raw scale of B the method is slower than SMACOF (221 passes against 189); in this metric it takes 32.
+    """
+
+    # One small decrease can be chance (a short step after backtracking).
+    patience = 3
+    memory = 8
+    trials = 4
+    sufficient = 1e-4
+
+    def __init__(self, size: int, safe_step: float) -> None:
+        self._safe_step = safe_step
+        self._steps = np.zeros((self.memory, size))
+        self._changes = np.zeros((self.memory, size))
+        self._inverse_curvatures = np.zeros(self.memory)
+        self._direction_of = kernels.fused().lbfgs_direction
+        self._count = 0
+
+    def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
+        if self._count:
+            yield from self._backtrack(point)
+            self._count = 0  # the memory misled: forget it
+        yield point.theta - self._safe_step * point.gradient, point.value
+
+    def _backtrack(self, point: Point) -> Iterator[tuple[Array, float]]:
+        direction = self._direction_of(
+            self._steps, self._changes, self._inverse_curvatures, self._count, point.gradient
+        )
+        slope = 2.0 * float(direction @ point.gradient)
+        if not slope < 0.0:
+            return
+        step = 1.0
+        for _ in range(self.trials):
+            yield point.theta + step * direction, point.value + self.sufficient * step * slope
+            step /= 2.0
+
+    def learn(self, old: Point, new: Point) -> None:
+        at = self._count % self.memory
+        step, change = new.theta - old.theta, new.gradient - old.gradient
+        curvature = float(step @ change)
+        if curvature > 1e-10 * float(np.sqrt((step @ step) * (change @ change))):
+            self._steps[at], self._changes[at] = step, change
+            self._inverse_curvatures[at] = 1.0 / curvature
+            self._count += 1
+
+
+def smacof(objective: Objective) -> Callable[[], Rule]:
+    """Return a maker of SMACOF rules that share one factorisation of H."""
+    majoriser = objective.exact_majoriser()
+    return lambda: Smacof(majoriser)
+
+
+def lbfgs(objective: Objective) -> Callable[[], Rule]:
+    """Return a maker of L-BFGS rules, each with a memory of its own."""
+    return lambda: Lbfgs(objective.structure.size, objective.safe_step())
+
+
+RULES: dict[str, Callable[[Objective], Callable[[], Rule]]] = {"lbfgs": lbfgs, "smacof": smacof}

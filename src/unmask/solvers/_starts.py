@@ -1,0 +1,115 @@
+"""Starts: the closed form, random ones, or the user's; and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Array
+from ..problem import KnownFeatures
+from ._closed_form import closed_form
+from ._loop import Callback, Rule, Solution, minimise
+from ._objective import Objective
+
+# A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
+# gradient is zero too, and no descent ever leaves.
+LEAST_SHARE = 0.01
+# Eigenvectors of this relative accuracy give the same start to six decimals in a hundredth of the time.
+START_ACCURACY = 1e-3
+
+
+class Start(NamedTuple):
+    """A place to start from and what it is called in the report."""
+
+    kind: str
+    theta: Array
+
+
+class Attempt(NamedTuple):
+    """A start and where it led."""
+
+    kind: str
+    solution: Solution
+
+
+def automatic_number(n: int) -> int:
+    """Return how many starts to make by default: 200 for a dozen objects, 45 for thirty, 5 for a hundred, 1 from 300 on.
+
+    The time of a start grows with N squared while good starts become likelier; this keeps the sum about constant.
+    """
+    return int(min(200, max(1 if n >= 300 else 2, np.ceil(45_000 / n**2))))
+
+
+def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
+    """Return the closed form as a start, moved off zero where it has zeros."""
+    structure, typical = objective.structure, _typical_distance(objective)
+    U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
+    values, vectors = np.linalg.eigh(gram) if len(gram) else (np.empty(0), gram)
+    floor = (LEAST_SHARE * typical) ** 2
+    B = (vectors * np.sqrt(np.maximum(values, floor))) @ vectors.T
+    flat = np.sqrt(np.mean(U**2, axis=0)) < LEAST_SHARE * typical
+    U = U + flat * rng.normal(scale=LEAST_SHARE * typical, size=U.shape)
+    return Start("closed-form", structure.pack(U, B))
+
+
+def random_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
+    """Return normal coordinates and coefficients of random size, together of the size of the dissimilarities."""
+    structure, q = objective.structure, known.n_kept
+    # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
+    size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
+    U = rng.normal(scale=size, size=(structure.n, structure.p))
+    B = np.diag(size * rng.lognormal(sigma=0.5, size=q))
+    return Start("random", structure.pack(U, B))
+
+
+def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:
+    """Return the user's map (n x p) and coefficients (all known columns, the user's units) as a start."""
+    kept = list(known.kept)
+    # V B with V in raw units: standard units are raw ones divided by the scale, so B is multiplied by it.
+    standard = known.scale[kept, None] * B[np.ix_(kept, kept)]
+    return Start("given", objective.structure.pack(U * objective.engine.scale, standard * objective.engine.scale))
+
+
+def _typical_distance(objective: Objective) -> float:
+    """Return the root mean square of the (scaled) dissimilarities, each weighted as in the stress."""
+    engine = objective.engine
+    return float(np.sqrt(engine.total / (engine.degrees.sum() / 2)))
+
+
+def make_starts(
+    objective: Objective, known: KnownFeatures, init: str, number: int, rng: np.random.Generator
+) -> Iterator[Start]:
+    """Yield ``number`` starts: the closed form first unless only random ones are asked for."""
+    if init != "random":
+        yield closed_form_start(objective, known, rng)
+        number -= 1
+    for child in rng.spawn(number):
+        yield random_start(objective, known, child)
+
+
+def attempt_all(
+    objective: Objective,
+    starts: Iterator[Start],
+    make_rule: Callable[[], Rule],
+    *,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+) -> list[Attempt]:
+    """Follow every start to its end."""
+    return [
+        Attempt(
+            start.kind,
+            minimise(objective, start.theta, make_rule(), tol=tol, max_iter=max_iter, callback=callback),
+        )
+        for start in starts
+    ]
+
+
+def best_of(attempts: list[Attempt]) -> Solution:
+    """Return the attempt with the lowest objective, the first of equals."""
+    return min((attempt.solution for attempt in attempts), key=lambda solution: solution.value)
+
+
