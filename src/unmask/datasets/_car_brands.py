@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from .._typing import Array
+
 FEATURES = ("quality", "safety", "value", "performance", "economy", "design", "technology")
 WEIGHTS = np.array([90.0, 88.0, 83.0, 82.0, 81.0, 70.0, 68.0])
 
 
-def make_car_brands(
-    n: int = 30, *, noise: float = 0.2, known_noise: float = 0.05, random_state: Any = None
-) -> Bunch:
+def make_car_brands(n: int = 30, *, noise: float = 0.2, known_noise: float = 0.05, random_state: Any = None) -> Bunch:
     """Simulate dissimilarities of car brands that arise from seven features of known weight.
 
     Features are uniform on (0, 1). The dissimilarity of two brands is the Euclidean distance of their weighted
@@ -56,13 +56,15 @@ def make_car_brands(
     upper = np.triu(rng.standard_normal((n, n)), 1)
     noisy = np.maximum(distances * (1.0 + noise * (upper + upper.T)), 0.0)
     brands = [f"brand {i + 1}" for i in range(n)]
-    table = {"index": brands, "columns": list(FEATURES)}
-    square = {"index": brands, "columns": brands}
+
+    def table(values: Array, columns: list[str]) -> pd.DataFrame:
+        return pd.DataFrame(values, index=brands, columns=columns)
+
     return Bunch(
-        dissimilarities=pd.DataFrame(noisy, **square),
-        known=pd.DataFrame(observed, **table),
-        features=pd.DataFrame(truth, **table),
+        dissimilarities=table(noisy, brands),
+        known=table(observed, list(FEATURES)),
+        features=table(truth, list(FEATURES)),
         coef=pd.Series(weights, index=list(FEATURES), name="coef"),
-        noiseless=pd.DataFrame(distances, **square),
+        noiseless=table(distances, brands),
         DESCR=make_car_brands.__doc__,
     )

@@ -1,4 +1,4 @@
-"""Where the pass over pairs runs. Every engine offers the same protocol; the solvers do not know which one they have."""
+"""Where the pass over pairs runs. Every engine offers one protocol; the solvers do not know which one they have."""
 
 from __future__ import annotations
 

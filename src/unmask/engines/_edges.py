@@ -48,7 +48,7 @@ class EdgeEngine:
     def point_stress(self, Z: Array) -> Array:
         error = self.edges.weight * (self.edges.delta - self._distances(Z)) ** 2
         ends = np.concatenate([self.edges.rows, self.edges.columns])
-        return np.bincount(ends, np.tile(error, 2), minlength=self.n)
+        return np.asarray(np.bincount(ends, np.tile(error, 2), minlength=self.n), dtype=np.float64)
 
     def laplacian(self, X: Array) -> Array:
         return np.asarray(self.degrees[:, None] * X - self._W @ X)

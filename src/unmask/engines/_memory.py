@@ -33,7 +33,9 @@ class MemoryEngine:
         single = pairs.D.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.total = float(self._passes.pair_sums(pairs, workers)[2])
-        self.degrees = np.full(self.n, float(self.n)) if self.complete else self._weighted_laplacian(np.empty((self.n, 0)))[0]
+        self.degrees = (
+            np.full(self.n, float(self.n)) if self.complete else self._weighted_laplacian(np.empty((self.n, 0)))[0]
+        )
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)

@@ -48,7 +48,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
         tags.input_tags.pairwise = precomputed
-        tags.input_tags.allow_nan = precomputed
+        tags.input_tags.positive_only = precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -86,7 +86,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return dissimilarities (new x fitted) for new objects."""
         if self._fit_X is not None:
             features = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-            return np.asarray(pairwise_distances(features, self._fit_X, metric=self.metric, **(self.metric_params or {})))
+            return np.asarray(
+                pairwise_distances(features, self._fit_X, metric=self.metric, **(self.metric_params or {}))
+            )
         D = align_columns(X, self._labels, "the header of the new dissimilarities")
         values: Array = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False)
         if values.shape[1] != self.n_features_in_:
@@ -96,7 +98,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         if np.isinf(values).any() or (values < 0).any():
             i, j = np.argwhere(np.isinf(values) | (values < 0))[0]
-            raise ValueError(f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be >= 0.")
+            raise ValueError(
+                f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be >= 0."
+            )
         return values
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
@@ -108,7 +112,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return np.empty((rows, 0))
         if known is None:
             raise ValueError(
-                f"known is needed: the map was fitted given {', '.join(coded.names)}; pass these for the new objects too."
+                f"known is needed: the map was fitted given {', '.join(coded.names)}; "
+                "pass these features of the new objects too."
             )
         values, names, _ = known_table(known, rows, labels)
         if hasattr(known, "columns") and set(names) == set(coded.names):

@@ -120,10 +120,10 @@ class ConditionalClassicalMDS(ConditionalMap):
     def _place(self, delta: Array, c: Array) -> Array:
         """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
         if np.isnan(delta).any():
-            raise ValueError("the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS.")
+            raise ValueError(
+                "the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS."
+            )
         U = self.embedding_.astype(np.float64) * self._scale
         values = np.sum(U**2, axis=0)
         axes = np.divide(U, values, out=np.zeros_like(U), where=values > 0)
         return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)
-
-

@@ -183,6 +183,11 @@ class ConditionalMDS(ConditionalMap):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
+        return tags
+
     def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> ConditionalMDS:
         """Learn the map and the coefficients.
 
@@ -239,7 +244,10 @@ class ConditionalMDS(ConditionalMap):
             require_choice("n_init", self.n_init, ("auto",))
         single = isinstance(self.init, tuple) or self.init == "closed-form"
         if single and self.n_init not in ("auto", 1):
-            raise ValueError(f"n_init={self.n_init!r} asks for several starts but init={self.init!r:.40} is a single one; use init='auto' or n_init=1.")
+            raise ValueError(
+                f"n_init={self.n_init!r} asks for several starts but init gives a single one; "
+                "use init='auto' or n_init=1."
+            )
         return self._check_common_parameters()
 
     def _attempt(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Attempt]:
@@ -271,7 +279,9 @@ class ConditionalMDS(ConditionalMap):
         B0 = np.diag(B0) if B0.ndim == 1 else B0
         shape = (objective.structure.n, objective.structure.p)
         if U0.shape != shape or B0.shape != (q, q):
-            raise ValueError(f"init has shapes {U0.shape} and {B0.shape} but must have {shape} for U0 and ({q}, {q}) for B0.")
+            raise ValueError(
+                f"init has shapes {U0.shape} and {B0.shape} but must have {shape} for U0 and ({q}, {q}) for B0."
+            )
         if not (np.isfinite(U0).all() and np.isfinite(B0).all()):
             raise ValueError("init holds NaN or infinite values; every coordinate and coefficient must be finite.")
         return U0, B0
@@ -283,9 +293,7 @@ class ConditionalMDS(ConditionalMap):
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
         self.stop_reason_ = best.reason.value
-        rows = [
-            (kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is best) for kind, s in attempts
-        ]
+        rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is best) for kind, s in attempts]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
         if self.verbose:
             print(self.starts_.to_string())
@@ -301,7 +309,9 @@ class ConditionalMDS(ConditionalMap):
         weight = np.where(np.isnan(delta), 0.0, 1.0)
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
-            raise ValueError(f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out.")
+            raise ValueError(
+                f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
+            )
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
@@ -310,5 +320,3 @@ class ConditionalMDS(ConditionalMap):
 
 def _print_iteration(iteration: int, stress: float) -> None:
     print(f"iteration {iteration}: normalised stress {stress:.9g}")
-
-

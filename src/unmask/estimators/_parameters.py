@@ -18,7 +18,7 @@ def require_integer(name: str, value: Any, least: int) -> int:
 
 def require_number(name: str, value: Any, least: float) -> float:
     """Return a finite number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < np.inf:
         raise ValueError(f"{name}={value!r} must be a number of at least {least:g}.")
     return float(value)
 

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._pairs import Pairs, Survey, Weighting
+from ._pairs import Pairs, Survey, Weighting, read_only
 from ._workers import Workers
 
 TILE = 256
@@ -144,29 +144,27 @@ def _chunks(n: int) -> tuple[IntArray, ...]:
     return tuple(chunk for chunk in np.split(tiles, edges) if len(chunk))
 
 
-def _read_only(array: Array) -> Array:
-    """Return a read-only view: one compiled version serves writeable and read-only input."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _weight_array(pairs: Pairs) -> Array:
-    return pairs.W if pairs.weighting == Weighting.ARRAY else np.empty((1, 0))
+@_jit
+def _stress_whole(D, W, mode, scale, floor, factor, Z, tiles):  # type: ignore[no-untyped-def]
+    """Do everything in one call: for few objects, calls and small arrays cost more than the pairs."""
+    Zt = Z.T.copy()
+    G = np.zeros_like(Zt)
+    stress = _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G)
+    return stress, G.T.copy()
 
 
 def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
     """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
     chunks = _chunks(pairs.n)
+    if len(chunks) == 1:
+        stress, whole = _stress_whole(*pairs.arguments, Z, chunks[0])
+        return stress, whole.astype(np.float64, copy=False)
     Zt = np.ascontiguousarray(Z.T)
     G = np.zeros((len(chunks), *Zt.shape), dtype=Z.dtype)
     stresses = np.zeros(len(chunks))
-    D, W = _read_only(pairs.D), _read_only(_weight_array(pairs))
 
     def run(c: int) -> None:
-        stresses[c] = _stress_chunk(
-            D, W, int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor, Zt, chunks[c], G[c]
-        )
+        stresses[c] = _stress_chunk(*pairs.arguments, Zt, chunks[c], G[c])
 
     workers.run(run, len(chunks))
     return float(stresses.sum()), np.ascontiguousarray(G.sum(axis=0, dtype=np.float64).T)
@@ -244,11 +242,6 @@ def _row_blocks(n: int) -> list[tuple[int, int]]:
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def _pair_arguments(pairs: Pairs) -> tuple[Any, ...]:
-    D, W = _read_only(pairs.D), _read_only(_weight_array(pairs))
-    return D, W, int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor
-
-
 def _over_rows(workers: Workers, n: int, rows: Callable[[int, int, int], None]) -> None:
     blocks = _row_blocks(n)
     workers.run(lambda b: rows(b, *blocks[b]), len(blocks))
@@ -257,7 +250,7 @@ def _over_rows(workers: Workers, n: int, rows: Callable[[int, int, int], None]) 
 def point_stress(pairs: Pairs, Z: Array, workers: Workers) -> Array:
     """Return for each object the weighted squared error of the pairs it is in."""
     Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(pairs.n)
-    arguments = _pair_arguments(pairs)
+    arguments = pairs.arguments
     _over_rows(workers, pairs.n, lambda _, a, b: _point_stress_rows(*arguments, Zt, a, b, out))
     return out
 
@@ -266,7 +259,7 @@ def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Arr
     """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
     Xt = np.ascontiguousarray(X.T, dtype=np.float64)
     degrees, HX = np.empty(pairs.n), np.empty(X.shape)
-    arguments = _pair_arguments(pairs)
+    arguments = pairs.arguments
     _over_rows(workers, pairs.n, lambda _, a, b: _laplacian_rows(*arguments, Xt, a, b, degrees, HX))
     return degrees, HX
 
@@ -274,7 +267,7 @@ def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Arr
 def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:
     """Return ``D2 X``, ``D2`` the squared dissimilarities; a missing one counts ``offset + |fill_i - fill_j|^2``."""
     Xt, fill = np.ascontiguousarray(X.T, dtype=np.float64), np.ascontiguousarray(fill, dtype=np.float64)
-    out, D = np.empty(X.shape), _read_only(pairs.D)
+    out, D = np.empty(X.shape), pairs.arguments[0]
     _over_rows(workers, pairs.n, lambda _, a, b: _squared_product_rows(D, pairs.scale, Xt, fill, offset, a, b, out))
     return out
 
@@ -282,7 +275,7 @@ def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers:
 def pair_sums(pairs: Pairs, workers: Workers) -> Array:
     """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
     out = np.zeros((len(_row_blocks(pairs.n)), 3))
-    arguments = _pair_arguments(pairs)
+    arguments = pairs.arguments
     _over_rows(workers, pairs.n, lambda block, a, b: _pair_sums_rows(*arguments, a, b, out[block]))
     return np.asarray(out.sum(axis=0))
 
@@ -315,7 +308,7 @@ def survey(D: Array, workers: Workers) -> Survey:
     """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
     chunks = _chunks(len(D))
     counts, extremes = np.zeros((len(chunks), 3), np.int64), np.zeros((len(chunks), 3))
-    D = _read_only(D)
+    D = read_only(D)
     workers.run(lambda c: _survey_chunk(D, chunks[c], counts[c], extremes[c]), len(chunks))
     missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
     smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()

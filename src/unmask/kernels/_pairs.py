@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,13 @@ class Weighting(IntEnum):
     MASKED = 1  # 1, or 0 where the dissimilarity is NaN
     SAMMON = 2  # 1 / (delta * sum of delta), computed from delta: no N x N array of weights
     ARRAY = 3  # given, and 0 where the dissimilarity is NaN
+
+
+def read_only(array: Array) -> Array:
+    """Return a read-only view."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _no_weights() -> Array:
@@ -42,6 +50,12 @@ class Pairs:
     @property
     def n(self) -> int:
         return int(self.D.shape[0])
+
+    @cached_property
+    def arguments(self) -> tuple[Array, Array, int, float, float, float]:
+        """What compiled code takes. Views are read-only: one compiled version serves writeable and read-only input."""
+        W = self.W if self.weighting == Weighting.ARRAY else np.empty((1, 0))
+        return read_only(self.D), read_only(W), int(self.weighting), self.scale, self.floor, self.factor
 
 
 class Survey(NamedTuple):

@@ -13,7 +13,7 @@ from .. import kernels
 from .._typing import Array
 from ..kernels import Workers
 from ._exceptions import MissingDissimilarityWarning
-from ._labels import align_columns, is_pandas, is_unlabelled, quote, require_unique
+from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def check_dissimilarities(data: Any, *, symmetrize: str | None, workers: Workers
     if symmetrize == "mean":
         values = _mean_of_both_halves(values)
     values = _contiguous(values)
-    missing, largest = _require_sound(values, symmetrize, labels, workers)
+    missing, largest = _require_sound(values, labels, workers)
     if missing:
         warnings.warn(
             f"{missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
@@ -138,7 +138,7 @@ def _mean_of_both_halves(values: Array) -> Array:
     return np.where(np.isnan(mean), np.where(np.isnan(values), values.T, values), mean)
 
 
-def _require_sound(values: Array, symmetrize: str | None, labels: pd.Index | None, workers: Workers) -> tuple[int, float]:
+def _require_sound(values: Array, labels: pd.Index | None, workers: Workers) -> tuple[int, float]:
     """Raise on what no dissimilarity may be; return the number of missing pairs and the largest value."""
     survey = kernels.fused().survey(values, workers)
     # Where something is wrong, look again, slowly, for the first place.
@@ -146,14 +146,16 @@ def _require_sound(values: Array, symmetrize: str | None, labels: pd.Index | Non
         raise ValueError(f"dissimilarities has {_first(values, np.isinf, labels)}; replace it, or use NaN for missing.")
     if survey.smallest < 0:
         found = _first(values, lambda row: row < 0, labels)
-        raise ValueError(f"dissimilarities has {found}; a dissimilarity cannot be negative. Are these similarities?")
+        raise ValueError(
+            f"Negative values in data: dissimilarities has {found}; it must be at least 0. Are these similarities?"
+        )
     level = rounding_level(values, survey.largest)
     diagonal = np.nan_to_num(np.diagonal(values), nan=0.0)
     if np.any(np.abs(diagonal) > level):
         at = int(np.argmax(np.abs(diagonal) > level))
         raise ValueError(
-            f"dissimilarities has {diagonal[at]:g} on the diagonal, for {_name(labels, at)}; an object's dissimilarity "
-            "to itself must be 0. Are these similarities?"
+            f"dissimilarities has {diagonal[at]:g} on the diagonal, for {name_object(labels, at)}; "
+            "an object's dissimilarity to itself must be 0. Are these similarities?"
         )
     if survey.one_sided or survey.asymmetry > level:
         raise ValueError(_asymmetry(values, level, labels))
@@ -162,17 +164,13 @@ def _require_sound(values: Array, symmetrize: str | None, labels: pd.Index | Non
     return survey.missing, survey.largest
 
 
-def _name(labels: pd.Index | None, position: int) -> str:
-    return f"object {position}" if labels is None else f"object {quote([labels[position]])}"
-
-
 def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:
     for i, row in enumerate(values):
         flags = wrong(row)
         flags[i] = False
         if flags.any():
             j = int(np.argmax(flags))
-            return f"{row[j]:g} for the pair ({_name(labels, i)}, {_name(labels, j)})"
+            return f"{row[j]:g} for the pair ({name_object(labels, i)}, {name_object(labels, j)})"
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
@@ -186,6 +184,7 @@ def _asymmetry(values: Array, level: float, labels: pd.Index | None) -> str:
             j = int(np.argmax(flags))
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({_name(labels, i)}, {_name(labels, j)}); correct it, or pass symmetrize='mean' to average the two."
+                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, "
+                "or pass symmetrize='mean' to average the two."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

@@ -112,8 +112,8 @@ def _require_finite(values: Array, names: tuple[str, ...]) -> None:
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            f"known has {values[row, column]} in column {names[column]!r}, row {row}; every object needs a finite value: "
-            "leave the column or the object out, or fill the cell."
+            f"known has {values[row, column]} in column {names[column]!r}, row {row}; every object needs a finite "
+            "value: leave the column or the object out, or fill the cell."
         )
 
 
@@ -129,7 +129,9 @@ def resolve_groups(coef: str | Sequence[Sequence[Any]], names: tuple[str, ...], 
     groups = tuple(tuple(_column(member, names) for member in group) for group in coef)
     flat = sorted(c for group in groups for c in group)
     if flat != list(range(len(names))):
-        raise ValueError(f"coef={list(coef)!r} must name every known column exactly once; the columns are {quote(names)}.")
+        raise ValueError(
+            f"coef={list(coef)!r} must name every known column exactly once; the columns are {quote(names)}."
+        )
     return groups
 
 

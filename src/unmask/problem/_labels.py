@@ -22,6 +22,11 @@ def quote(labels: Any) -> str:
     return listed + (f" and {len(labels) - MAX_LISTED} more" if len(labels) > MAX_LISTED else "")
 
 
+def name_object(labels: pd.Index | None, position: int) -> str:
+    """Name an object for a message, by its label if it has one."""
+    return f"object {position}" if labels is None else f"object {str(labels[position])!r}"
+
+
 def require_unique(labels: pd.Index, what: str) -> None:
     """Raise if a label occurs twice: aligning by it would be a guess."""
     if not labels.is_unique:

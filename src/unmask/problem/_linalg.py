@@ -34,4 +34,4 @@ def canonical_correlations(X: Array, Y: Array) -> Array:
     bases = orthonormal_basis(X), orthonormal_basis(Y)
     if min(base.shape[1] for base in bases) == 0:
         return np.empty(0)
-    return np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0)
+    return np.asarray(np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0))

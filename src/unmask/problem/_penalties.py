@@ -14,8 +14,8 @@ from ._structures import KnownSpace
 class Penalty(Protocol):
     """A term added to the stress."""
 
-    strength: float
-
+    @property
+    def strength(self) -> float: ...
     def add_to(self, G: Array, Z: Array) -> float:
         """Return the penalty at Z and add its half-gradient to G."""
 

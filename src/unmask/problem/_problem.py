@@ -38,4 +38,6 @@ def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
             f"n_components={max(most, 0)}."
         )
     if p == 0 and known.n_kept == 0:
-        raise ValueError("n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1.")
+        raise ValueError(
+            "n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1."
+        )

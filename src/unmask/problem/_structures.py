@@ -27,8 +27,8 @@ from ._linalg import symmetric_root
 class CoefBlock(Protocol):
     """Coefficients of some known columns: a part of theta that lifts to columns of Z."""
 
-    columns: list[int]
-
+    @property
+    def columns(self) -> list[int]: ...
     @property
     def size(self) -> int: ...
     def lift(self, part: Array) -> Array:
@@ -155,7 +155,7 @@ class Structure:
 
     @property
     def size(self) -> int:
-        return self.slices[-1].stop
+        return int(self.slices[-1].stop)
 
     @cached_property
     def k(self) -> int:
@@ -192,7 +192,7 @@ class Structure:
 
     def pack(self, U: Array, B: Array) -> Array:
         """Return theta for a map U and coefficients B in standard units (kept columns)."""
-        parts = [(U * self.root_degrees).ravel()]
+        parts: list[Array] = [(U * self.root_degrees).ravel()]
         parts += [block.pack(B[np.ix_(block.columns, block.columns)]) for block in self.blocks]
         return np.concatenate(parts)
 

@@ -14,7 +14,7 @@ from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import Pairs, Weighting, Workers, power_of_two_near
 from ._dissimilarities import Dissimilarities
-from ._labels import align_columns, align_rows, is_pandas, quote
+from ._labels import align_columns, align_rows, is_pandas, name_object, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,12 +34,12 @@ class Edges:
     scale: float
 
 
-def build_pairs(
-    dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers
-) -> Pairs | Edges:
+def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers) -> Pairs | Edges:
     """Combine dissimilarities and weights into what the passes read."""
     if scheme is not None and weights is not None:
-        raise ValueError(f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them.")
+        raise ValueError(
+            f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
+        )
     scale = power_of_two_near(dissimilarities.largest)
     plain = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
     pairs: Pairs | Edges
@@ -62,9 +62,7 @@ def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) ->
     """Sammon's weights 1 / (delta * sum of delta), a zero dissimilarity counted as the smallest positive one."""
     masked = Pairs(dissimilarities.values, scale, Weighting.MASKED)
     total = float(kernels.fused().pair_sums(masked, workers)[1])
-    smallest = min(
-        float(np.min(row, where=row > 0, initial=np.inf)) for row in dissimilarities.values
-    )
+    smallest = min(float(np.min(row, where=row > 0, initial=np.inf)) for row in dissimilarities.values)
     return Pairs(dissimilarities.values, scale, Weighting.SAMMON, floor=smallest * scale, factor=1.0 / total)
 
 
@@ -78,12 +76,12 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities) -> Array:
     if W.shape != (n, n):
         raise ValueError(f"weights has shape {W.shape} but there are {n} objects; pass an array of shape ({n}, {n}).")
     off = W if np.all(np.isfinite(np.diagonal(W))) else _without_diagonal(W)
-    _require_weights(off, lambda i, j: f"the pair ({_label(labels, i)}, {_label(labels, j)})")
+    _require_weights(off, lambda i, j: f"the pair ({name_object(labels, i)}, {name_object(labels, j)})")
     if not np.allclose(off, off.T, rtol=1e-5 if W.dtype == np.float32 else 1e-10, atol=0.0):
         i, j = np.argwhere(~np.isclose(off, off.T, rtol=1e-5, atol=0.0))[0]
         raise ValueError(
-            f"weights is not symmetric: {off[i, j]:g} and {off[j, i]:g} for the pair ({_label(labels, i)}, "
-            f"{_label(labels, j)}); pass (weights + weights.T) / 2."
+            f"weights is not symmetric: {off[i, j]:g} and {off[j, i]:g} for the pair ({name_object(labels, i)}, "
+            f"{name_object(labels, j)}); pass (weights + weights.T) / 2."
         )
     if not off.any():
         raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
@@ -101,7 +99,9 @@ def _require_weights(off: Array, name: Callable[[int, int], str]) -> None:
     for wrong, why in ((~np.isfinite(off), "is not finite"), (off < 0, "is negative")):
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
-            raise ValueError(f"weights has {off[i, j]:g} for {name(int(i), int(j))}, which {why}; use 0 to leave a pair out.")
+            raise ValueError(
+                f"weights has {off[i, j]:g} for {name(int(i), int(j))}, which {why}; use 0 to leave a pair out."
+            )
 
 
 def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edges:
@@ -116,7 +116,10 @@ def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edge
     W.eliminate_zeros()
     coo = W.tocoo()
     stored = coo.data[None, :]
-    _require_weights(stored, lambda _, e: f"the pair ({_label(labels, coo.coords[0][e])}, {_label(labels, coo.coords[1][e])})")
+    _require_weights(
+        stored,
+        lambda _, e: f"the pair ({name_object(labels, coo.coords[0][e])}, {name_object(labels, coo.coords[1][e])})",
+    )
     if abs(W - W.T).max() > 1e-10 * W.max() if W.nnz else False:
         raise ValueError("weights is not symmetric; pass (weights + weights.T) / 2.")
     upper = sp.triu(W, 1).tocoo()
@@ -143,12 +146,10 @@ def _require_connected(pairs: Pairs | Edges, dissimilarities: Dissimilarities, *
     if not weighted and np.any(sizes == 1):
         alone = int(np.flatnonzero(sizes[component] == 1)[0])
         raise ValueError(
-            f"object {_label(labels, alone)} has no dissimilarity to any other object left (all are NaN); leave it out."
-            if labels is not None
-            else f"object {alone} has no dissimilarity to any other object left (all are NaN); leave it out."
+            f"{name_object(labels, alone)} has no dissimilarity to any other object left (all are NaN); leave it out."
         )
     members = [np.flatnonzero(component == c) for c in range(len(sizes))]
-    groups = "; ".join(f"group {g + 1}: {quote(i if labels is None else labels[i] for i in m)}" for g, m in enumerate(members))
+    groups = "; ".join(f"group {g + 1}: {quote(m if labels is None else labels[m])}" for g, m in enumerate(members))
     cause = "weights are zero" if weighted else "dissimilarities are missing"
     raise ValueError(
         f"the objects fall into {len(sizes)} groups between which all {cause}: {groups}. "

@@ -45,7 +45,7 @@ def _psd_root(M: Array) -> Array:
 
 
 def regress_squares(engine: Engine, known: KnownFeatures) -> tuple[Array, float]:
-    """Regress squared dissimilarities on squared differences of the known features (and, within a block, on products).
+    """Regress squared dissimilarities on squared differences of known features (within a block, on products too).
 
     Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained.
     """
@@ -53,7 +53,7 @@ def regress_squares(engine: Engine, known: KnownFeatures) -> tuple[Array, float]
     products = _regressors(known)
     ones_and_V = np.column_stack([np.ones(n), V])
     D2X = engine.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
-    # sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V' L V with the Laplacian L of the squared dissimilarities.
+    # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
     count, sums, second = _complete_sums(V, products) if engine.complete else _observed_sums(engine, V, products)
@@ -90,7 +90,12 @@ def _complete_sums(V: Array, products: list[tuple[int, int]]) -> tuple[float, Ar
     V = V - V.mean(axis=0)
     m = V.T @ V
     F = V[:, a] * V[:, b]
-    second = n * (F.T @ F) + np.outer(m[a, b], m[a, b]) + m[np.ix_(a, a)] * m[np.ix_(b, b)] + m[np.ix_(a, b)] * m[np.ix_(b, a)]
+    second = (
+        n * (F.T @ F)
+        + np.outer(m[a, b], m[a, b])
+        + m[np.ix_(a, a)] * m[np.ix_(b, b)]
+        + m[np.ix_(a, b)] * m[np.ix_(b, a)]
+    )
     return count, n * m[a, b], second
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Protocol
 
 from .._typing import Array
 from ._objective import Objective, Point
 
 
-class Reason(str, Enum):
+class Reason(StrEnum):
     """Why the loop stopped."""
 
     SMALL_DECREASE = "the stress fell by less than tol"
@@ -68,7 +68,7 @@ def minimise(
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``.
 
-    The objective never rises: a candidate is accepted only at or below its bound, and no bound is above the present value.
+    The objective never rises: a candidate is accepted only at or below its bound, never above the present value.
     """
     passes = objective.passes
     point = objective(theta)

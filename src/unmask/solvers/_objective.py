@@ -71,9 +71,7 @@ def make_objective(problem: Problem, engine: Engine) -> Objective:
     root = np.sqrt(engine.degrees[:1] if engine.complete else engine.degrees[:, None])
     separate = p > 0 and known.n_kept > 0
     space = known_space(known, HV) if separate and (problem.orthogonal or problem.leak_penalty > 0) else None
-    structure = Structure(
-        problem.n, p, root, coef_blocks(known, HV), orthogonal=space if problem.orthogonal else None
-    )
+    structure = Structure(problem.n, p, root, coef_blocks(known, HV), orthogonal=space if problem.orthogonal else None)
     penalised = space is not None and problem.leak_penalty > 0
     penalties = (LeakPenalty(problem.leak_penalty, space, p),) if penalised and space is not None else ()
     return Objective(engine, structure, penalties)

@@ -12,6 +12,8 @@ import numpy as np
 from .._typing import Array
 
 ITERATIONS = 200
+# Closer than this share of a typical dissimilarity is the same object: distances computed from features are that exact.
+TWIN = 1e-6
 BLOCK_CELLS = 4_000_000  # numbers in a temporary: 32 MB
 
 
@@ -42,7 +44,7 @@ def _place_block(delta: Array, weight: Array, U: Array, c: Array, n_starts: int,
     )
     best = np.argmin(stress.reshape(m, s), axis=1)
     placed = places.reshape(m, s, p)[np.arange(m), best]
-    return _keep_twins(placed, stress.reshape(m, s).min(axis=1), delta, weight, U, c)
+    return _keep_twins(placed, delta, weight, U, c)
 
 
 def _starts(delta: Array, weight: Array, U: Array, c: Array, n_starts: int) -> Array:
@@ -98,12 +100,12 @@ def _steps(difference: Array, d: Array, delta: Array, weight: Array) -> tuple[Ar
     return np.where(sound[:, None], newton, majorised), majorised
 
 
-def _keep_twins(placed: Array, stress: Array, delta: Array, weight: Array, U: Array, c: Array) -> Array:
+def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array) -> Array:
     """Give an object that equals a fitted one (dissimilarity 0, same known features) that one's point.
 
     It is an optimum already, up to the tolerance of the fit; descending from it would only move it by that tolerance.
     """
     size = np.sum(weight * delta**2, axis=1) / np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
-    same = (weight > 0) & (delta == 0) & (c <= 1e-18 * size[:, None])
+    same = (weight > 0) & (delta**2 + c <= TWIN**2 * size[:, None])
     twin = np.argmax(same, axis=1)
     return np.where(same.any(axis=1)[:, None], U[twin], placed)

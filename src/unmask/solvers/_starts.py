@@ -35,7 +35,7 @@ class Attempt(NamedTuple):
 
 
 def automatic_number(n: int) -> int:
-    """Return how many starts to make by default: 200 for a dozen objects, 45 for thirty, 5 for a hundred, 1 from 300 on.
+    """Return the default number of starts: 200 for a dozen objects, 50 for thirty, 5 for a hundred, 1 from 300 on.
 
     The time of a start grows with N squared while good starts become likelier; this keeps the sum about constant.
     """
@@ -111,5 +111,3 @@ def attempt_all(
 def best_of(attempts: list[Attempt]) -> Solution:
     """Return the attempt with the lowest objective, the first of equals."""
     return min((attempt.solution for attempt in attempts), key=lambda solution: solution.value)
-
-

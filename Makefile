@@ -1,0 +1,47 @@
+# Every target sets up what it needs: a fresh machine with python3 and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := unmask-demo
+
+.PHONY: demo test test-slow lint format docs bench clean
+
+# One stamp per set of extras, renewed when the project's requirements change.
+$(VENV)/.installed-%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/unmask demo --out $(DEMO)
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) $(DEMO) docs/_build dist build .coverage .mypy_cache .ruff_cache
