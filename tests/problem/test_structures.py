@@ -1,0 +1,111 @@
+"""Structures: lift and adjoint are adjoint, the metric is what it claims, penalties have their gradients."""
+
+import numpy as np
+import pytest
+
+from tests.helpers import symmetric_weights
+from unmask.problem import (
+    LeakPenalty,
+    Structure,
+    canonical_correlations,
+    check_known,
+    coef_blocks,
+    known_space,
+    symmetric_root,
+)
+
+COEFS = ["full", "diagonal", [["a", "c"], ["b"], ["d"]]]
+
+
+@pytest.fixture
+def setting(rng):
+    """Return known values, a weighted Laplacian and a maker of structures."""
+    import pandas as pd
+
+    n, p = 9, 2
+    table = pd.DataFrame(rng.standard_normal((n, 4)) * [1, 10, 0.1, 3] + [5, 0, 0, 1], columns=list("abcd"))
+    W = symmetric_weights(rng, n)
+    np.fill_diagonal(W, 0)
+    H = np.diag(W.sum(axis=1)) - W
+
+    def make(coef, orthogonal=False):
+        known = check_known(table, n, None, coef)
+        HV = H @ known.values
+        space = known_space(known, HV)
+        root = np.sqrt(np.diag(H))[:, None]
+        return known, space, Structure(n, p, root, coef_blocks(known, HV), space if orthogonal else None)
+
+    return make, H
+
+
+@pytest.mark.parametrize("orthogonal", [False, True])
+@pytest.mark.parametrize("coef", COEFS)
+def test_adjoint_is_the_transpose_of_lift(setting, rng, coef, orthogonal):
+    _, _, structure = setting[0](coef, orthogonal)
+    theta, G = rng.standard_normal(structure.size), rng.standard_normal((structure.n, structure.k))
+    assert np.sum(structure.lift(theta) * G) == pytest.approx(theta @ structure.adjoint(G), rel=1e-12)
+
+
+@pytest.mark.parametrize("coef", COEFS)
+def test_coefficients_are_measured_in_the_metric_of_the_weights(setting, rng, coef):
+    """tr((VB)'H(VB)) is the squared length of the coefficients' part of theta."""
+    make, H = setting
+    _, _, structure = make(coef)
+    theta = rng.standard_normal(structure.size)
+    VB = structure.lift(theta)[:, structure.p :]
+    assert np.trace(VB.T @ H @ VB) == pytest.approx(np.sum(theta[structure.slices[0].stop :] ** 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("coef", COEFS)
+def test_pack_and_lift_are_inverse(setting, rng, coef):
+    known, _, structure = setting[0](coef)
+    U, B = rng.standard_normal((structure.n, structure.p)), np.zeros((4, 4))
+    for group in known.groups:
+        B[np.ix_(group, group)] = rng.standard_normal((len(group), len(group)))
+    theta = structure.pack(U, B)
+    np.testing.assert_allclose(structure.unknown(theta), U, rtol=1e-12)
+    np.testing.assert_allclose(structure.gram(theta), B @ B.T, atol=1e-12)
+    Z = structure.lift(theta)
+    VB = known.values @ B
+    for distances in [lambda X: ((X[:, None] - X[None]) ** 2).sum(axis=2)]:
+        np.testing.assert_allclose(distances(Z), distances(np.column_stack([U, VB])), atol=1e-12)
+
+
+def test_orthogonal_maps_are_uncorrelated_with_the_known_features_in_the_metric(setting, rng):
+    make, H = setting
+    known, _, structure = make("full", orthogonal=True)
+    U = structure.unknown(rng.standard_normal(structure.size))
+    np.testing.assert_allclose(known.values.T @ H @ U, 0, atol=1e-10)
+
+
+def test_leak_penalty_is_the_explained_sum_of_squares_and_has_its_gradient(setting, rng):
+    make, H = setting
+    known, space, structure = make("full")
+    Z = rng.standard_normal((structure.n, structure.k))
+    U, V = Z[:, :2], known.values
+    P = H @ V @ np.linalg.solve(V.T @ H @ V, V.T @ H)
+    penalty, G = LeakPenalty(0.3, space, 2), np.zeros_like(Z)
+    assert penalty.add_to(G, Z) == pytest.approx(0.3 * np.trace(U.T @ P @ U), rel=1e-10)
+    np.testing.assert_allclose(G[:, :2], 0.3 * P @ U, atol=1e-10)
+    np.testing.assert_array_equal(G[:, 2:], 0)
+
+
+def test_symmetric_root(rng):
+    A = rng.standard_normal((4, 2))
+    root = symmetric_root(A @ A.T)
+    np.testing.assert_allclose(root @ root, A @ A.T, atol=1e-12)
+    np.testing.assert_allclose(root, root.T, atol=1e-12)
+    assert np.linalg.eigvalsh(root).min() > -1e-7
+
+
+def test_canonical_correlations_of_one_column_each_are_the_correlation(rng):
+    x, y = rng.standard_normal((2, 50))
+    (r,) = canonical_correlations(x[:, None], (y + x)[:, None] * 1e9 + 1e12)
+    assert r == pytest.approx(abs(np.corrcoef(x, x + y)[0, 1]), rel=1e-6)
+
+
+def test_canonical_correlations_of_equal_spaces_are_one_and_of_nothing_none(rng):
+    X = rng.standard_normal((20, 3))
+    np.testing.assert_allclose(canonical_correlations(X, X @ rng.standard_normal((3, 3)) + 7), 1)
+    assert len(canonical_correlations(X, np.ones((20, 2)))) == 0
+    assert len(canonical_correlations(X, np.column_stack([X[:, 0], 2 * X[:, 0]]))) == 1

@@ -1,0 +1,57 @@
+"""The code in the README and the documentation runs, and prints what the page says it prints."""
+
+import contextlib
+import io
+import re
+from itertools import zip_longest
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib import pyplot
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str | None]]:
+    """Pair each python block with the text block right after it, if there is one."""
+    found = list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+    pairs = []
+    for block, after in zip_longest(found, found[1:]):
+        if block[1] == "python":
+            adjacent = after is not None and after[1] == "text" and not block.string[block.end() : after.start()].strip()
+            pairs.append((block[2], after[2] if adjacent else None))
+    return pairs
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def test_code_of_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    namespace = {"__name__": "__main__"}
+    try:
+        for code, expected in blocks(page):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, str(page), "exec"), namespace)
+            if expected is not None:
+                assert printed.getvalue() == expected
+    finally:
+        pyplot.close("all")
+
+
+def test_pages_with_code_are_found():
+    assert {"README.md", "start.md", "mds.md"} <= {page.name for page in PAGES if blocks(page)}
+
+
+def test_readme_example_has_ten_lines_at_most():
+    (code, _), *_ = blocks(ROOT / "README.md")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+
+
+def test_readme_refers_to_files_that_exist():
+    targets = re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert "docs/images/kinship.png" in targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
