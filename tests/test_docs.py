@@ -21,7 +21,9 @@ def blocks(page: Path) -> list[tuple[str, str | None]]:
     pairs = []
     for block, after in zip_longest(found, found[1:]):
         if block[1] == "python":
-            adjacent = after is not None and after[1] == "text" and not block.string[block.end() : after.start()].strip()
+            adjacent = (
+                after is not None and after[1] == "text" and not block.string[block.end() : after.start()].strip()
+            )
             pairs.append((block[2], after[2] if adjacent else None))
     return pairs
 

@@ -43,9 +43,7 @@ def test_passes_equal_their_twins(rng, n, weighting):
             got = getattr(fused(), name)(pairs, *arguments, workers)
             want = getattr(plain, name)(pairs, *arguments)
             np.testing.assert_allclose(got, want, atol=1e-11 * np.abs(want).max(), err_msg=name)
-        for got, want in zip(
-            fused().laplacian_pass(pairs, Z, workers), plain.laplacian_pass(pairs, Z), strict=True
-        ):
+        for got, want in zip(fused().laplacian_pass(pairs, Z, workers), plain.laplacian_pass(pairs, Z), strict=True):
             np.testing.assert_allclose(got, want, atol=1e-11 * np.abs(want).max())
 
 
@@ -86,9 +84,7 @@ def test_half_gradient_is_half_the_derivative(rng, weighting):
 def test_stress_by_its_definition(rng):
     D, Z = noisy_distances(rng, 6), rng.standard_normal((6, 2))
     W = symmetric_weights(rng, 6)
-    stress = sum(
-        W[i, j] * (D[i, j] - np.linalg.norm(Z[i] - Z[j])) ** 2 for i in range(6) for j in range(i + 1, 6)
-    )
+    stress = sum(W[i, j] * (D[i, j] - np.linalg.norm(Z[i] - Z[j])) ** 2 for i in range(6) for j in range(i + 1, 6))
     assert plain.stress_pass(Pairs(D, 1.0, Weighting.ARRAY, W), Z)[0] == pytest.approx(stress, rel=1e-13)
 
 

@@ -112,7 +112,8 @@ def test_both_solvers_reach_the_same_minimum_from_the_closed_form(rng, weighting
     objective, coded = objective_for(D, V, p=3, weights=W)
     (start,) = make_starts(objective, coded, "auto", 1, rng)
     values = {
-        name: minimise(objective, start.theta, make(objective)(), tol=1e-14, max_iter=20000) for name, make in RULES.items()
+        name: minimise(objective, start.theta, make(objective)(), tol=1e-14, max_iter=20000)
+        for name, make in RULES.items()
     }
     assert values["lbfgs"].value == pytest.approx(values["smacof"].value, rel=1e-7)
     assert values["lbfgs"].passes < values["smacof"].passes / 2
@@ -127,7 +128,12 @@ def test_passes_needed_on_car_brands():
 
     def passes(solver, start):
         found = minimise(
-            objective, start.theta, RULES[solver](objective)(), tol=0, max_iter=400, callback=lambda _, s: s < best + 1e-6
+            objective,
+            start.theta,
+            RULES[solver](objective)(),
+            tol=0,
+            max_iter=400,
+            callback=lambda _, s: s < best + 1e-6,
         )
         assert found.reason is Reason.CALLBACK
         return found.passes
@@ -160,9 +166,7 @@ def test_closed_form_matches_the_independent_one(kinship, reference):
     U, gram, values = closed_form(engine, coded, 2)
     np.testing.assert_allclose(values / engine.scale**2, expected["eig"], rtol=1e-10)
     np.testing.assert_allclose(np.sqrt(np.diag(gram)) / coded.scale / engine.scale, np.diag(expected["B"]), rtol=1e-10)
-    np.testing.assert_allclose(
-        canonical_map(U) / engine.scale, canonical_map(np.array(expected["U"])), atol=1e-9
-    )
+    np.testing.assert_allclose(canonical_map(U) / engine.scale, canonical_map(np.array(expected["U"])), atol=1e-9)
 
 
 @pytest.mark.parametrize("coef", ["full", "diagonal", [["known0", "known2"], ["known1"]]])
@@ -256,6 +260,7 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
     axis = np.linspace(-4, 4, 161)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     for row in range(4):
+
         def stress(u, row=row):
             d = np.sqrt(((u[:, None] - U[None]) ** 2).sum(axis=2) + c[row])
             return (weight[row] * (delta[row] - d) ** 2).sum(axis=1)

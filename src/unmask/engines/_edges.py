@@ -67,6 +67,3 @@ class EdgeEngine:
 
     def laplacian_solver(self) -> Callable[[Array], Array]:
         return sparse_solver(self._W)
-
-    def close(self) -> None:
-        """Nothing to release: this engine has no threads."""

@@ -70,6 +70,3 @@ class MemoryEngine:
         if self.complete:
             return lambda X: np.asarray((X - X.mean(axis=0)) / self.n)
         return dense_solver(kernels.plain.pair_weights(self.pairs))
-
-    def close(self) -> None:
-        self.workers.close()

@@ -37,6 +37,3 @@ class Engine(Protocol):
 
     def laplacian_solver(self) -> Callable[[Array], Array]:
         """Return a function that applies the pseudo-inverse of H, factorised once."""
-
-    def close(self) -> None:
-        """Release threads."""

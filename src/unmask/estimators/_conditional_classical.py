@@ -125,5 +125,5 @@ class ConditionalClassicalMDS(ConditionalMap):
             )
         U = self.embedding_.astype(np.float64) * self._scale
         values = np.sum(U**2, axis=0)
-        axes = np.divide(U, values, out=np.zeros_like(U), where=values > 0)
+        axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))
         return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)

@@ -82,7 +82,7 @@ class ConditionalMDS(ConditionalMap):
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
     n_init : "auto" or int, default="auto"
-        Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 200 for a dozen objects
+        Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
     solver : {"auto", "lbfgs", "smacof"}, default="auto"
         ``"lbfgs"`` (what ``"auto"`` means): limited-memory BFGS in the metric of the majoriser. ``"smacof"``:
@@ -231,6 +231,8 @@ class ConditionalMDS(ConditionalMap):
         return embedding
 
     def _check_parameters(self) -> int:
+        if hasattr(self.weights, "shape"):
+            raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
         require_choice("weights", self.weights, (None, *SCHEMES))
         require_choice("solver", self.solver, SOLVERS)
         require_number("leak_penalty", self.leak_penalty, 0.0)

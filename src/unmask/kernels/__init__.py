@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import _plain as plain
-from ._pairs import Pairs, Weighting, power_of_two_near
+from ._pairs import Pairs, Survey, Weighting, power_of_two_near
 from ._workers import Workers, resolve_threads
 
-__all__ = ["Pairs", "Weighting", "Workers", "fused", "plain", "power_of_two_near", "resolve_threads"]
+__all__ = ["Pairs", "Survey", "Weighting", "Workers", "fused", "plain", "power_of_two_near", "resolve_threads"]
 
 
 def fused() -> ModuleType:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import Workers
+from ..kernels import Survey, Workers
 from ._exceptions import MissingDissimilarityWarning
 from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
 
@@ -53,22 +53,25 @@ def check_dissimilarities(data: Any, *, symmetrize: str | None, workers: Workers
     _require_square(values)
     if symmetrize == "mean":
         values = _mean_of_both_halves(values)
-    values = _contiguous(values)
-    missing, largest = _require_sound(values, labels, workers)
-    if missing:
+    contiguous = _contiguous(values)
+    survey = kernels.fused().survey(contiguous, workers)
+    _require_sound(values, survey, labels)
+    if survey.missing:
         warnings.warn(
-            f"{missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
+            f"{survey.missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
             stacklevel=4,
         )
-    return Dissimilarities(values, labels, missing, largest)
+    return Dissimilarities(contiguous, labels, survey.missing, survey.largest)
 
 
 def require_numbers(data: Any, what: str) -> None:
     """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
-    columns = [(name, data[name]) for name in data.columns] if is_pandas(data) and hasattr(data, "columns") else []
-    if not columns:
+    columns: list[tuple[Any, Any]]
+    if is_pandas(data) and hasattr(data, "columns"):
+        columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
+    else:
         array = np.asarray(data)
         if array.dtype.kind not in "OUS" or array.ndim != 2:
             return
@@ -138,10 +141,8 @@ def _mean_of_both_halves(values: Array) -> Array:
     return np.where(np.isnan(mean), np.where(np.isnan(values), values.T, values), mean)
 
 
-def _require_sound(values: Array, labels: pd.Index | None, workers: Workers) -> tuple[int, float]:
-    """Raise on what no dissimilarity may be; return the number of missing pairs and the largest value."""
-    survey = kernels.fused().survey(values, workers)
-    # Where something is wrong, look again, slowly, for the first place.
+def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> None:
+    """Raise on what no dissimilarity may be; where something is wrong, look again, slowly, for the first place."""
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(values, np.isinf, labels)}; replace it, or use NaN for missing.")
     if survey.smallest < 0:
@@ -161,7 +162,6 @@ def _require_sound(values: Array, labels: pd.Index | None, workers: Workers) -> 
         raise ValueError(_asymmetry(values, level, labels))
     if survey.largest == 0:
         raise ValueError("all dissimilarities are zero; there is nothing to map.")
-    return survey.missing, survey.largest
 
 
 def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:

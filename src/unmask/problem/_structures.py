@@ -21,7 +21,6 @@ import scipy.linalg
 
 from .._typing import Array
 from ._known import KnownFeatures
-from ._linalg import symmetric_root
 
 
 class CoefBlock(Protocol):
@@ -149,13 +148,24 @@ class Structure:
     orthogonal: KnownSpace | None = None
 
     @cached_property
-    def slices(self) -> list[slice]:
-        ends = np.cumsum([self.n * self.p, *(block.size for block in self.blocks)])
-        return [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    def layout(self) -> list[tuple[CoefBlock, slice, slice]]:
+        """Return each block with its place in theta and its columns of Z."""
+        layout, in_theta, in_Z = [], self.n_unknown, self.p
+        for block in self.blocks:
+            next_theta, next_Z = in_theta + block.size, in_Z + len(block.columns)
+            layout.append((block, slice(in_theta, next_theta), slice(in_Z, next_Z)))
+            in_theta, in_Z = next_theta, next_Z
+        return layout
 
-    @property
+    @cached_property
+    def n_unknown(self) -> int:
+        """Number of parameters of U; they come first in theta."""
+        return self.n * self.p
+
+    @cached_property
     def size(self) -> int:
-        return int(self.slices[-1].stop)
+        """Number of parameters."""
+        return self.n_unknown + sum(block.size for block in self.blocks)
 
     @cached_property
     def k(self) -> int:
@@ -164,17 +174,15 @@ class Structure:
 
     def unknown(self, theta: Array) -> Array:
         """Return U."""
-        U = np.asarray(theta[: self.n * self.p].reshape(self.n, self.p) / self.root_degrees)
+        U = theta[: self.n_unknown].reshape(self.n, self.p) / self.root_degrees
         return U if self.orthogonal is None else self.orthogonal.remove(U)
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
         Z = np.empty((self.n, self.k))
         Z[:, : self.p] = self.unknown(theta)
-        at = self.p
-        for block, part in zip(self.blocks, self.slices[1:], strict=True):
-            Z[:, at : at + len(block.columns)] = block.lift(theta[part])
-            at += len(block.columns)
+        for block, part, columns in self.layout:
+            Z[:, columns] = block.lift(theta[part])
         return Z
 
     def adjoint(self, G: Array) -> Array:
@@ -183,11 +191,9 @@ class Structure:
         GU = G[:, : self.p]
         if self.orthogonal is not None:
             GU = self.orthogonal.remove_adjoint(GU)
-        g[: self.n * self.p] = (GU / self.root_degrees).ravel()
-        at = self.p
-        for block, part in zip(self.blocks, self.slices[1:], strict=True):
-            g[part] = block.adjoint(G[:, at : at + len(block.columns)])
-            at += len(block.columns)
+        np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
+        for block, part, columns in self.layout:
+            g[part] = block.adjoint(G[:, columns])
         return g
 
     def pack(self, U: Array, B: Array) -> Array:
@@ -200,10 +206,6 @@ class Structure:
         """Return BB' in standard units (kept columns x kept columns)."""
         q = sum(len(block.columns) for block in self.blocks)
         M = np.zeros((q, q))
-        for block, part in zip(self.blocks, self.slices[1:], strict=True):
+        for block, part, _ in self.layout:
             M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
         return M
-
-    def coefficients(self, theta: Array) -> Array:
-        """Return the symmetric positive B of each block, in standard units."""
-        return symmetric_root(self.gram(theta))

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import Pairs, Weighting, Workers, power_of_two_near
-from ._dissimilarities import Dissimilarities
+from ._dissimilarities import Dissimilarities, rounding_level
 from ._labels import align_columns, align_rows, is_pandas, name_object, quote
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
     if weights is not None and sp.issparse(weights):
         pairs = _edges(dissimilarities, weights, scale)
     elif weights is not None:
-        W = _check_array(weights, dissimilarities)
+        W, largest = _check_array(weights, dissimilarities, workers)
         # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
-        pairs = Pairs(dissimilarities.values, scale, Weighting.ARRAY, W, factor=power_of_two_near(float(W.max())))
+        pairs = Pairs(dissimilarities.values, scale, Weighting.ARRAY, W, factor=power_of_two_near(largest))
     elif scheme == "sammon":
         pairs = _sammon(dissimilarities, scale, workers)
     else:
@@ -66,8 +66,10 @@ def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) ->
     return Pairs(dissimilarities.values, scale, Weighting.SAMMON, floor=smallest * scale, factor=1.0 / total)
 
 
-def _check_array(weights: Any, dissimilarities: Dissimilarities) -> Array:
+def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers) -> tuple[Array, float]:
     labels = dissimilarities.labels
+    if isinstance(weights, str):
+        raise ValueError(f"fit received weights={weights!r}, a scheme; give it to the estimator: weights={weights!r}.")
     if is_pandas(weights):
         weights = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
     W = np.asarray(weights)
@@ -75,17 +77,23 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities) -> Array:
     n = dissimilarities.n
     if W.shape != (n, n):
         raise ValueError(f"weights has shape {W.shape} but there are {n} objects; pass an array of shape ({n}, {n}).")
-    off = W if np.all(np.isfinite(np.diagonal(W))) else _without_diagonal(W)
-    _require_weights(off, lambda i, j: f"the pair ({name_object(labels, i)}, {name_object(labels, j)})")
-    if not np.allclose(off, off.T, rtol=1e-5 if W.dtype == np.float32 else 1e-10, atol=0.0):
-        i, j = np.argwhere(~np.isclose(off, off.T, rtol=1e-5, atol=0.0))[0]
+    survey = kernels.fused().survey(W, workers)
+    if survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
+        _require_weights(_without_diagonal(W), lambda i, j: _name_pair(labels, i, j))
+    if survey.asymmetry > rounding_level(W, survey.largest):
+        gap = np.abs(_without_diagonal(W) - _without_diagonal(W).T)
+        i, j = np.argwhere(gap > rounding_level(W, survey.largest))[0]
         raise ValueError(
-            f"weights is not symmetric: {off[i, j]:g} and {off[j, i]:g} for the pair ({name_object(labels, i)}, "
-            f"{name_object(labels, j)}); pass (weights + weights.T) / 2."
+            f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
+            "pass (weights + weights.T) / 2."
         )
-    if not off.any():
+    if survey.largest == 0:
         raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
-    return off
+    return W, survey.largest
+
+
+def _name_pair(labels: pd.Index | None, i: int, j: int) -> str:
+    return f"the pair ({name_object(labels, int(i))}, {name_object(labels, int(j))})"
 
 
 def _without_diagonal(W: Array) -> Array:
@@ -116,10 +124,7 @@ def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edge
     W.eliminate_zeros()
     coo = W.tocoo()
     stored = coo.data[None, :]
-    _require_weights(
-        stored,
-        lambda _, e: f"the pair ({name_object(labels, coo.coords[0][e])}, {name_object(labels, coo.coords[1][e])})",
-    )
+    _require_weights(stored, lambda _, e: _name_pair(labels, coo.coords[0][e], coo.coords[1][e]))
     if abs(W - W.T).max() > 1e-10 * W.max() if W.nnz else False:
         raise ValueError("weights is not symmetric; pass (weights + weights.T) / 2.")
     upper = sp.triu(W, 1).tocoo()

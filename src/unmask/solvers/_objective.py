@@ -49,7 +49,7 @@ class Objective:
 
     def exact_majoriser(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        split = self.structure.slices[0].stop
+        split = self.structure.n_unknown
         shape, root = (self.structure.n, self.structure.p), self.structure.root_degrees
         solve = self.engine.laplacian_solver()
         relax = 1.0 / (1.0 + sum(penalty.strength for penalty in self.penalties))

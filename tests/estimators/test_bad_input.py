@@ -1,0 +1,347 @@
+"""Bad input gets a sentence that names the argument, the value and the way out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning
+
+
+def fit(D, known=None, weights=None, **options):
+    return ConditionalMDS(**({"metric": "precomputed", "n_init": 2, "random_state": 0} | options)).fit(
+        D, known=known, weights=weights
+    )
+
+
+@pytest.fixture
+def D(kinship):
+    return kinship.dissimilarities.astype(float)
+
+
+@pytest.fixture
+def V(kinship):
+    return kinship.known[["gender", "degree"]].astype(float)
+
+
+def refused(message, *arguments, **options):
+    with pytest.raises(ValueError, match=message):
+        fit(*arguments, **options)
+
+
+# ---- dissimilarities
+
+
+def test_missing_dissimilarities_are_counted_in_one_warning(D):
+    D.iloc[0, 1] = D.iloc[1, 0] = D.iloc[3, 5] = D.iloc[5, 3] = np.nan
+    with pytest.warns(MissingDissimilarityWarning, match=r"2 of 91 pairs have no dissimilarity \(NaN\)") as caught:
+        mds = fit(D)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # the warning points at the user's line
+    assert np.isfinite(mds.embedding_).all()
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_an_object_without_any_dissimilarity_is_named(D, labelled):
+    D.loc["Niece"] = D["Niece"] = np.nan
+    data, name = (D, "object 'Niece'") if labelled else (D.to_numpy(), "object 10")
+    with pytest.warns(MissingDissimilarityWarning):
+        refused(f"{name} has no dissimilarity to any other object left", data)
+
+
+def test_groups_between_which_all_dissimilarities_are_missing_are_listed(D):
+    D.iloc[:7, 7:] = D.iloc[7:, :7] = np.nan
+    with pytest.warns(MissingDissimilarityWarning):
+        refused("2 groups between which all dissimilarities are missing: group 1: 'Aunt'.*group 2: 'Grandson'", D)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_dissimilarities_name_the_first_pair(D, value):
+    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = value
+    refused(rf"has {value:g} for the pair \(object 'Son', object 'Uncle'\); replace it, or use NaN", D)
+    refused(rf"has {value:g} for the pair \(object 12, object 13\)", D.to_numpy())
+
+
+def test_negative_dissimilarities_name_the_first_pair(D):
+    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = -3
+    refused(r"has -3 for the pair \(object 'Son', object 'Uncle'\).*Are these similarities", D)
+
+
+def test_asymmetry_names_the_pair_and_the_option(D):
+    D.loc["Son", "Uncle"] += 2
+    refused(r"not symmetric: 61 and 59 for the pair \(object 'Son', object 'Uncle'\).*symmetrize='mean'", D)
+    averaged = fit(D, symmetrize="mean")
+    D.loc["Son", "Uncle"] = D.loc["Uncle", "Son"] = 60
+    assert averaged.stress_ == pytest.approx(fit(D).stress_, rel=1e-12)
+
+
+def test_one_sided_missing_is_asymmetry_and_the_mean_takes_the_side_that_is_there(D):
+    complete = fit(D).stress_
+    D.loc["Son", "Uncle"] = np.nan
+    refused(r"not symmetric: nan and 59", D)
+    assert fit(D, symmetrize="mean").stress_ == complete
+
+
+def test_rounding_level_asymmetry_and_diagonal_are_tolerated(D):
+    D = D.to_numpy()
+    rounded = D * (1 + 1e-13 * np.random.default_rng(0).standard_normal(D.shape))
+    np.fill_diagonal(rounded, 1e-12)
+    assert fit(rounded).stress_ == pytest.approx(fit(D).stress_, rel=1e-9)
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0])
+def test_non_zero_diagonal_names_the_object(D, value):
+    D.loc["Mother", "Mother"] = value
+    refused(f"has {value:g} on the diagonal, for object 'Mother'", D)
+
+
+def test_all_zero_dissimilarities_are_refused():
+    refused("all dissimilarities are zero", np.zeros((5, 5)))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_too_few_objects_are_refused(n):
+    refused(f"n_samples={n} objects; a map needs at least 3", np.ones((n, n)) - np.eye(n))
+    with pytest.raises(ValueError, match="minimum of 3"):
+        ConditionalMDS().fit(np.ones((n, 4)))
+
+
+def test_too_many_components_state_the_maximum(D, V):
+    refused("14 objects and 2 known features leave at most n_components=11", D, V, n_components=12)
+    assert fit(D, V, n_components=11).embedding_.shape == (14, 11)
+
+
+def test_nothing_to_fit_is_refused(D):
+    refused("pass known, or n_components >= 1", D, n_components=0)
+
+
+def test_text_names_the_column(D):
+    D = D.astype(object)
+    D.loc["Aunt", "Son"] = "eighty"
+    refused("dissimilarities: column 'Son' holds text .*'eighty'", D)
+    refused("dissimilarities: column '12' holds text", D.to_numpy())
+
+
+def test_numbers_as_text_are_not_silently_accepted_as_labels(D):
+    with_labels = D.reset_index()
+    refused("column 'index' holds text .*read it as the index", with_labels)
+
+
+def test_not_square_shows_the_shape_and_the_way_out(D):
+    refused(r"shape \(14, 13\) but must be square.*metric='euclidean'", D.iloc[:, :13])
+    with pytest.raises(ValueError, match="is one column"):
+        fit(D["Aunt"])
+
+
+def test_labels_of_rows_and_columns_must_agree(D):
+    refused("'Uncle' missing from.*'Oncle' not among the objects", D.rename(columns={"Uncle": "Oncle"}))
+    refused("duplicate labels: 'Aunt'", D.rename(index={"Uncle": "Aunt"}))
+    assert fit(D.reset_index(drop=True)).stress_per_point_.index[0] == "Aunt"
+    assert fit(D.set_axis(range(14), axis=1)).stress_per_point_.index[0] == "Aunt"
+
+
+def test_duplicates_among_objects_are_fine(D):
+    doubled = np.block([[D.to_numpy()] * 2] * 2)
+    assert np.isfinite(fit(doubled).stress_)
+
+
+# ---- known features
+
+
+def test_labels_of_known_must_match(D, V):
+    refused(
+        "'Uncle' missing from known, 'Oncle' not among the objects.*known.to_numpy", D, V.rename({"Uncle": "Oncle"})
+    )
+    refused("known has duplicate labels: 'Aunt'", D, V.rename({"Uncle": "Aunt"}))
+
+
+def test_another_number_of_rows_gives_both_counts(D, V):
+    refused("known has 13 rows but there are 14 objects.*'Uncle'", D, V.iloc[:13])
+    refused("known has 13 rows but there are 14 objects; pass one row per object", D, V.to_numpy()[:13])
+
+
+@pytest.mark.parametrize("coef", ["full", "diagonal"])
+def test_redundant_known_columns_are_named_and_left_out(D, V, coef):
+    expected = fit(D, V, coef=coef)
+    V = V.assign(same=2 * V["degree"] + 1, nothing=7.0)
+    with pytest.warns(RedundantKnownWarning, match="'nothing' is constant; 'same' is a copy of 'degree'") as caught:
+        mds = fit(D, V, coef=coef)
+    assert caught[0].filename == __file__
+    assert mds.stress_ == pytest.approx(expected.stress_, rel=1e-12)
+    assert dict(mds.known_redundant_) == {"nothing": "constant", "same": "a copy of 'degree'"}
+    np.testing.assert_array_equal(mds.coef_.loc[["same", "nothing"]], 0)
+    np.testing.assert_allclose(mds.coef_.loc[["gender", "degree"], ["gender", "degree"]], expected.coef_)
+    np.testing.assert_allclose(mds.transform(D, known=V), mds.embedding_, atol=1e-9)
+
+
+def test_linearly_dependent_known_columns_are_named_and_left_out(D, V):
+    with pytest.warns(RedundantKnownWarning, match="'sum' is a linear combination of 'gender', 'degree'"):
+        mds = fit(D, V.assign(sum=V["gender"] - 2 * V["degree"]))
+    assert mds.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
+    # With a diagonal B the squared differences of a sum are a regressor of their own.
+    assert len(fit(D, V.assign(sum=V["gender"] - 2 * V["degree"]), coef="diagonal").known_redundant_) == 0
+
+
+def test_only_redundant_columns_leave_ordinary_mds(D):
+    with pytest.warns(RedundantKnownWarning, match="The fit goes on without it"):
+        mds = fit(D, np.ones(14))
+    assert mds.stress_ == pytest.approx(fit(D).stress_, rel=1e-9)
+    assert mds.importance_.to_numpy().tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_known_must_be_finite(D, V, value):
+    V.loc["Brother", "degree"] = value
+    refused(f"known has {value} in column 'degree', row 1", D, V)
+
+
+def test_known_must_be_numbers_with_names_of_their_own(D, V):
+    refused("known: column 'site' holds text", D, V.assign(site="north"))
+    refused("known has duplicate column names: 'gender'", D, V.set_axis(["gender", "gender"], axis=1))
+    refused("known has 3 dimensions", D, np.ones((14, 2, 2)))
+    assert fit(D, np.empty((14, 0))).coef_.shape == (0, 0)
+
+
+def test_a_series_is_one_known_feature(D, V):
+    assert list(fit(D, V["gender"]).coef_.columns) == ["gender"]
+    assert list(fit(D, V["gender"].rename(None)).coef_.columns) == ["known0"]
+
+
+def test_groups_must_name_every_column_once(D, V):
+    refused("must name every known column exactly once", D, V, coef=[["gender"]])
+    refused("coef names 'dgree', which is not a known column", D, V, coef=[["gender"], ["dgree"]])
+    assert fit(D, V, coef=[[0], [1]]).coef_.loc["gender", "degree"] == 0
+
+
+# ---- weights
+
+
+def test_bad_weights(D):
+    W = np.ones((14, 14))
+    refused(r"shape \(3, 3\) but there are 14 objects", D, weights=np.ones((3, 3)))
+    refused(r"shape \(3, 3\) but there are 14 objects", D, weights=sp.eye(3))
+    refused("fit received weights='sammon', a scheme", D, weights="sammon")
+    with pytest.raises(ValueError, match="weights='samon' is not one of None, 'sammon'"):
+        ConditionalMDS(metric="precomputed", weights="samon").fit(D)
+    with pytest.raises(ValueError, match="choose one of them"):
+        ConditionalMDS(metric="precomputed", weights="sammon").fit(D, weights=W)
+    with pytest.raises(ValueError, match="weights is an array, which is data"):
+        ConditionalMDS(metric="precomputed", weights=W).fit(D)
+    for value, why in ((-1.0, "negative"), (np.nan, "not finite"), (np.inf, "not finite")):
+        bad = W.copy()
+        bad[2, 3] = bad[3, 2] = value
+        refused(rf"weights has .* for the pair \(object 'Daughter', object 'Father'\), which is {why}", D, weights=bad)
+        refused(
+            rf"weights has .* for the pair \(object 'Daughter', object 'Father'\), which is {why}",
+            D,
+            weights=sp.csr_matrix(bad),
+        )
+    lopsided = W.copy()
+    lopsided[0, 1] = 2
+    refused(r"weights is not symmetric: 2 and 1 for the pair \(object 'Aunt', object 'Brother'\)", D, weights=lopsided)
+    refused("weights is not symmetric", D, weights=sp.csr_matrix(lopsided))
+    refused("weights are all zero", D, weights=np.zeros((14, 14)))
+    refused("weights are all zero", D, weights=sp.csr_matrix((14, 14)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_disconnected_weights_list_the_groups(D, form):
+    W = np.zeros((14, 14))
+    W[:6, :6] = W[6:, 6:] = 1
+    refused(
+        "2 groups between which all weights are zero: group 1: 'Aunt', .* and 1 more; group 2: 'Grandmother'",
+        D,
+        weights=form(W),
+    )
+
+
+def test_the_diagonal_of_weights_is_never_used(D):
+    W = np.random.default_rng(0).uniform(1, 2, (14, 14))
+    W = W + W.T
+    expected = fit(D, weights=W).stress_
+    np.fill_diagonal(W, np.inf)
+    assert fit(D, weights=W).stress_ == expected
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": -1}, "n_components=-1 must be an integer of at least 0"),
+        ({"n_components": 2.5}, "n_components=2.5 must be an integer"),
+        ({"coef": "block"}, "coef='block' is not one of 'full', 'diagonal', 'grouped'"),
+        ({"coef": 3}, "coef=3 must be"),
+        ({"coef": ["a", "b"]}, "or a list of groups of columns"),
+        ({"solver": "newton"}, "solver='newton' is not one of 'auto', 'lbfgs', 'smacof'"),
+        ({"init": "pca"}, "init='pca' is not one of 'auto', 'closed-form', 'random'"),
+        ({"n_init": 0}, "n_init=0 must be an integer of at least 1"),
+        ({"n_init": "many"}, "n_init='many' is not one of 'auto'"),
+        ({"init": "closed-form", "n_init": 4}, "n_init=4 asks for several starts but init gives a single one"),
+        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
+        ({"tol": -1e-3}, "tol=-0.001 must be a number of at least 0"),
+        ({"tol": np.nan}, "tol=nan must be a number"),
+        ({"leak_penalty": -1}, "leak_penalty=-1 must be a number of at least 0"),
+        ({"symmetrize": "max"}, "symmetrize='max' is not one of None, 'mean'"),
+        ({"n_jobs": 0}, "n_jobs=0 must be None, a positive number of threads"),
+    ],
+)
+def test_bad_parameters(D, options, message):
+    refused(message, D, **options)
+
+
+def test_bad_starts(D, V):
+    U0 = np.zeros((14, 2))
+    refused("init has 3 parts", D, V, init=(U0, np.eye(2), 1), n_init="auto")
+    refused(
+        r"init has shapes \(14, 2\) and \(3, 3\) but must have \(14, 2\) for U0 and \(2, 2\)",
+        D,
+        V,
+        init=(U0, np.eye(3)),
+        n_init=1,
+    )
+    refused("init holds NaN", D, V, init=(U0 * np.nan, np.eye(2)), n_init=1)
+    given = fit(D, V, init=(np.random.default_rng(0).standard_normal((14, 2)), [1.0, 1.0]), n_init=1)
+    assert given.starts_["kind"].tolist() == ["given"]
+
+
+# ---- new objects
+
+
+def test_bad_new_objects(D, V):
+    mds = fit(D, V)
+    with pytest.raises(ValueError, match="known is needed: the map was fitted given gender, degree"):
+        mds.transform(D)
+    with pytest.raises(ValueError, match=r"known has columns .* but the map was fitted given"):
+        mds.transform(D, known=V[["gender"]])
+    with pytest.raises(ValueError, match="known has columns"):
+        mds.transform(D, known=V.to_numpy()[:, :1])
+    with pytest.raises(ValueError, match="expecting 14 features"):
+        mds.transform(D.to_numpy()[:, :13], known=V)
+    with pytest.raises(ValueError, match=r"in row 0, column 1; they must be >= 0"):
+        mds.transform(-D.to_numpy(), known=V)
+    lonely = D.copy()
+    lonely.loc["Aunt"] = np.nan
+    with pytest.raises(ValueError, match="new object 0 has no dissimilarity to any fitted object"):
+        mds.transform(lonely, known=V)
+    with pytest.raises(ValueError, match="disagree on labels"):
+        mds.transform(D.rename(columns={"Uncle": "Oncle"}), known=V)
+    unconditional = ConditionalClassicalMDS(metric="precomputed").fit(D)
+    with pytest.raises(ValueError, match="fitted without known features"):
+        unconditional.transform(D, known=V)
+
+
+def test_missing_values_in_features_are_refused(rng):
+    X = rng.standard_normal((10, 3))
+    X[2, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        ConditionalMDS().fit(X)
+
+
+def test_labels_of_features_align_known(rng):
+    X = pd.DataFrame(rng.standard_normal((20, 3)), index=[f"o{i}" for i in range(20)], columns=list("abc"))
+    known = X[["a"]].sample(frac=1, random_state=0)
+    one, two = (ConditionalMDS(2, n_init=2, random_state=0).fit(X, known=k) for k in (X[["a"]], known))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    assert list(one.stress_per_point_.index) == list(X.index)
