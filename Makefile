@@ -21,7 +21,10 @@ demo: $(VENV)/.installed
 	$(BIN)/unmask demo --out $(DEMO)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto -m "simulation and not slow"
+	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels --cov --cov-report= --cov-fail-under=0
+	$(BIN)/python -m pytest -n auto -m "not simulation and not slow" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow

@@ -10,6 +10,8 @@ import matplotlib
 import pytest
 from matplotlib import pyplot
 
+from unmask.solvers import automatic_number
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -57,3 +59,11 @@ def test_readme_refers_to_files_that_exist():
     targets = re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert "docs/images/kinship.png" in targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_table_of_the_number_of_starts_is_what_the_solver_does():
+    rows = re.findall(
+        r"^\| (objects|starts) \|(.*)\|$", (ROOT / "docs" / "mds.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    (_, objects), (_, starts) = rows
+    assert [automatic_number(int(n)) for n in objects.split("|")] == [int(n) for n in starts.split("|")]

@@ -34,6 +34,7 @@ def by_gender(kinship):
 # ---- known numbers
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("case", BEST)
 def test_defaults_find_the_best_known_minimum_with_any_seed(kinship, case, seed):
@@ -96,6 +97,7 @@ def test_no_unknown_dimension_fits_the_coefficients_alone(rng):
     assert mds.transform(D, known=V).shape == (20, 0)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("q", "least"), [(4, 0.89), (5, 0.915), (6, 0.96)])
 def test_car_brands_recover_all_seven_features(q, least):
     """Median over 100 replicates of the papers' score; plain metric MDS reaches about .81."""

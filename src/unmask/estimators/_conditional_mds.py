@@ -48,7 +48,7 @@ class ConditionalMDS(ConditionalMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
-    minimising the conditional stress
+    minimising the conditional stress::
 
         sum over i<j of  w_ij (delta_ij - d_ij)^2,    d_ij^2 = |u_i - u_j|^2 + |B'(v_i - v_j)|^2,
 

@@ -50,6 +50,7 @@ class DenseBlock:
     columns: list[int]
     basis: Array
     T: Array
+    inverse: Array  # of T
 
     @property
     def size(self) -> int:
@@ -66,7 +67,7 @@ class DenseBlock:
         return np.asarray(B @ B.T)
 
     def pack(self, B: Array) -> Array:
-        return np.asarray(scipy.linalg.solve(self.T, B).ravel())
+        return np.asarray((self.inverse @ B).ravel())
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,10 @@ def coef_blocks(known: KnownFeatures, HV: Array) -> tuple[CoefBlock, ...]:
             columns = list(group)
             V = known.values[:, columns]
             metric = V.T @ HV[:, columns]
-            # B'(V'HV)B = |L'B|^2 with the Cholesky factor L, so T = inverse of L'.
-            T = scipy.linalg.inv(scipy.linalg.cholesky((metric + metric.T) / 2))
-            blocks.append(DenseBlock(columns, V @ T, T))
+            # B'(V'HV)B = |RB|^2 with the Cholesky factor R, so B_theta = RB and T is the inverse of R.
+            R = scipy.linalg.cholesky((metric + metric.T) / 2)
+            T = scipy.linalg.solve_triangular(R, np.eye(len(columns)))
+            blocks.append(DenseBlock(columns, V @ T, T, R))
     if singles:
         V = known.values[:, singles]
         scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))

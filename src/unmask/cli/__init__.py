@@ -1,0 +1,5 @@
+"""The command line: thin, no mathematics."""
+
+from ._app import app
+
+__all__ = ["app"]

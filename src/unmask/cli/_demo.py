@@ -1,0 +1,137 @@
+"""The demonstration: three maps of kinship terms, each given what the one before it showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from rich.table import Table
+
+    from ..estimators import ConditionalMDS
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is known, what one then recognises on the map, and how to write that in a legend."""
+
+    known: tuple[str, ...]
+    seen: str
+    legend: dict[int, str]
+    reading: str
+
+    @property
+    def given(self) -> str:
+        """Words for what is known."""
+        return " + ".join(self.known) or "nothing"
+
+    @property
+    def file_name(self) -> str:
+        return f"map-given-{'-'.join(self.known) or 'nothing'}.csv"
+
+
+STEPS = (
+    Step(
+        (),
+        "gender",
+        {1: "male", 2: "female"},
+        "Map 1 knows nothing: men are in the upper half and women in the lower, as everybody knew.",
+    ),
+    Step(
+        ("gender",),
+        "degree",
+        {1: "first degree", 2: "second", 3: "third"},
+        "Map 2 knows gender: brother and sister, and every other such pair, share a place; from left to right runs "
+        "the degree of kinship.",
+    ),
+    Step(
+        ("gender", "degree"),
+        "generation_difference",
+        {0: "same generation", 1: "one apart", 2: "two apart"},
+        "Map 3 knows the degree as well: grandparents and grandchildren, two generations apart from oneself, part "
+        "from all others. Condition on that next.",
+    ),
+)
+
+
+def run_demo(out: Path) -> None:
+    """Fit the three maps, print what to read off them and write them into ``out``."""
+    from rich.console import Console
+
+    from ..datasets import load_kinship
+
+    kin = load_kinship()
+    console = Console()
+    out.mkdir(parents=True, exist_ok=True)
+    with console.status("Fitting three maps ..."):
+        models = [_fit(kin, step) for step in STEPS]
+    console.print(_table(models))
+    for step in STEPS:
+        console.print(step.reading)
+    console.print()
+    for path in _write(out, kin, models):
+        console.print(f"Wrote {path}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _fit(kin: Any, step: Step) -> ConditionalMDS:
+    from ..estimators import ConditionalMDS
+
+    model = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
+    return model.fit(kin.dissimilarities, known=kin.known[list(step.known)] if step.known else None)
+
+
+def _table(models: list[ConditionalMDS]) -> Table:
+    from rich.table import Table
+
+    table = Table(title="14 kinship terms, two-dimensional maps", title_justify="left")
+    table.add_column("known")
+    for heading in ("stress", "importance", "leak", "starts"):
+        table.add_column(heading, justify="right")
+    for step, model in zip(STEPS, models, strict=True):
+        importance = [f"{name} {value:.1f}" for name, value in model.importance_["standardized"].items()]
+        leak = f"{model.leak_:.3f}" if step.known else "-"
+        table.add_row(step.given, f"{model.stress_:.6f}", ", ".join(importance) or "-", leak, str(len(model.starts_)))
+    table.caption = (
+        "stress: share of the dissimilarities' squares not accounted for; importance: dissimilarity per standard "
+        "deviation of a known feature; leak: correlation of the map with what is known"
+    )
+    return table
+
+
+def _write(out: Path, kin: Any, models: list[ConditionalMDS]) -> list[Path]:
+    embeddings = [_embedding(kin, model) for model in models]
+    paths = [out / "kinship.png"]
+    draw(kin, embeddings).savefig(paths[0], dpi=170)
+    for step, embedding in zip(STEPS, embeddings, strict=True):
+        paths.append(out / step.file_name)
+        embedding.to_csv(paths[-1])
+    return paths
+
+
+def _embedding(kin: Any, model: ConditionalMDS) -> pd.DataFrame:
+    import pandas as pd
+
+    index = kin.dissimilarities.index.rename("term")
+    return pd.DataFrame(model.embedding_, index=index, columns=["u1", "u2"])
+
+
+def draw(kin: Any, embeddings: list[pd.DataFrame]) -> Figure:
+    """Draw the maps side by side, each coloured by what one recognises on it."""
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..plotting import plot_map
+
+    # A plain Figure, not pyplot's: it needs no display. Fixed margins, so that no panel moves after its labels are set.
+    figure = Figure(figsize=(10.8, 4.3))
+    panels = figure.subplots(1, len(STEPS), gridspec_kw={"wspace": 0.08})
+    figure.subplots_adjust(left=0.012, right=0.988, bottom=0.03, top=0.865)
+    for number, (step, embedding, ax) in enumerate(zip(STEPS, embeddings, panels, strict=True), start=1):
+        named = kin.known[step.seen].map(step.legend)
+        color = pd.Series(pd.Categorical(named, categories=list(step.legend.values())), index=named.index)
+        plot_map(embedding, color=color, ax=ax, title=f"{number}. Known: {step.given}")
+        ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
+    return figure

@@ -1,0 +1,5 @@
+"""Pictures of maps: every function takes ``ax=`` and returns the Axes; matplotlib is imported when one is drawn."""
+
+from ._map import plot_map
+
+__all__ = ["plot_map"]
