@@ -138,6 +138,17 @@ def test_lbfgs_direction_equals_the_matrix_formula(rng, count):
     assert direction @ gradient < 0
 
 
+def test_lbfgs_remembers_steps_that_curve_upwards_and_no_others(rng):
+    step = rng.standard_normal(6)
+    for change, kept in ((3 * step + 0.1, True), (-step, False), (np.zeros(6), False)):
+        memories = [(np.zeros((4, 6)), np.zeros((4, 6)), np.zeros(4)) for _ in range(2)]
+        for module, memory in zip((fused(), plain), memories, strict=True):
+            assert module.lbfgs_remember(*memory, 2, step, change) is kept
+        for mine, twin in zip(*memories, strict=True):
+            np.testing.assert_allclose(mine, twin, rtol=1e-12)
+        assert np.array_equal(memories[0][0][2], step) == kept
+
+
 @pytest.mark.parametrize("value", [1e-150, 0.3, 1.0, 77.0, 1e150])
 def test_scale_is_a_power_of_two_near_the_reciprocal(value):
     scale = power_of_two_near(value)

@@ -316,6 +316,15 @@ def survey(D: Array, workers: Workers) -> Survey:
 
 
 @_jit
+def _dot(a, b):  # type: ignore[no-untyped-def]
+    """Return the inner product without BLAS, whose threads spin for longer than this takes on a busy machine."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@_jit
 def lbfgs_direction(steps, changes, inverse_curvatures, count, gradient):  # type: ignore[no-untyped-def]
     """Return minus the limited-memory inverse Hessian times the gradient (two-loop recursion over a ring of pairs)."""
     memory = steps.shape[0]
@@ -324,12 +333,24 @@ def lbfgs_direction(steps, changes, inverse_curvatures, count, gradient):  # typ
     shares = np.empty(used)
     for back in range(used):
         at = (count - 1 - back) % memory
-        shares[back] = inverse_curvatures[at] * np.dot(steps[at], direction)
+        shares[back] = inverse_curvatures[at] * _dot(steps[at], direction)
         direction -= shares[back] * changes[at]
     newest = (count - 1) % memory
-    direction *= 1.0 / (inverse_curvatures[newest] * np.dot(changes[newest], changes[newest]))
+    direction *= 1.0 / (inverse_curvatures[newest] * _dot(changes[newest], changes[newest]))
     for back in range(used - 1, -1, -1):
         at = (count - 1 - back) % memory
-        correction = shares[back] - inverse_curvatures[at] * np.dot(changes[at], direction)
+        correction = shares[back] - inverse_curvatures[at] * _dot(changes[at], direction)
         direction += correction * steps[at]
     return direction
+
+
+@_jit
+def lbfgs_remember(steps, changes, inverse_curvatures, at, step, change):  # type: ignore[no-untyped-def]
+    """Put a step and the change of the gradient along it into place ``at`` if it curves upwards; tell whether."""
+    curvature = _dot(step, change)
+    if not curvature > 1e-10 * np.sqrt(_dot(step, step) * _dot(change, change)):
+        return False
+    steps[at, :] = step
+    changes[at, :] = change
+    inverse_curvatures[at] = 1.0 / curvature
+    return True

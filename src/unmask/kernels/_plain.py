@@ -102,3 +102,14 @@ def lbfgs_direction(steps: Array, changes: Array, inverse_curvatures: Array, cou
         left = np.eye(size) - inverse_curvatures[at] * np.outer(steps[at], changes[at])
         inverse = left @ inverse @ left.T + inverse_curvatures[at] * np.outer(steps[at], steps[at])
     return np.asarray(-inverse @ gradient)
+
+
+def lbfgs_remember(
+    steps: Array, changes: Array, inverse_curvatures: Array, at: int, step: Array, change: Array
+) -> bool:
+    """Put a step and the change of the gradient along it into place ``at`` if it curves upwards; tell whether."""
+    curvature = float(step @ change)
+    if not curvature > 1e-10 * np.linalg.norm(step) * np.linalg.norm(change):
+        return False
+    steps[at], changes[at], inverse_curvatures[at] = step, change, 1.0 / curvature
+    return True

@@ -58,7 +58,7 @@ class Lbfgs:
         direction = self._direction_of(
             self._steps, self._changes, self._inverse_curvatures, self._count, point.gradient
         )
-        slope = 2.0 * float(direction @ point.gradient)
+        slope = 2.0 * float(np.einsum("i,i->", direction, point.gradient))
         if not slope < 0.0:
             return
         step = 1.0
@@ -67,13 +67,14 @@ class Lbfgs:
             step /= 2.0
 
     def learn(self, old: Point, new: Point) -> None:
-        at = self._count % self.memory
-        step, change = new.theta - old.theta, new.gradient - old.gradient
-        curvature = float(step @ change)
-        if curvature > 1e-10 * float(np.sqrt((step @ step) * (change @ change))):
-            self._steps[at], self._changes[at] = step, change
-            self._inverse_curvatures[at] = 1.0 / curvature
-            self._count += 1
+        self._count += kernels.fused().lbfgs_remember(
+            self._steps,
+            self._changes,
+            self._inverse_curvatures,
+            self._count % self.memory,
+            new.theta - old.theta,
+            new.gradient - old.gradient,
+        )
 
 
 def smacof(objective: Objective) -> Callable[[], Rule]:
