@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning
 
@@ -34,10 +35,12 @@ def refused(message, *arguments, **options):
 
 def test_missing_dissimilarities_are_counted_in_one_warning(D):
     D.iloc[0, 1] = D.iloc[1, 0] = D.iloc[3, 5] = D.iloc[5, 3] = np.nan
-    with pytest.warns(MissingDissimilarityWarning, match=r"2 of 91 pairs have no dissimilarity \(NaN\)") as caught:
-        mds = fit(D)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__  # the warning points at the user's line
+    for method in ("fit", "fit_transform"):
+        mds = ConditionalMDS(metric="precomputed", n_init=2)
+        with pytest.warns(MissingDissimilarityWarning, match=r"2 of 91 pairs have no dissimilarity \(NaN\)") as caught:
+            getattr(mds, method)(D)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__  # the warning points at the user's line
     assert np.isfinite(mds.embedding_).all()
 
 
@@ -111,6 +114,17 @@ def test_too_many_components_state_the_maximum(D, V):
     assert fit(D, V, n_components=11).embedding_.shape == (14, 11)
 
 
+def test_too_many_known_features_are_refused(rng):
+    D = np.abs(np.subtract.outer(range(5), range(5))) * 1.0
+    refused(
+        "6 known features are too many for 5 objects; keep at most 4",
+        D,
+        rng.standard_normal((5, 6)),
+        n_components=0,
+        coef="diagonal",
+    )
+
+
 def test_nothing_to_fit_is_refused(D):
     refused("pass known, or n_components >= 1", D, n_components=0)
 
@@ -120,6 +134,38 @@ def test_text_names_the_column(D):
     D.loc["Aunt", "Son"] = "eighty"
     refused("dissimilarities: column 'Son' holds text .*'eighty'", D)
     refused("dissimilarities: column '12' holds text", D.to_numpy())
+    with pytest.raises(ValueError, match="column 'Son' holds text"):
+        fit(D.replace("eighty", 80.0).astype(float)).transform(D)
+
+
+def test_numbers_written_as_text_are_text(D, V):
+    refused("dissimilarities: column 'Aunt' holds text .*'0.0'", D.astype(str))
+    refused("dissimilarities: column '0' holds text", D.to_numpy().astype(str))
+    refused("known: column 'gender' holds text", D, V.astype(str))
+
+
+def test_dates_are_no_numbers(D, V):
+    refused("known: column 'born' holds dates or times", D, V.assign(born=pd.Timestamp("2000-01-01")))
+
+
+def test_pandas_nullable_types_and_masked_arrays_mark_missing(D, V):
+    nullable = D.astype("Float64")
+    nullable.iloc[0, 1] = nullable.iloc[1, 0] = pd.NA
+    masked = np.ma.masked_array(D.to_numpy(), mask=nullable.isna().to_numpy())
+    for form in (nullable, masked):
+        with pytest.warns(MissingDissimilarityWarning, match="1 of 91 pairs"):
+            fit(form)
+    known = V.astype("Float64")
+    assert fit(D, known).stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
+    known.iloc[0, 0] = pd.NA
+    refused("known has nan in column 'gender', row 0", D, known)
+
+
+def test_labels_that_are_numbers_in_one_place_and_text_in_another_are_matched(D, V):
+    numbers = range(101, 115)
+    header = D.set_axis(numbers).set_axis([str(i) for i in numbers], axis=1)  # as a CSV file is read
+    aligned = fit(header, V.set_axis([str(i) for i in numbers]).iloc[::-1])
+    assert aligned.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
 
 
 def test_numbers_as_text_are_not_silently_accepted_as_labels(D):
@@ -149,9 +195,7 @@ def test_duplicates_among_objects_are_fine(D):
 
 
 def test_labels_of_known_must_match(D, V):
-    refused(
-        "'Uncle' missing from known, 'Oncle' not among the objects.*known.to_numpy", D, V.rename({"Uncle": "Oncle"})
-    )
+    refused("'Uncle' missing from known, 'Oncle' not among the objects.*to_numpy", D, V.rename({"Uncle": "Oncle"}))
     refused("known has duplicate labels: 'Aunt'", D, V.rename({"Uncle": "Aunt"}))
 
 
@@ -182,6 +226,25 @@ def test_linearly_dependent_known_columns_are_named_and_left_out(D, V):
     assert len(fit(D, V.assign(sum=V["gender"] - 2 * V["degree"]), coef="diagonal").known_redundant_) == 0
 
 
+def test_the_copy_that_stands_alone_is_left_out_and_not_its_double_in_a_larger_block(D, V):
+    V = V.assign(again=V["gender"])
+    with pytest.warns(RedundantKnownWarning, match="'gender' is a copy of 'again'"):
+        mds = fit(D, V, coef=[["gender"], ["again", "degree"]])
+    assert mds.stress_ == pytest.approx(fit(D, V[["again", "degree"]]).stress_, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-9, 3e-8, 1e-6, 1e-5])
+def test_nearly_dependent_known_columns_neither_crash_nor_explode(D, V, rng, size):
+    near = V.assign(sum=V["gender"] + V["degree"] + size * rng.standard_normal(14))
+    if size < 1e-6:
+        with pytest.warns(RedundantKnownWarning, match="'sum' is a linear combination"):
+            mds = fit(D, near)
+    else:
+        mds = fit(D, near)
+    assert mds.stress_ <= fit(D, V).stress_ * (1 + 1e-6)
+    assert np.isfinite(mds.coef_.to_numpy()).all()
+
+
 def test_only_redundant_columns_leave_ordinary_mds(D):
     with pytest.warns(RedundantKnownWarning, match="The fit goes on without it"):
         mds = fit(D, np.ones(14))
@@ -210,6 +273,11 @@ def test_a_series_is_one_known_feature(D, V):
 def test_groups_must_name_every_column_once(D, V):
     refused("must name every known column exactly once", D, V, coef=[["gender"]])
     refused("coef names 'dgree', which is not a known column", D, V, coef=[["gender"], ["dgree"]])
+    swapped = fit(D, V.assign(x=range(14)).set_axis([2, 0, 1], axis=1), coef=[[2, 0], [1]])
+    assert swapped.coef_.loc["2", "0"] != 0  # labels come before positions
+    assert swapped.coef_.loc["2", "1"] == 0
+    twolevel = V.set_axis(pd.MultiIndex.from_tuples([("a", "gender"), ("b", "degree")]), axis=1)
+    assert fit(D, twolevel, coef=[[("a", "gender")], [("b", "degree")]]).coef_.iloc[0, 1] == 0
     assert fit(D, V, coef=[[0], [1]]).coef_.loc["gender", "degree"] == 0
 
 
@@ -239,9 +307,23 @@ def test_bad_weights(D):
     lopsided = W.copy()
     lopsided[0, 1] = 2
     refused(r"weights is not symmetric: 2 and 1 for the pair \(object 'Aunt', object 'Brother'\)", D, weights=lopsided)
-    refused("weights is not symmetric", D, weights=sp.csr_matrix(lopsided))
+    refused(r"weights is not symmetric: 2 and 1 for the pair \(object 'Aunt'", D, weights=sp.csr_matrix(lopsided))
     refused("weights are all zero", D, weights=np.zeros((14, 14)))
     refused("weights are all zero", D, weights=sp.csr_matrix((14, 14)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_pair_without_weight_may_hold_anything(D, V, form):
+    W = np.ones((14, 14))
+    W[2, 3] = W[3, 2] = 0
+    expected = fit(D, V, form(W))
+    D.iloc[2, 3] = D.iloc[3, 2] = 1e200
+    found = fit(D, V, form(W))
+    assert found.stress_ == pytest.approx(expected.stress_, rel=1e-9)
+    np.testing.assert_allclose(found.embedding_, expected.embedding_, rtol=1e-6)
+    zero = D * 0
+    zero.iloc[2, 3] = zero.iloc[3, 2] = 1.0
+    refused("all dissimilarities with a positive weight are zero", zero, None, form(W))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
@@ -284,6 +366,9 @@ def test_the_diagonal_of_weights_is_never_used(D):
         ({"tol": np.nan}, "tol=nan must be a number"),
         ({"leak_penalty": -1}, "leak_penalty=-1 must be a number of at least 0"),
         ({"symmetrize": "max"}, "symmetrize='max' is not one of None, 'mean'"),
+        ({"orthogonal": "no"}, "orthogonal='no' must be True or False"),
+        ({"verbose": "x"}, "verbose='x' must be an integer"),
+        ({"metric_params": {"p": 1}}, "metric_params={'p': 1} means nothing with metric='precomputed'"),
         ({"n_jobs": 0}, "n_jobs=0 must be None, a positive number of threads"),
     ],
 )
@@ -302,11 +387,31 @@ def test_bad_starts(D, V):
         n_init=1,
     )
     refused("init holds NaN", D, V, init=(U0 * np.nan, np.eye(2)), n_init=1)
+    refused("no descent ever leaves", D, V, init=(U0, np.eye(2)), n_init=1)
+    U0 = np.random.default_rng(0).standard_normal((14, 2))
+    refused("no descent ever leaves", D, V, init=(U0, np.zeros((2, 2))), n_init=1)
+    refused("do not share a block", D, V, init=(U0, np.ones((2, 2))), n_init=1, coef="diagonal")
     given = fit(D, V, init=(np.random.default_rng(0).standard_normal((14, 2)), [1.0, 1.0]), n_init=1)
     assert given.starts_["kind"].tolist() == ["given"]
 
 
 # ---- new objects
+
+
+def test_a_start_with_labels_is_aligned(D, V):
+    first = fit(D, V)
+    U0 = pd.DataFrame(first.embedding_, index=D.index).iloc[::-1]
+    B0 = first.coef_.iloc[::-1, ::-1]
+    again = fit(D, V, init=(U0, B0), n_init=1)
+    assert again.stress_path_[0] == pytest.approx(first.stress_, rel=1e-9)
+
+
+def test_a_failed_fit_leaves_no_fitted_estimator(D, V):
+    mds = fit(D, V)
+    with pytest.raises(ValueError, match="known has 13 rows"):
+        mds.fit(D, known=V.iloc[:13])
+    with pytest.raises(NotFittedError):
+        mds.transform(D, known=V)
 
 
 def test_bad_new_objects(D, V):
@@ -317,9 +422,11 @@ def test_bad_new_objects(D, V):
         mds.transform(D, known=V[["gender"]])
     with pytest.raises(ValueError, match="known has columns"):
         mds.transform(D, known=V.to_numpy()[:, :1])
+    with pytest.raises(ValueError, match="known has columns"):
+        fit(D, V["gender"]).transform(D, known=V["degree"])
     with pytest.raises(ValueError, match="expecting 14 features"):
         mds.transform(D.to_numpy()[:, :13], known=V)
-    with pytest.raises(ValueError, match=r"in row 0, column 1; they must be >= 0"):
+    with pytest.raises(ValueError, match=r"in row 0, column 1; they must be finite and >= 0"):
         mds.transform(-D.to_numpy(), known=V)
     lonely = D.copy()
     lonely.loc["Aunt"] = np.nan

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.manifold import ClassicalMDS
 
 from tests.helpers import noisy_distances
 from unmask import ConditionalClassicalMDS
@@ -27,8 +26,9 @@ def test_without_known_features_it_is_classical_scaling(rng):
     D = noisy_distances(rng, 40)
     D = np.maximum(D, D.T)
     mine = fit(D, n_components=3).embedding_
-    other = canonical_map(ClassicalMDS(n_components=3, metric="precomputed").fit_transform(D))
-    np.testing.assert_allclose(mine, other, atol=1e-10)
+    J = np.eye(40) - 1 / 40
+    values, vectors = np.linalg.eigh(-0.5 * J @ D**2 @ J)
+    np.testing.assert_allclose(mine, canonical_map(vectors[:, -3:] * np.sqrt(values[-3:])), atol=1e-10)
 
 
 def test_full_coefficients_do_not_depend_on_how_features_are_coded(rng):
@@ -40,21 +40,45 @@ def test_full_coefficients_do_not_depend_on_how_features_are_coded(rng):
     assert one.stress_ == pytest.approx(two.stress_, rel=1e-9)
 
 
-def test_exact_data_are_reproduced(rng):
-    U, V = rng.standard_normal((30, 2)) * [2, 1], rng.standard_normal((30, 2))
-    # Known and unknown features must be uncorrelated for the regression to separate them exactly.
-    V -= V.mean(axis=0)
-    Z = np.column_stack([U, V @ np.array([[2.0, 0.3], [0.3, 1.0]])])
+def test_exact_data_are_nearly_reproduced_where_known_and_unknown_features_are_crossed():
+    """On a grid squared differences are almost uncorrelated (the pairs i = i are not there), so B is almost exact."""
+    grid = np.array([(u, v, w) for u in range(4) for v in range(4) for w in range(3)], dtype=float)
+    U, V = grid[:, :1], grid[:, 1:]
+    Z = np.column_stack([U, V * [2.0, 0.5]])
     D = np.sqrt(((Z[:, None] - Z[None]) ** 2).sum(axis=2))
-    assert fit(D, V, n_components=4, coef="full").stress_ < fit(D, V, n_components=2, coef="full").stress_ < 0.05
+    mds = fit(D, V, n_components=1)
+    assert mds.stress_ < 1e-4
+    np.testing.assert_allclose(np.diag(mds.coef_), [2.0, 0.5], rtol=0.1)
+    assert abs(np.corrcoef(mds.embedding_[:, 0], U[:, 0])[0, 1]) > 0.999
+
+
+@pytest.mark.parametrize("q", [3, 40])
+def test_full_coefficients_have_off_diagonal_entries_however_many_features(q):
+    cars = make_car_brands(120, random_state=0)
+    rng = np.random.default_rng(0)
+    known = np.column_stack([cars.known.to_numpy()[:, :3], rng.standard_normal((120, q - 3))]) @ rng.standard_normal(
+        (q, q)
+    )
+    B = fit(cars.dissimilarities, known, coef="full").coef_.to_numpy()
+    assert np.count_nonzero(np.triu(B, 1)) > 0.9 * q * (q - 1) / 2
+
+
+def test_too_many_products_are_refused():
+    cars = make_car_brands(150, random_state=0)
+    known = np.random.default_rng(0).standard_normal((150, 110))
+    with pytest.raises(ValueError, match=r"110 known features have 6105 products .* use coef='diagonal'"):
+        fit(cars.dissimilarities, known, coef="full")
 
 
 def test_new_objects_are_projected_and_fitted_ones_return_to_their_points(kinship):
     known = kinship.known[["gender", "degree"]]
     mds = fit(kinship.dissimilarities, known)
     np.testing.assert_allclose(mds.transform(kinship.dissimilarities, known=known), mds.embedding_, atol=1e-9)
-    noisy = kinship.dissimilarities.to_numpy()[:3] + 0.5
-    assert np.abs(mds.transform(noisy, known=known[:3]) - mds.embedding_[:3]).max() < 5
+    # A new object in the middle of two that agree on everything known is placed in the middle of their points.
+    D2 = kinship.dissimilarities.to_numpy() ** 2.0
+    middle = np.sqrt((D2[[0]] + D2[[10]]) / 2)  # Aunt and Niece: same gender, same degree
+    expected = (mds.embedding_[[0]] + mds.embedding_[[10]]) / 2
+    np.testing.assert_allclose(mds.transform(middle, known=known.iloc[[0]].to_numpy()), expected, atol=1e-9)
 
 
 def test_negative_eigenvalues_give_axes_of_zeros():
@@ -68,11 +92,10 @@ def test_negative_eigenvalues_give_axes_of_zeros():
 
 def test_missing_dissimilarities_are_refused(kinship):
     D = kinship.dissimilarities.astype(float).mask(kinship.dissimilarities == 27)
-    with (
-        pytest.warns(UserWarning, match="missing"),
-        pytest.raises(ValueError, match="use ConditionalMDS, or fill them"),
-    ):
+    with pytest.raises(ValueError, match="use ConditionalMDS, or fill them"):
         fit(D)
+    with pytest.raises(ValueError, match="infinite"):
+        fit(D.fillna(np.inf))
     mds = fit(kinship.dissimilarities)
     with pytest.raises(ValueError, match="the new dissimilarities have NaN"):
         mds.transform(D)

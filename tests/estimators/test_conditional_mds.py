@@ -1,10 +1,12 @@
 """ConditionalMDS: known numbers, invariances, reports, new objects."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import smacof
 
@@ -162,6 +164,40 @@ def test_scaling_dissimilarities_scales_the_map(kinship, start, base, factor):
     np.testing.assert_allclose(placed, other.embedding_)
 
 
+@pytest.mark.parametrize("case", ["relabelled", "recoded", "float32", "scaled"])
+def test_default_starts_find_the_same_map_however_the_problem_is_written(kinship, by_gender, case, rng):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    order = rng.permutation(14) if case == "relabelled" else np.arange(14)
+    D, known = D.iloc[order, order], known.iloc[order]
+    if case == "recoded":
+        known = 1e9 - 7 * known
+    if case == "float32":
+        D = D.astype(np.float32)
+    factor = 1e-150 if case == "scaled" else 1.0
+    other = fit(D * factor, known)
+    assert other.stress_ == pytest.approx(by_gender.stress_, abs=1e-8)
+    size = np.abs(by_gender.embedding_).max()
+    np.testing.assert_allclose(other.embedding_ / factor, by_gender.embedding_[order], atol=2e-3 * size)
+
+
+def test_weights_beyond_single_precision_with_single_precision_data(rng):
+    """The arithmetic is single, the weights are double and of any size."""
+    D = noisy_distances(rng, 1000, 3).astype(np.float32)
+    D = np.maximum(D, D.T)
+    unit = fit(D, n_init=1)
+    for size in (1e40, 1e-50):
+        weighted = fit(D, pair_weights=np.full((1000, 1000), size), n_init=1)
+        assert weighted.stress_ == pytest.approx(unit.stress_, rel=1e-5)
+    tiny = fit(D * np.float32(1e-38), n_init=1)
+    assert tiny.n_iter_ > 0
+    assert tiny.stress_ == pytest.approx(unit.stress_, rel=1e-3)
+
+
+def test_a_start_beyond_all_numbers_is_an_error(kinship):
+    with pytest.raises(FloatingPointError, match=r"the stress at the start is (inf|nan)"):
+        fit(kinship.dissimilarities, init=(np.arange(28.0).reshape(14, 2) * 1e200, None))
+
+
 @pytest.mark.parametrize("factor", [1e-150, 1e150])
 def test_extreme_scales_work_from_default_starts_and_with_every_weighting(kinship, factor, rng):
     known = kinship.known[["gender"]]
@@ -188,6 +224,11 @@ def test_rescaling_known_features_rescales_their_importance_only(kinship, start,
     assert_same_map(base, other)
     np.testing.assert_allclose(other.importance_["raw"] * factors, base.importance_["raw"], rtol=1e-5)
     np.testing.assert_allclose(other.importance_["standardized"], base.importance_["standardized"], rtol=1e-5)
+    # The coefficients as reported give the reported stress.
+    VB = (kinship.known[["gender", "degree"]] * factors).to_numpy() @ other.coef_.to_numpy()
+    distances = pdist(np.column_stack([other.embedding_, VB]))
+    delta = squareform(kinship.dissimilarities.to_numpy())
+    assert np.sum((delta - distances) ** 2) / np.sum(delta**2.0) == pytest.approx(other.stress_, rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["float32", "int", "read-only", "non-contiguous", "fortran"])
@@ -293,7 +334,9 @@ def test_predicting_held_out_pairs_beats_the_mean(rng):
         mds = fit(D, cars.known.iloc[:, :4], n_components=3, n_init=5)
     Z = np.column_stack([mds.embedding_, cars.known.iloc[:, :4].to_numpy() @ mds.coef_.to_numpy()])
     d = np.sqrt(((Z[:, None] - Z[None]) ** 2).sum(axis=2))
-    assert np.corrcoef(d[holes], cars.noiseless.to_numpy()[holes])[0, 1] > 0.9
+    truth = cars.noiseless.to_numpy()[holes]
+    assert np.corrcoef(d[holes], truth)[0, 1] > 0.9
+    assert np.mean((d[holes] - truth) ** 2) < 0.2 * np.var(truth)  # the mean of the others would leave all of it
 
 
 # ---- reports
@@ -377,6 +420,26 @@ def test_leak_is_measured_and_can_be_suppressed(rng):
     assert penalised.stress_path_[-1] > penalised.stress_  # the path includes the penalty, stress_ does not
 
 
+@pytest.mark.parametrize("weighting", ["sammon", "array", "missing"])
+def test_orthogonal_maps_do_not_leak_whatever_the_weights(kinship, rng, weighting):
+    D, known = kinship.dissimilarities.astype(float), kinship.known[["gender", "degree"]]
+    options = {"n_components": 3, "n_init": 4, "weights": "sammon" if weighting == "sammon" else None}
+    W = symmetric_weights(rng, 14) ** 2 if weighting == "array" else None
+    if weighting == "missing":
+        D.iloc[0, 1] = D.iloc[1, 0] = np.nan
+        warnings.simplefilter("ignore", MissingDissimilarityWarning)
+    free = fit(D, known, W, **options)
+    orthogonal, stepwise = (
+        fit(D, known, W, orthogonal=True, solver=s, max_iter=20_000, **options) for s in ("lbfgs", "smacof")
+    )
+    penalised = fit(D, known, W, leak_penalty=1000.0, **options)
+    assert orthogonal.leak_ < 1e-9
+    assert stepwise.leak_ < 1e-9
+    assert free.leak_ > 0.05
+    assert penalised.leak_ < 1e-2
+    assert orthogonal.stress_ == pytest.approx(stepwise.stress_, rel=1e-3)
+
+
 def test_grouped_coefficients_are_block_diagonal(kinship):
     columns = ["gender", "degree", "generation"]
     mds = fit(kinship.dissimilarities, kinship.known[columns], coef=[["gender"], ["degree", "generation"]], n_init=5)
@@ -404,7 +467,7 @@ def test_full_coefficients_do_not_depend_on_how_features_are_coded(kinship, star
 
 
 def test_not_converged_is_a_warning_and_says_so(kinship):
-    with pytest.warns(ConvergenceWarning, match="raise max_iter=2"):
+    with pytest.warns(ConvergenceWarning, match="more than max_iter=2"):
         mds = fit(kinship.dissimilarities, max_iter=2, n_init=2)
     assert not mds.converged_
     assert mds.n_iter_ == 2
@@ -429,6 +492,12 @@ def test_a_training_row_returns_its_own_point(kinship, options):
     mds = fit(kinship.dissimilarities, known, n_init=5, **options)
     placed = mds.transform(kinship.dissimilarities.iloc[::-1], known=known)
     np.testing.assert_allclose(placed[::-1], mds.embedding_, atol=1e-9)
+
+
+def test_training_rows_return_to_their_points_when_others_are_at_dissimilarity_zero(kinship):
+    D = np.maximum(kinship.dissimilarities.to_numpy(dtype=float) - 30, 0)  # several pairs at 0, apart on the map
+    mds = fit(D, n_init=20)
+    np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
 
 
 def test_a_training_row_returns_to_its_point_without_the_zero_to_itself(kinship):

@@ -5,12 +5,13 @@ import pytest
 
 from tests.helpers import symmetric_weights
 from unmask.problem import (
+    KnownSpace,
     LeakPenalty,
     Structure,
     canonical_correlations,
     check_known,
     coef_blocks,
-    known_space,
+    orthonormal_basis,
     symmetric_root,
 )
 
@@ -31,7 +32,7 @@ def setting(rng):
     def make(coef, orthogonal=False):
         known = check_known(table, n, None, coef)
         HV = H @ known.values
-        space = known_space(known, HV)
+        space = KnownSpace(orthonormal_basis(known.values))
         root = np.sqrt(np.diag(H))[:, None]
         return known, space, Structure(n, p, root, coef_blocks(known, HV), space if orthogonal else None)
 
@@ -71,23 +72,37 @@ def test_pack_and_lift_are_inverse(setting, rng, coef):
         np.testing.assert_allclose(distances(Z), distances(np.column_stack([U, VB])), atol=1e-12)
 
 
-def test_orthogonal_maps_are_uncorrelated_with_the_known_features_in_the_metric(setting, rng):
-    make, H = setting
-    known, _, structure = make("full", orthogonal=True)
+def test_orthogonal_maps_are_uncorrelated_with_the_known_features(setting, rng):
+    known, _, structure = setting[0]("full", orthogonal=True)
     U = structure.unknown(rng.standard_normal(structure.size))
-    np.testing.assert_allclose(known.values.T @ H @ U, 0, atol=1e-10)
+    np.testing.assert_allclose(known.values.T @ U, 0, atol=1e-12)
 
 
 def test_leak_penalty_is_the_explained_sum_of_squares_and_has_its_gradient(setting, rng):
-    make, H = setting
-    known, space, structure = make("full")
+    known, space, structure = setting[0]("full")
     Z = rng.standard_normal((structure.n, structure.k))
     U, V = Z[:, :2], known.values
-    P = H @ V @ np.linalg.solve(V.T @ H @ V, V.T @ H)
-    penalty, G = LeakPenalty(0.3, space, 2), np.zeros_like(Z)
-    assert penalty.add_to(G, Z) == pytest.approx(0.3 * np.trace(U.T @ P @ U), rel=1e-10)
-    np.testing.assert_allclose(G[:, :2], 0.3 * P @ U, atol=1e-10)
+    P = V @ np.linalg.solve(V.T @ V, V.T)
+    penalty, G = LeakPenalty(0.3, 5.0, space, 2), np.zeros_like(Z)
+    assert penalty.add_to(G, Z) == pytest.approx(0.3 * 5.0 * np.sum((P @ U) ** 2), rel=1e-10)
+    np.testing.assert_allclose(G[:, :2], 0.3 * 5.0 * P @ U, atol=1e-10)
     np.testing.assert_array_equal(G[:, 2:], 0)
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.2])
+def test_stiffened_solver_is_the_inverse_with_the_known_space_held(setting, rng, slack):
+    make, H = setting
+    _, space, _ = make("full")
+    inverse = np.linalg.pinv(H)
+    solve = space.stiffen(lambda X: inverse @ X, slack)
+    X = rng.standard_normal((len(H), 2))
+    X -= X.mean(axis=0)
+    if slack:
+        expected = np.linalg.pinv(H + space.Q @ space.Q.T / slack) @ X
+        np.testing.assert_allclose(solve(X), expected, atol=1e-10)
+    else:
+        np.testing.assert_allclose(space.Q.T @ solve(X), 0, atol=1e-12)  # stays in the complement
+        np.testing.assert_allclose(solve(space.Q), 0, atol=1e-12)
 
 
 def test_symmetric_root(rng):

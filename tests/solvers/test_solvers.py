@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights
 from unmask.datasets import make_car_brands
@@ -88,13 +89,14 @@ def test_one_step_equals_the_published_update(rng):
 
 
 @pytest.mark.parametrize("solver", ["smacof", "lbfgs"])
-@pytest.mark.parametrize("coef", ["full", "diagonal"])
-@pytest.mark.parametrize("weighting", ["unit", "sammon", "array"])
+@pytest.mark.parametrize("coef", ["full", "diagonal", [[0, 2], [1]]])
+@pytest.mark.parametrize("weighting", ["unit", "sammon", "array", "sparse"])
 @pytest.mark.parametrize("options", [{}, {"leak_penalty": 0.5}, {"orthogonal": True}])
 def test_stress_never_rises(rng, solver, coef, weighting, options):
     n = 25
     D, V = noisy_distances(rng, n), rng.standard_normal((n, 3))
-    W = symmetric_weights(rng, n) ** 3 if weighting == "array" else None
+    W = symmetric_weights(rng, n) ** 3 if weighting in ("array", "sparse") else None
+    W = sp.csr_array(np.where(W > 1, W, 0)) if weighting == "sparse" else W
     scheme = "sammon" if weighting == "sammon" else None
     objective, coded = objective_for(D, V, coef=coef, scheme=scheme, weights=W, **options)
     make_rule = RULES[solver](objective)
@@ -172,7 +174,7 @@ def test_closed_form_matches_the_independent_one(kinship, reference):
 @pytest.mark.parametrize("coef", ["full", "diagonal", [["known0", "known2"], ["known1"]]])
 @pytest.mark.parametrize("holes", [False, True])
 def test_regression_of_the_closed_form_equals_least_squares_on_all_pairs(rng, coef, holes):
-    from unmask.solvers._closed_form import regress_squares
+    from unmask.solvers._closed_form import _regressors, regress_squares
 
     n = 30
     V = rng.standard_normal((n, 3))
@@ -183,7 +185,7 @@ def test_regression_of_the_closed_form_equals_least_squares_on_all_pairs(rng, co
             objective, coded = objective_for(D, V, coef=coef)
     else:
         objective, coded = objective_for(D, V, coef=coef)
-    gram, intercept = regress_squares(objective.engine, coded)
+    gram, intercept = regress_squares(objective.engine, _regressors(coded, start=False), coded.values)
     i, j = np.nonzero(np.triu(~np.isnan(D), 1))
     difference = coded.values[i] - coded.values[j]
     terms = [(a, b) for g in coded.groups for a in g for b in g if a <= b]

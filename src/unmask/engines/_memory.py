@@ -30,7 +30,8 @@ class MemoryEngine:
         self.scale = pairs.scale
         self.complete = pairs.weighting == Weighting.UNIT
         self._passes = kernels.fused()
-        single = pairs.D.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM
+        # A scale near the end of single precision's range would overflow; such data are passed over in double.
+        single = pairs.D.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.total = float(self._passes.pair_sums(pairs, workers)[2])
         self.degrees = (
@@ -61,8 +62,10 @@ class MemoryEngine:
 
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         for first in range(0, self.n, BLOCK):
-            block = self.pairs.D[first : first + BLOCK]
-            rows, columns = np.nonzero(~np.isnan(block))
+            counts = ~np.isnan(self.pairs.D[first : first + BLOCK])
+            if self.pairs.weighting == Weighting.ARRAY:
+                counts &= self.pairs.W[first : first + BLOCK] > 0
+            rows, columns = np.nonzero(counts)
             above = columns > rows + first
             yield rows[above] + first, columns[above]
 

@@ -30,7 +30,7 @@ class Engine(Protocol):
         """Return ``H X``."""
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        """Return squared dissimilarities times X; a missing one counts ``offset + |fill_i - fill_j|^2``."""
+        """Return squared dissimilarities times X; one that does not count is ``offset + |fill_i - fill_j|^2``."""
 
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the pairs that count, a block at a time."""

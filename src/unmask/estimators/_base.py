@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
@@ -21,6 +21,7 @@ from ..problem import (
     check_dissimilarities,
     is_pandas,
     known_table,
+    numbers,
     symmetric_root,
 )
 from ..solvers import canonical_map
@@ -46,28 +47,40 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        precomputed = isinstance(self.metric, str) and self.metric == "precomputed"
-        tags.input_tags.pairwise = precomputed
-        tags.input_tags.positive_only = precomputed
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.positive_only = self._precomputed
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def _check_common_parameters(self) -> int:
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "embedding_")
+
+    def _start_fit(self) -> int:
+        """Forget an earlier fit, so that a failing one leaves nothing half-way, and check the parameters."""
+        self.__dict__.pop("embedding_", None)
         require_coef(self.coef)
+        if self.metric_params and self._precomputed:
+            raise ValueError(
+                f"metric_params={self.metric_params!r} means nothing with metric='precomputed'; leave it out."
+            )
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         return require_integer("n_components", self.n_components, 0)
 
     # ---- reading input
 
-    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
+    def _read_dissimilarities(self, X: Any, workers: Workers, *, allow_missing: bool = True) -> Dissimilarities:
         """Return checked dissimilarities, computed from features unless they are precomputed."""
-        if isinstance(self.metric, str) and self.metric == "precomputed":
-            checked = check_dissimilarities(X, symmetrize=self.symmetrize, workers=workers)
+        if self._precomputed:
+            checked = check_dissimilarities(X, symmetrize=self.symmetrize, workers=workers, allow_missing=allow_missing)
             self.n_features_in_ = checked.n
             if checked.labels is not None and all(isinstance(label, str) for label in checked.labels):
                 self.feature_names_in_ = np.asarray(checked.labels, dtype=object)
@@ -89,19 +102,22 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return np.asarray(
                 pairwise_distances(features, self._fit_X, metric=self.metric, **(self.metric_params or {}))
             )
-        D = align_columns(X, self._labels, "the header of the new dissimilarities")
-        values: Array = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
+        self._check_new_cells(values)
         if values.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input: one dissimilarity to each fitted object."
             )
-        if np.isinf(values).any() or (values < 0).any():
-            i, j = np.argwhere(np.isinf(values) | (values < 0))[0]
-            raise ValueError(
-                f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be >= 0."
-            )
         return values
+
+    def _check_new_cells(self, values: Array) -> None:
+        wrong = np.isinf(values) | (values < 0)
+        if wrong.any():
+            i, j = np.argwhere(wrong)[0]
+            raise ValueError(
+                f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
+            )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
         """Return the fitted scale's coordinates of what is known about new objects."""
@@ -116,9 +132,10 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 "pass these features of the new objects too."
             )
         values, names, _ = known_table(known, rows, labels)
-        if hasattr(known, "columns") and set(names) == set(coded.names):
+        named = hasattr(known, "columns") or getattr(known, "name", None) is not None
+        if named and set(names) == set(coded.names):
             values = values[:, [names.index(name) for name in coded.names]]
-        elif values.shape[1] != len(coded.names) or hasattr(known, "columns"):
+        elif named or values.shape[1] != len(coded.names):
             raise ValueError(f"known has columns {list(names)} but the map was fitted given {list(coded.names)}.")
         return np.asarray(coded.standardise(values) @ self._coef_standard)
 
@@ -172,13 +189,15 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            Coordinates on the map. The map itself does not change; a fitted object returns to its own point.
+            Coordinates on the map. The map itself does not change; a fitted object returns to its own point. Pairs are
+            weighted by the scheme of the fit; an array of weights says nothing about new objects, which then count
+            each fitted object the same.
         """
         check_is_fitted(self)
         delta = self._read_new_dissimilarities(X)
         known_map = self._known_of_new(known, len(delta), X.index if is_pandas(X) else None)
-        difference = known_map[:, None, :] - self._known_map[None, :, :]
-        c = np.einsum("ijk,ijk->ij", difference, difference)
+        # cdist cannot take tables without columns.
+        c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
         U = self._place(delta.astype(np.float64) * self._scale, c)
         return np.asarray((U / self._scale).astype(delta.dtype))
 
@@ -203,13 +222,13 @@ def _block_roots(gram: Array, known: KnownFeatures) -> Array:
 def _raw_coefficients(gram: Array, known: KnownFeatures) -> Array:
     """Return the symmetric positive B per unit of the known features as given, block by block.
 
-    A block's columns are divided by their typical scale before the root is taken, so that no square overflows.
+    With BB' = RR' and S the scales, it is the symmetric root of (R/S)(R/S)', found from the singular values of R/S: no
+    product of two scales is formed, which might overflow.
     """
     coef = np.zeros_like(gram)
     scale = known.scale[list(known.kept)]
     for group in known.groups:
         block = np.ix_(group, group)
-        typical = np.exp(np.mean(np.log(scale[list(group)])))
-        relative = scale[list(group)] / typical
-        coef[block] = symmetric_root(gram[block] / np.outer(relative, relative)) / typical
+        left, singular, _ = np.linalg.svd(symmetric_root(gram[block]) / scale[list(group), None])
+        coef[block] = (left * singular) @ left.T
     return coef

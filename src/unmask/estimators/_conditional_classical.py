@@ -92,14 +92,9 @@ class ConditionalClassicalMDS(ConditionalMap):
         -------
         self : ConditionalClassicalMDS
         """
-        p = self._check_common_parameters()
+        p = self._start_fit()
         with Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers)
-            if checked.missing:
-                raise ValueError(
-                    f"{checked.missing} dissimilarities are missing (NaN) and the closed form needs all of them; "
-                    "use ConditionalMDS, or fill them."
-                )
+            checked = self._read_dissimilarities(X, workers, allow_missing=False)
             coded = check_known(known, checked.n, checked.labels, self.coef)
             check_dimension(p, checked.n, coded)
             engine = make_engine(build_pairs(checked, None, None, workers), workers)
@@ -117,12 +112,15 @@ class ConditionalClassicalMDS(ConditionalMap):
         embedding: Array = self.fit(X, known=known).embedding_
         return embedding
 
-    def _place(self, delta: Array, c: Array) -> Array:
-        """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
-        if np.isnan(delta).any():
+    def _check_new_cells(self, values: Array) -> None:
+        if np.isnan(values).any():
             raise ValueError(
                 "the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS."
             )
+        super()._check_new_cells(values)
+
+    def _place(self, delta: Array, c: Array) -> Array:
+        """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
         U = self.embedding_.astype(np.float64) * self._scale
         values = np.sum(U**2, axis=0)
         axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +21,8 @@ from ..problem import (
     build_pairs,
     check_dimension,
     check_known,
+    is_pandas,
+    warn_user,
 )
 from ..solvers import (
     RULES,
@@ -75,7 +76,7 @@ class ConditionalMDS(ConditionalMap):
         data: pass it to :meth:`fit`.
     leak_penalty : float, default=0.0
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
-        explain is added to the stress. 0.1 is a good first try.
+        explain, in the units of the stress, is added to it. 0.1 is a good first try.
     orthogonal : bool, default=False
         Keep the map uncorrelated with the known features.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
@@ -125,7 +126,7 @@ class ConditionalMDS(ConditionalMap):
     stop_reason_ : str
         Why it ended.
     starts_ : DataFrame
-        Every start: kind, stress, iterations, passes over the pairs, convergence.
+        Every start: kind, stress (with the penalty, if any), iterations, passes over the pairs, convergence, reason.
     known_redundant_ : Series
         Known columns that were left out, and why.
 
@@ -214,7 +215,7 @@ class ConditionalMDS(ConditionalMap):
             coded = check_known(known, checked.n, checked.labels, self.coef)
             check_dimension(p, checked.n, coded)
             pairs = build_pairs(checked, self.weights, weights, workers)
-            problem = Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal), checked.labels)
+            problem = Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal))
             engine = make_engine(problem.pairs, workers)
             objective = make_objective(problem, engine)
             attempts = self._attempt(objective, coded, checked)
@@ -231,6 +232,10 @@ class ConditionalMDS(ConditionalMap):
         return embedding
 
     def _check_parameters(self) -> int:
+        p = self._start_fit()
+        if not isinstance(self.orthogonal, bool | np.bool_):
+            raise ValueError(f"orthogonal={self.orthogonal!r} must be True or False.")
+        require_integer("verbose", self.verbose, 0)
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
         require_choice("weights", self.weights, (None, *SCHEMES))
@@ -250,7 +255,7 @@ class ConditionalMDS(ConditionalMap):
                 f"n_init={self.n_init!r} asks for several starts but init gives a single one; "
                 "use init='auto' or n_init=1."
             )
-        return self._check_common_parameters()
+        return p
 
     def _attempt(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Attempt]:
         make_rule = RULES["lbfgs" if self.solver == "auto" else self.solver](objective)
@@ -277,8 +282,7 @@ class ConditionalMDS(ConditionalMap):
             raise ValueError(f"init has {len(self.init)} parts; pass a tuple (U0, B0), B0=None without known features.")
         q = len(known.names)
         U0 = np.asarray(align_rows(self.init[0], checked.labels, "init"), dtype=np.float64)
-        B0 = np.eye(q) if self.init[1] is None else np.asarray(self.init[1], dtype=np.float64)
-        B0 = np.diag(B0) if B0.ndim == 1 else B0
+        B0 = self._check_coefficients(self.init[1], known)
         shape = (objective.structure.n, objective.structure.p)
         if U0.shape != shape or B0.shape != (q, q):
             raise ValueError(
@@ -286,7 +290,31 @@ class ConditionalMDS(ConditionalMap):
             )
         if not (np.isfinite(U0).all() and np.isfinite(B0).all()):
             raise ValueError("init holds NaN or infinite values; every coordinate and coefficient must be finite.")
+        if np.any(np.ptp(U0, axis=0) == 0) or not np.all(np.any(B0 != 0, axis=1)):
+            raise ValueError(
+                "init has a constant column of U0 or a row of zeros in B0; from there no descent ever leaves. "
+                "Give them small values."
+            )
         return U0, B0
+
+    @staticmethod
+    def _check_coefficients(B0: Any, known: KnownFeatures) -> Array:
+        """Return B0 with its rows and columns in the order of the known features; nothing outside the blocks."""
+        names = list(known.names)
+        if B0 is None:
+            return np.eye(len(names))
+        if is_pandas(B0) and set(map(str, B0.index)) == set(names) == set(map(str, B0.columns)):
+            B0 = B0.set_axis(B0.index.map(str)).set_axis(B0.columns.map(str), axis=1).loc[names, names]
+        B0 = np.asarray(B0, dtype=np.float64)
+        coefficients: Array = np.diag(B0) if B0.ndim == 1 else B0
+        block = {known.kept[c]: number for number, group in enumerate(known.groups) for c in group}
+        if coefficients.shape == (len(names), len(names)) and any(
+            i in block and j in block and block[i] != block[j] for i, j in np.argwhere(coefficients)
+        ):
+            raise ValueError(
+                "init has coefficients B0 between known features that do not share a block; set them to 0."
+            )
+        return coefficients
 
     def _report_search(self, best: Solution, attempts: list[Attempt]) -> None:
         import pandas as pd
@@ -300,11 +328,11 @@ class ConditionalMDS(ConditionalMap):
         if self.verbose:
             print(self.starts_.to_string())
         if not self.converged_:
-            warnings.warn(
-                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations before the stress settled "
-                f"(stress {self.stress_:.6g}); raise max_iter={self.max_iter} or tol={self.tol:g}.",
+            warn_user(
+                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
+                f"{self.stop_reason_}, before the stress settled (at {self.stress_:.6g}); "
+                f"give it more than max_iter={self.max_iter}, or be content with a larger tol than {self.tol:g}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _place(self, delta: Array, c: Array) -> Array:

@@ -8,7 +8,7 @@ How it is laid out, and why:
 - a tile is 256 x 256: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by;
 - tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
   chunks are summed in order. So the result is the same to the last bit for any number of threads;
-- arithmetic is done in the type of ``Z``; every row's share of the stress is added up in float64.
+- arithmetic is done in the type of ``Z``; the stress of a row of a tile (at most 256 pairs) is added up in float64.
 """
 
 from __future__ import annotations
@@ -56,11 +56,14 @@ def _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight):  # 
         delta[j] = value if present else zero
         weight[j] = one if present else zero
     if mode == _SAMMON:
+        share = weight.dtype.type(factor)
         for j in range(row.shape[0]):
-            weight[j] *= factor / max(delta[j], floor)
+            weight[j] *= share / max(delta[j], floor)
     elif mode == _ARRAY:
         for j in range(row.shape[0]):
-            weight[j] *= weight.dtype.type(weight_row[j]) * factor
+            # Scaled before it is rounded: 1e40 is none in single precision. A pair without weight may hold anything.
+            weight[j] *= weight.dtype.type(weight_row[j] * factor)
+            delta[j] = delta[j] if weight[j] > zero else zero
 
 
 @_jit
@@ -109,7 +112,7 @@ def _scatter(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
 @_jit
 def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: ignore[no-untyped-def]
     number = Zt.dtype.type
-    scale, floor, factor = number(scale), number(floor), number(factor)
+    scale, floor = number(scale), number(floor)
     squared, pull = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
     delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
     n = Zt.shape[1]
@@ -201,16 +204,27 @@ def _laplacian_rows(D, W, mode, scale, floor, factor, Xt, first, last, degrees, 
 
 
 @_jit
-def _squared_product_rows(D, scale, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
+def _read_squares(row, weight_row, mode, scale, squared):  # type: ignore[no-untyped-def]
+    """Square a row's scaled dissimilarities, NaN where a pair does not count; tell whether any does not."""
+    missing = False
+    for j in range(row.shape[0]):
+        value = row[j] * scale
+        squared[j] = value * value
+        missing |= value != value
+    if mode == _ARRAY:
+        for j in range(row.shape[0]):
+            if weight_row[j] == 0.0:
+                squared[j] = np.nan
+                missing = True
+    return missing
+
+
+@_jit
+def _squared_product_rows(D, W, mode, scale, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
     columns, n = Xt.shape
     squared = np.empty(n)
     for i in range(first, last):
-        missing = False
-        for j in range(n):
-            value = D[i, j] * scale
-            squared[j] = value * value
-            missing |= value != value
-        if missing:
+        if _read_squares(D[i], W[i] if mode == _ARRAY else W[0], mode, scale, squared):
             for j in range(n):
                 if squared[j] != squared[j]:
                     squared[j] = offset + ((fill[i] - fill[j]) ** 2).sum()
@@ -265,10 +279,10 @@ def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Arr
 
 
 def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:
-    """Return ``D2 X``, ``D2`` the squared dissimilarities; a missing one counts ``offset + |fill_i - fill_j|^2``."""
+    """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
     Xt, fill = np.ascontiguousarray(X.T, dtype=np.float64), np.ascontiguousarray(fill, dtype=np.float64)
-    out, D = np.empty(X.shape), pairs.arguments[0]
-    _over_rows(workers, pairs.n, lambda _, a, b: _squared_product_rows(D, pairs.scale, Xt, fill, offset, a, b, out))
+    out, (D, W, mode, scale, _, _) = np.empty(X.shape), pairs.arguments
+    _over_rows(workers, pairs.n, lambda _, a, b: _squared_product_rows(D, W, mode, scale, Xt, fill, offset, a, b, out))
     return out
 
 

@@ -31,10 +31,11 @@ def pair_weights(pairs: Pairs) -> Array:
 
 
 def _residuals(pairs: Pairs, Z: Array) -> tuple[Array, Array, Array]:
-    """Return weights, fitted distances and dissimilarities (missing ones 0; their weight is 0 too)."""
+    """Return weights, fitted distances and dissimilarities (0 where the weight is)."""
     differences = Z[:, None, :].astype(np.float64) - Z[None, :, :]
     distances = np.sqrt((differences**2).sum(axis=2))
-    return pair_weights(pairs), distances, np.nan_to_num(scaled_dissimilarities(pairs), nan=0.0)
+    weights = pair_weights(pairs)
+    return weights, distances, np.where(weights > 0, scaled_dissimilarities(pairs), 0.0)
 
 
 def stress_pass(pairs: Pairs, Z: Array, workers: Workers | None = None) -> tuple[float, Array]:
@@ -60,8 +61,10 @@ def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tu
 
 
 def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers | None = None) -> Array:
-    """Return ``D2 X``, ``D2`` the squared dissimilarities; a missing one counts ``offset + |fill_i - fill_j|^2``."""
+    """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
     D2 = scaled_dissimilarities(pairs) ** 2
+    if pairs.weighting == Weighting.ARRAY:
+        D2[pairs.W == 0] = np.nan
     differences = fill[:, None, :] - fill[None, :, :]
     D2 = np.where(np.isnan(D2), offset + (differences**2).sum(axis=2), D2)
     np.fill_diagonal(D2, 0.0)
@@ -71,7 +74,7 @@ def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers:
 def pair_sums(pairs: Pairs, workers: Workers | None = None) -> Array:
     """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
     W = np.triu(pair_weights(pairs))
-    delta = np.nan_to_num(scaled_dissimilarities(pairs), nan=0.0)
+    delta = np.where(W > 0, scaled_dissimilarities(pairs), 0.0)
     return np.array([W.sum(), (W * delta).sum(), (W * delta**2).sum()])
 
 

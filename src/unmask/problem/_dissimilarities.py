@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from sklearn.utils import check_array
 from .. import kernels
 from .._typing import Array
 from ..kernels import Survey, Workers
-from ._exceptions import MissingDissimilarityWarning
+from ._exceptions import MissingDissimilarityWarning, warn_user
 from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
 
 if TYPE_CHECKING:
@@ -41,15 +40,16 @@ def rounding_level(values: Array, largest: float) -> float:
     return relative * largest
 
 
-def check_dissimilarities(data: Any, *, symmetrize: str | None, workers: Workers) -> Dissimilarities:
+def check_dissimilarities(
+    data: Any, *, symmetrize: str | None, workers: Workers, allow_missing: bool = True
+) -> Dissimilarities:
     """Check a square table of dissimilarities; the array behind it is not copied when its type allows."""
     labels = None
     if is_pandas(data):
         data, labels = _square_frame(data)
-    require_numbers(data, "dissimilarities")
-    values: Array = check_array(
-        data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="dissimilarities"
-    )
+    values = numbers(data, "dissimilarities")
+    if not allow_missing:
+        _require_complete(values)
     _require_square(values)
     if symmetrize == "mean":
         values = _mean_of_both_halves(values)
@@ -57,13 +57,35 @@ def check_dissimilarities(data: Any, *, symmetrize: str | None, workers: Workers
     survey = kernels.fused().survey(contiguous, workers)
     _require_sound(values, survey, labels)
     if survey.missing:
-        warnings.warn(
+        warn_user(
             f"{survey.missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
-            stacklevel=4,
         )
     return Dissimilarities(contiguous, labels, survey.missing, survey.largest)
+
+
+def numbers(data: Any, what: str) -> Array:
+    """Return a table as a float array, NaN where a cell is missing or masked; copied only if it must be."""
+    require_numbers(data, what)
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
+    if is_pandas(data) and any(not isinstance(dtype, np.dtype) for dtype in data.dtypes):
+        data = data.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, with pd.NA
+    values: Array = check_array(data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name=what)
+    return values
+
+
+def _require_complete(values: Array) -> None:
+    """Raise on a missing dissimilarity; a finite sum is the cheap proof that there is none."""
+    missing = 0 if np.isfinite(values.sum()) else int(np.isnan(values).sum())
+    if missing:
+        raise ValueError(
+            f"{missing} cells of dissimilarities are missing (NaN) and the closed form needs all of them; "
+            "use ConditionalMDS, or fill them."
+        )
+    if np.isinf(values).any():
+        raise ValueError("dissimilarities has infinite values (inf); replace them.")
 
 
 def require_numbers(data: Any, what: str) -> None:
@@ -71,31 +93,30 @@ def require_numbers(data: Any, what: str) -> None:
     columns: list[tuple[Any, Any]]
     if is_pandas(data) and hasattr(data, "columns"):
         columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
+    elif hasattr(data, "columns") and hasattr(data, "get_column"):
+        columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars
     else:
         array = np.asarray(data)
         if array.dtype.kind not in "OUS" or array.ndim != 2:
             return
         columns = [(index, array[:, index]) for index in range(array.shape[1])]
     for name, column in columns:
-        for value in _text_in(column):
+        for value, kind in _no_number_in(column):
             raise ValueError(
-                f"{what}: column {str(name)!r} holds text ({value!r}); every cell must be a number or NaN. "
-                "If the first column of a file holds labels, read it as the index."
+                f"{what}: column {str(name)!r} holds {kind} ({value!r}); every cell must be a number or NaN. "
+                "Convert it; if the first column of a file holds labels, read it as the index."
             )
 
 
-def _text_in(column: Any) -> list[Any]:
-    """Return the first cell that is no number, if any, and nothing for numeric columns."""
+def _no_number_in(column: Any) -> list[tuple[Any, str]]:
+    """Return the first cell that is no number and what it is; nothing for numeric columns."""
     kind = getattr(column.dtype, "kind", "O")
     if kind in "biufc":
         return []
-    for value in np.asarray(column, dtype=object):
-        if isinstance(value, str | bytes):
-            try:
-                float(value)
-            except ValueError:
-                return [value]
-    return []
+    if kind in "Mm":
+        return [(np.asarray(column)[0], "dates or times")]
+    cells = np.asarray(column, dtype=object)
+    return [(value, "text") for value in cells if isinstance(value, str | bytes)][:1]
 
 
 def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
@@ -108,7 +129,7 @@ def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
         return frame.set_axis(frame.columns, axis=0), require_unique_index(frame.columns)
     if is_unlabelled(frame.columns):
         return frame, require_unique_index(frame.index)
-    return align_columns(frame, require_unique_index(frame.index), "the header of dissimilarities"), frame.index
+    return align_columns(frame, require_unique_index(frame.index), "the header"), frame.index
 
 
 def require_unique_index(labels: pd.Index) -> pd.Index:
@@ -151,7 +172,7 @@ def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> No
             f"Negative values in data: dissimilarities has {found}; it must be at least 0. Are these similarities?"
         )
     level = rounding_level(values, survey.largest)
-    diagonal = np.nan_to_num(np.diagonal(values), nan=0.0)
+    diagonal = np.where(np.isnan(np.diagonal(values)), 0.0, np.diagonal(values))
     if np.any(np.abs(diagonal) > level):
         at = int(np.argmax(np.abs(diagonal) > level))
         raise ValueError(

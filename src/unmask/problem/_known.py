@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ._dissimilarities import require_numbers
-from ._exceptions import RedundantKnownWarning
+from ._dissimilarities import numbers
+from ._exceptions import RedundantKnownWarning, warn_user
 from ._labels import align_rows, is_pandas, quote
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # A column whose part not explained by the columns before it is below this share of its spread is redundant.
-DEPENDENCE = 1e-8
+DEPENDENCE = 1e-6
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -59,7 +58,7 @@ def check_known(data: Any, n: int, labels: pd.Index | None, coef: str | Sequence
     """Check, align and standardise known features; ``coef`` says which columns share a block of coefficients."""
     if data is None:
         return nothing_known(n)
-    raw, names, features = known_table(data, n, labels)
+    raw, names, columns = known_table(data, n, labels)
     if raw.shape[1] == 0:
         return nothing_known(n)
     reference = raw[0].copy()
@@ -71,7 +70,7 @@ def check_known(data: Any, n: int, labels: pd.Index | None, coef: str | Sequence
     deviation = ((shifted - centre) / unit).std(axis=0) * unit
     scale = np.where(constant, 1.0, deviation)
     standard = (shifted - centre) / scale
-    groups = resolve_groups(coef, names, features)
+    groups = resolve_groups(coef, names, columns)
     redundant = {names[c]: "constant" for c in np.flatnonzero(constant)}
     redundant |= _dependent(standard, names, groups, set(np.flatnonzero(constant).tolist()))
     if redundant:
@@ -85,26 +84,42 @@ def check_known(data: Any, n: int, labels: pd.Index | None, coef: str | Sequence
 
 
 def known_table(data: Any, n: int, labels: pd.Index | None) -> tuple[Array, tuple[str, ...], tuple[Any, ...]]:
-    """Return the aligned values (n x q, float64), the columns' names and the feature each column belongs to."""
+    """Return the aligned values (n x q, float64), the columns' names and the columns' own labels."""
     data = align_rows(data, labels, "known")
     if is_pandas(data) and not hasattr(data, "columns"):
         data = data.to_frame(data.name if data.name is not None else "known0")
-    columns = list(data.columns) if hasattr(data, "columns") else None
-    require_numbers(data, "known")
-    values = np.asarray(data, dtype=np.float64)
-    values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2:
-        raise ValueError(f"known has {values.ndim} dimensions; pass one row per object and one column per feature.")
+    if hasattr(data, "columns"):
+        _require_distinct(names_of(list(data.columns)))
+    values = _as_table(data)
     if len(values) != n:
         raise ValueError(f"known has {len(values)} rows but there are {n} objects; pass one row per object.")
-    if columns is None:
-        columns = [f"known{c}" for c in range(values.shape[1])]
-    names = tuple("/".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in columns)
-    if len(set(names)) < len(names):
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"known has duplicate column names: {quote(repeated)}; give every feature a name of its own.")
+    columns = list(data.columns) if hasattr(data, "columns") else [f"known{c}" for c in range(values.shape[1])]
+    names = names_of(columns)
     _require_finite(values, names)
-    return values, names, tuple(c[0] if isinstance(c, tuple) else c for c in columns)
+    return values, names, tuple(columns)
+
+
+def names_of(columns: list[Any]) -> tuple[str, ...]:
+    """Return columns' labels as text, levels joined by a slash."""
+    return tuple("/".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in columns)
+
+
+def _require_distinct(names: tuple[str, ...]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"known has duplicate column names: {quote(repeated)}; give every feature a name of its own.")
+
+
+def _as_table(data: Any) -> Array:
+    """Return the values as a float64 table, one column if there is one dimension only."""
+    if not hasattr(data, "columns"):
+        data = np.asarray(data)
+        data = data[:, None] if data.ndim == 1 else data
+        if data.ndim != 2:
+            raise ValueError(f"known has {data.ndim} dimensions; pass one row per object and one column per feature.")
+    if 0 in data.shape:
+        return np.empty(data.shape)
+    return numbers(data, "known").astype(np.float64, copy=False)
 
 
 def _require_finite(values: Array, names: tuple[str, ...]) -> None:
@@ -117,16 +132,19 @@ def _require_finite(values: Array, names: tuple[str, ...]) -> None:
         )
 
 
-def resolve_groups(coef: str | Sequence[Sequence[Any]], names: tuple[str, ...], features: tuple[Any, ...]) -> Groups:
+def resolve_groups(coef: str | Sequence[Sequence[Any]], names: tuple[str, ...], columns: tuple[Any, ...]) -> Groups:
     """Return which columns share a block of coefficients."""
     if isinstance(coef, str):
         if coef == "full":
             return (tuple(range(len(names))),)
         if coef == "diagonal":
             return tuple((c,) for c in range(len(names)))
-        order = list(dict.fromkeys(features))
-        return tuple(tuple(c for c, feature in enumerate(features) if feature == name) for name in order)
-    groups = tuple(tuple(_column(member, names) for member in group) for group in coef)
+        # One block per feature: what stands above the columns, or each column.
+        features = [column[0] if isinstance(column, tuple) else column for column in columns]
+        return tuple(
+            tuple(c for c, feature in enumerate(features) if feature == name) for name in dict.fromkeys(features)
+        )
+    groups = tuple(tuple(_column(member, names, columns) for member in group) for group in coef)
     flat = sorted(c for group in groups for c in group)
     if flat != list(range(len(names))):
         raise ValueError(
@@ -135,11 +153,14 @@ def resolve_groups(coef: str | Sequence[Sequence[Any]], names: tuple[str, ...], 
     return groups
 
 
-def _column(member: Any, names: tuple[str, ...]) -> int:
-    if isinstance(member, int | np.integer) and 0 <= member < len(names):
-        return int(member)
+def _column(member: Any, names: tuple[str, ...], columns: tuple[Any, ...]) -> int:
+    """Find a column by its label, by its name as text, or else by its position."""
+    if member in columns:
+        return columns.index(member)
     if str(member) in names:
         return names.index(str(member))
+    if isinstance(member, int | np.integer) and 0 <= member < len(names):
+        return int(member)
     raise ValueError(f"coef names {member!r}, which is not a known column; the columns are {quote(names)}.")
 
 
@@ -147,21 +168,20 @@ def _dependent(standard: Array, names: tuple[str, ...], groups: Groups, skip: se
     """Name the columns that repeat others.
 
     Within a block any linear combination of earlier columns is redundant. Across blocks (a diagonal B) only a
-    proportional copy is: there the squared differences of a + b are not combinations of those of a and of b.
+    proportional copy is: there the squared differences of a + b are not combinations of those of a and of b. Of two
+    copies the one in the smaller block goes, because the other acts together with its neighbours.
     """
-    found: dict[str, str] = {}
-    for column in range(len(names)):
-        if column in skip:
-            continue
-        group = next(g for g in groups if column in g)
-        earlier = [c for c in range(column) if c not in skip and names[c] not in found]
-        copies = [c for c in earlier if _unexplained(standard, column, [c]) < DEPENDENCE]
-        partners = [c for c in earlier if c in group]
-        if copies:
-            found[names[column]] = f"a copy of {names[copies[0]]!r}"
-        elif len(partners) > 1 and _unexplained(standard, column, partners) < DEPENDENCE:
-            found[names[column]] = "a linear combination of " + quote(names[c] for c in partners)
-    return found
+    found: dict[int, str] = {}
+    block = {column: group for group in groups for column in group}
+    for column in (c for c in range(len(names)) if c not in skip):
+        earlier = [c for c in range(column) if c not in skip and c not in found]
+        for copy in (c for c in earlier if _unexplained(standard, column, [c]) < DEPENDENCE):
+            lesser, other = (column, copy) if len(block[column]) <= len(block[copy]) else (copy, column)
+            found[lesser] = f"a copy of {names[other]!r}"
+        partners = [c for c in earlier if c in block[column] and c not in found]
+        if column not in found and len(partners) > 1 and _unexplained(standard, column, partners) < DEPENDENCE:
+            found[column] = "a linear combination of " + quote(names[c] for c in partners)
+    return {names[column]: why for column, why in found.items()}
 
 
 def _unexplained(standard: Array, column: int, others: list[int]) -> float:
@@ -173,9 +193,8 @@ def _unexplained(standard: Array, column: int, others: list[int]) -> float:
 
 def _warn_redundant(redundant: dict[str, str]) -> None:
     listed = "; ".join(f"{name!r} is {why}" for name, why in redundant.items())
-    warnings.warn(
+    warn_user(
         f"known columns carry no information of their own: {listed}. The fit goes on without "
         f"{'them' if len(redundant) > 1 else 'it'} (coefficient 0).",
         RedundantKnownWarning,
-        stacklevel=5,
     )

@@ -45,30 +45,33 @@ def align_rows(data: Any, labels: pd.Index | None, what: str) -> Any:
     """Return the rows of ``data`` in the order of ``labels``; data without labels keeps its order."""
     if labels is None or not is_pandas(data):
         return data
-    _require_same(data.index, labels, what)
-    return data.loc[labels]
+    return data.iloc[_positions(data.index, labels, what, "rows")]
 
 
 def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
     """Return the columns of ``data`` in the order of ``labels``; data without labels keeps its order."""
     if labels is None or not is_pandas(data):
         return data
-    _require_same(data.columns, labels, what)
-    return data.loc[:, labels]
+    return data.iloc[:, _positions(data.columns, labels, what, "columns")]
 
 
-def _require_same(given: pd.Index, labels: pd.Index, what: str) -> None:
+def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
+    """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
         raise ValueError(
-            f"{what} has {len(given)} rows but there are {len(labels)} objects; pass one row per object, "
+            f"{what} has {len(given)} {lines} but there are {len(labels)} objects; pass one per object, "
             f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}."
         )
     require_unique(given, what)
     require_unique(labels, "the table of dissimilarities")
-    unmatched = labels.difference(given, sort=False)
-    if len(unmatched):
-        surplus = given.difference(labels, sort=False)
+    if given.dtype != labels.dtype:
+        # A file gives numbers in one place and the same as text in another.
+        given, labels = given.astype(str), labels.astype(str)
+    positions = given.get_indexer(labels)
+    if (positions < 0).any():
         raise ValueError(
-            f"{what} and the dissimilarities disagree on labels: {quote(unmatched)} missing from {what}, "
-            f"{quote(surplus)} not among the objects; rename them, or pass {what}.to_numpy() to match by position."
+            f"{what} and the dissimilarities disagree on labels: {quote(labels[positions < 0])} missing from {what}, "
+            f"{quote(given.difference(labels, sort=False))} not among the objects; rename them, "
+            "or pass .to_numpy() to match by position."
         )
+    return positions

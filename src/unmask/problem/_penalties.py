@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -11,27 +10,21 @@ from .._typing import Array
 from ._structures import KnownSpace
 
 
-class Penalty(Protocol):
-    """A term added to the stress."""
-
-    @property
-    def strength(self) -> float: ...
-    def add_to(self, G: Array, Z: Array) -> float:
-        """Return the penalty at Z and add its half-gradient to G."""
-
-
 @dataclass(frozen=True)
 class LeakPenalty:
-    """``strength`` times the part of U's weighted sum of squares that the known features explain.
+    """``strength`` times the part of U's sum of squares that the known features explain, 0 when they are uncorrelated.
 
-    With P = HV(V'HV)^-1 V'H it is strength * tr(U'PU): in the units of the stress, 0 when U is uncorrelated with V.
+    It is strength * degree * |Q'U|^2, with the mean of H's diagonal to bring it into the units of the stress: for unit
+    weights that is the sum over pairs of the squared distances within what is explained.
     """
 
     strength: float
+    degree: float
     space: KnownSpace
     p: int
 
     def add_to(self, G: Array, Z: Array) -> float:
-        explained = self.space.HQ.T @ Z[:, : self.p]
-        G[:, : self.p] += self.strength * (self.space.HQ @ explained)
-        return float(self.strength * np.sum(explained**2))
+        """Return the penalty at Z and add its half-gradient to G."""
+        explained = self.space.Q.T @ Z[:, : self.p]
+        G[:, : self.p] += self.strength * self.degree * (self.space.Q @ explained)
+        return float(self.strength * self.degree * np.sum(explained**2))

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..kernels import Pairs
 from ._known import KnownFeatures
 from ._weights import Edges
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -22,7 +18,6 @@ class Problem:
     p: int
     leak_penalty: float = 0.0
     orthogonal: bool = False
-    labels: pd.Index | None = None
 
     @property
     def n(self) -> int:
@@ -32,10 +27,12 @@ class Problem:
 def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     """Raise when the objects cannot fill the dimensions asked for, or when there is nothing to estimate."""
     most = n - 1 - known.n_kept
+    if most < 0:
+        raise ValueError(f"{known.n_kept} known features are too many for {n} objects; keep at most {n - 1} of them.")
     if p > most:
         raise ValueError(
             f"n_components={p} is too many: {n} objects and {known.n_kept} known features leave at most "
-            f"n_components={max(most, 0)}."
+            f"n_components={most}."
         )
     if p == 0 and known.n_kept == 0:
         raise ValueError(

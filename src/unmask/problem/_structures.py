@@ -12,6 +12,7 @@ a limited-memory method needs no preconditioner.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -104,10 +105,12 @@ def coef_blocks(known: KnownFeatures, HV: Array) -> tuple[CoefBlock, ...]:
             columns = list(group)
             V = known.values[:, columns]
             metric = V.T @ HV[:, columns]
-            # B'(V'HV)B = |RB|^2 with the Cholesky factor R, so B_theta = RB and T is the inverse of R.
-            R = scipy.linalg.cholesky((metric + metric.T) / 2)
-            T = scipy.linalg.solve_triangular(R, np.eye(len(columns)))
-            blocks.append(DenseBlock(columns, V @ T, T, R))
+            values, vectors = np.linalg.eigh((metric + metric.T) / 2)
+            # B'(V'HV)B = |RB|^2 with R = root(values) vectors', so B_theta = RB and T is the inverse of R.
+            # Values lost to rounding are raised: a larger metric only means shorter steps.
+            roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+            T = vectors / roots
+            blocks.append(DenseBlock(columns, V @ T, T, roots[:, None] * vectors.T))
     if singles:
         V = known.values[:, singles]
         scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))
@@ -117,26 +120,19 @@ def coef_blocks(known: KnownFeatures, HV: Array) -> tuple[CoefBlock, ...]:
 
 @dataclass(frozen=True)
 class KnownSpace:
-    """The space spanned by the known features in the metric of the weights: Q'HQ = I."""
+    """The space spanned by the known features, as an orthonormal basis Q of the centred columns."""
 
     Q: Array
-    HQ: Array
 
     def remove(self, U: Array) -> Array:
-        """Return the part of U that is uncorrelated with the known features."""
-        return np.asarray(U - self.Q @ (self.HQ.T @ U))
+        """Return the part of U that is uncorrelated with the known features (a symmetric projection)."""
+        return np.asarray(U - self.Q @ (self.Q.T @ U))
 
-    def remove_adjoint(self, G: Array) -> Array:
-        return np.asarray(G - self.HQ @ (self.Q.T @ G))
-
-
-def known_space(known: KnownFeatures, HV: Array) -> KnownSpace:
-    """Return an H-orthonormal basis of the known features (eigenvalues: columns across groups may be dependent)."""
-    metric = known.values.T @ HV
-    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
-    sound = values > values[-1] * 1e-12
-    T = vectors[:, sound] / np.sqrt(values[sound])
-    return KnownSpace(known.values @ T, HV @ T)
+    def stiffen(self, solve: Callable[[Array], Array], slack: float) -> Callable[[Array], Array]:
+        """Turn H+ into the inverse of H + QQ' / slack: with slack 0, steps of U stay in the complement of Q."""
+        S = solve(self.Q)
+        correction = scipy.linalg.solve(slack * np.eye(self.Q.shape[1]) + self.Q.T @ S, S.T)
+        return lambda X: np.asarray(solve(X) - S @ (correction @ X))
 
 
 @dataclass(frozen=True)
@@ -192,11 +188,23 @@ class Structure:
         g = np.empty(self.size)
         GU = G[:, : self.p]
         if self.orthogonal is not None:
-            GU = self.orthogonal.remove_adjoint(GU)
+            GU = self.orthogonal.remove(GU)
         np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
         for block, part, columns in self.layout:
             g[part] = block.adjoint(G[:, columns])
         return g
+
+    def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """Return the step of conditional SMACOF in theta, given the inverse of U's majoriser; B's is the identity."""
+
+        def step(gradient: Array) -> Array:
+            # In U the step is H+ G. Theta is root * U and its gradient is G / root.
+            out = gradient.copy()
+            G = gradient[: self.n_unknown].reshape(self.n, self.p) * self.root_degrees
+            out[: self.n_unknown] = (solve(G) * self.root_degrees).ravel()
+            return out
+
+        return step
 
     def pack(self, U: Array, B: Array) -> Array:
         """Return theta for a map U and coefficients B in standard units (kept columns)."""

@@ -40,13 +40,14 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
         raise ValueError(
             f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
         )
-    scale = power_of_two_near(dissimilarities.largest)
+    scale = power_of_two_near(dissimilarities.largest)  # unless the largest pair does not count
     plain = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
     pairs: Pairs | Edges
     if weights is not None and sp.issparse(weights):
-        pairs = _edges(dissimilarities, weights, scale)
+        pairs = _edges(dissimilarities, weights)
     elif weights is not None:
         W, largest = _check_array(weights, dissimilarities, workers)
+        scale = power_of_two_near(_largest_that_counts(dissimilarities.values, W))
         # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
         pairs = Pairs(dissimilarities.values, scale, Weighting.ARRAY, W, factor=power_of_two_near(largest))
     elif scheme == "sammon":
@@ -92,6 +93,16 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Worker
     return W, survey.largest
 
 
+def _largest_that_counts(D: Array, W: Array) -> float:
+    """Return the largest dissimilarity of a pair with a positive weight."""
+    largest = max(
+        float(np.max(row, where=(weights > 0) & ~np.isnan(row), initial=0.0)) for row, weights in zip(D, W, strict=True)
+    )
+    if largest == 0:
+        raise ValueError("all dissimilarities with a positive weight are zero or missing; there is nothing to map.")
+    return largest
+
+
 def _name_pair(labels: pd.Index | None, i: int, j: int) -> str:
     return f"the pair ({name_object(labels, int(i))}, {name_object(labels, int(j))})"
 
@@ -112,7 +123,7 @@ def _require_weights(off: Array, name: Callable[[int, int], str]) -> None:
             )
 
 
-def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edges:
+def _edges(dissimilarities: Dissimilarities, weights: Any) -> Edges:
     n, labels = dissimilarities.n, dissimilarities.labels
     if weights.shape != (n, n):
         raise ValueError(
@@ -125,20 +136,30 @@ def _edges(dissimilarities: Dissimilarities, weights: Any, scale: float) -> Edge
     coo = W.tocoo()
     stored = coo.data[None, :]
     _require_weights(stored, lambda _, e: _name_pair(labels, coo.coords[0][e], coo.coords[1][e]))
-    if abs(W - W.T).max() > 1e-10 * W.max() if W.nnz else False:
-        raise ValueError("weights is not symmetric; pass (weights + weights.T) / 2.")
+    _require_symmetric(W, rounding_level(weights, float(W.max())), labels)
     upper = sp.triu(W, 1).tocoo()
     rows, columns = upper.coords
-    delta = dissimilarities.values[rows, columns].astype(np.float64) * scale
+    delta = dissimilarities.values[rows, columns].astype(np.float64)
     present = ~np.isnan(delta)
     if not present.any():
         raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
+    if not delta[present].any():
+        raise ValueError("all dissimilarities with a positive weight are zero; there is nothing to map.")
+    scale = power_of_two_near(float(delta[present].max()))
+    delta = delta * scale
     weight = upper.data * power_of_two_near(float(upper.data.max()))
     return Edges(n, rows[present], columns[present], delta[present], weight[present], scale)
 
 
-def _label(labels: pd.Index | None, position: int) -> str:
-    return f"object {position}" if labels is None else quote([labels[position]])
+def _require_symmetric(W: sp.csr_array, level: float, labels: pd.Index | None) -> None:
+    gap = sp.triu(abs(W - W.T), 1).tocoo()
+    wrong = np.flatnonzero(gap.data > level)
+    if len(wrong):
+        i, j = (int(ends[wrong[0]]) for ends in gap.coords)
+        raise ValueError(
+            f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
+            "pass (weights + weights.T) / 2."
+        )
 
 
 def _require_connected(pairs: Pairs | Edges, dissimilarities: Dissimilarities, *, weighted: bool) -> None:

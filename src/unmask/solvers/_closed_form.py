@@ -15,8 +15,9 @@ from ..problem import KnownFeatures
 
 # Up to this many objects a full decomposition is faster than an iterative one.
 DENSE_UP_TO = 300
-# More products of columns than this are not regressed on; the squares alone are (a full B with more than 31 columns).
-MAX_REGRESSORS = 500
+# A start regresses on at most this many products of columns (a full B of 31), and on the squares alone beyond that.
+START_REGRESSORS = 500
+MAX_REGRESSORS = 5000
 
 
 class ClosedForm(NamedTuple):
@@ -32,7 +33,7 @@ def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.
 
     ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-3 is plenty for a start.
     """
-    gram, intercept = regress_squares(engine, known)
+    gram, intercept = regress_squares(engine, _regressors(known, start=tol > 0), known.values)
     root = _psd_root(gram)
     U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
     return ClosedForm(U, root @ root.T, values)
@@ -44,13 +45,12 @@ def _psd_root(M: Array) -> Array:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def regress_squares(engine: Engine, known: KnownFeatures) -> tuple[Array, float]:
+def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -> tuple[Array, float]:
     """Regress squared dissimilarities on squared differences of known features (within a block, on products too).
 
     Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained.
     """
-    n, V = engine.n, known.values
-    products = _regressors(known)
+    n = engine.n
     ones_and_V = np.column_stack([np.ones(n), V])
     D2X = engine.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
@@ -71,9 +71,17 @@ def regress_squares(engine: Engine, known: KnownFeatures) -> tuple[Array, float]
     return M, float((response - sums @ weights) / count)
 
 
-def _regressors(known: KnownFeatures) -> list[tuple[int, int]]:
+def _regressors(known: KnownFeatures, *, start: bool) -> list[tuple[int, int]]:
+    """Return the pairs of columns whose products are regressed on: all within a block, the squares among them."""
     products = [(g[a], g[b]) for g in known.groups for a in range(len(g)) for b in range(a, len(g))]
-    return products if len(products) <= MAX_REGRESSORS else [(c, c) for c in range(known.n_kept)]
+    if start and len(products) > START_REGRESSORS:
+        return [(c, c) for c in range(known.n_kept)]
+    if len(products) > MAX_REGRESSORS:
+        raise ValueError(
+            f"{known.n_kept} known features have {len(products)} products within their blocks, too many to regress on; "
+            "use coef='diagonal' or smaller groups."
+        )
+    return products
 
 
 def _complete_sums(V: Array, products: list[tuple[int, int]]) -> tuple[float, Array, Array]:

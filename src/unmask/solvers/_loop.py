@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,7 @@ class Reason(StrEnum):
     ROUNDING = "no lower stress can be told apart from rounding"
     MAX_ITER = "max_iter was reached"
     CALLBACK = "the callback asked to stop"
+    NOT_FINITE = "the stress was no longer a finite number"
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,18 @@ def minimise(
     """
     passes = objective.passes
     point = objective(theta)
+    if not math.isfinite(point.value):
+        raise FloatingPointError(
+            f"the stress at the start is {point.value}; the start, the dissimilarities or the weights span too many "
+            "orders of magnitude."
+        )
     path = [point.value / objective.total]
     small = 0
     reason = Reason.MAX_ITER
     for iteration in range(1, max_iter + 1):
         new = _first_acceptable(objective, point, rule)
-        if new is None:
-            reason = Reason.ROUNDING
+        if new is None or not math.isfinite(new.value):
+            reason = Reason.ROUNDING if new is None else Reason.NOT_FINITE
             break
         rule.learn(point, new)
         path.append(new.value / objective.total)
@@ -94,8 +101,10 @@ def minimise(
 
 
 def _first_acceptable(objective: Objective, point: Point, rule: Rule) -> Point | None:
+    """Return the first candidate at or below its bound; the last one if its value is no number; else nothing."""
+    new = None
     for theta, bound in rule.candidates(point):
         new = objective(theta)
         if new.value <= bound:
             return new
-    return None
+    return new if new is not None and not math.isfinite(new.value) else None

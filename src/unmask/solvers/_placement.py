@@ -104,8 +104,12 @@ def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array) 
     """Give an object that equals a fitted one (dissimilarity 0, same known features) that one's point.
 
     It is an optimum already, up to the tolerance of the fit; descending from it would only move it by that tolerance.
+    Several fitted objects may be at dissimilarity 0; the one whose place fits the row best is the object itself.
     """
     size = np.sum(weight * delta**2, axis=1) / np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
     same = (weight > 0) & (delta**2 + c <= TWIN**2 * size[:, None])
-    twin = np.argmax(same, axis=1)
-    return np.where(same.any(axis=1)[:, None], U[twin], placed)
+    for row in np.flatnonzero(same.any(axis=1)):
+        twins = U[same[row]]
+        stress = _stress(twins, delta[row], weight[row], U, c[row])[0]
+        placed[row] = twins[np.argmin(stress)]
+    return placed

@@ -17,11 +17,11 @@ class Smacof:
 
     patience = 1
 
-    def __init__(self, majoriser: Callable[[Array], Array]) -> None:
-        self._majoriser = majoriser
+    def __init__(self, step: Callable[[Array], Array]) -> None:
+        self._step = step
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
-        yield point.theta - self._majoriser(point.gradient), point.value
+        yield point.theta - self._step(point.gradient), point.value
 
     def learn(self, old: Point, new: Point) -> None:
         """Keep no memory."""
@@ -79,8 +79,8 @@ class Lbfgs:
 
 def smacof(objective: Objective) -> Callable[[], Rule]:
     """Return a maker of SMACOF rules that share one factorisation of H."""
-    majoriser = objective.exact_majoriser()
-    return lambda: Smacof(majoriser)
+    step = objective.smacof_step()
+    return lambda: Smacof(step)
 
 
 def lbfgs(objective: Objective) -> Callable[[], Rule]:
