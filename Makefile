@@ -44,6 +44,9 @@ docs: $(VENV)/.installed-docs
 	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/.installed-bench
+	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
 	$(BIN)/python -m benchmarks.run
 
 clean:

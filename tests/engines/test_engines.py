@@ -38,7 +38,6 @@ def test_edges_and_memory_agree(sparse_case, rng):
     np.testing.assert_allclose(edges.degrees, dense.degrees)
     for mine, other in zip(edges.stress(Z), dense.stress(Z), strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-12)
-    np.testing.assert_allclose(edges.exact_stress(Z), dense.exact_stress(Z))
     np.testing.assert_allclose(edges.point_stress(Z), dense.point_stress(Z))
     np.testing.assert_allclose(edges.laplacian(X), dense.laplacian(X), atol=1e-12)
     right = X - X.mean(axis=0)
@@ -101,6 +100,6 @@ def test_large_single_precision_input_is_passed_over_in_single_precision(rng):
     D = noisy_distances(rng, 1000).astype(np.float32)
     D = np.maximum(D, D.T)
     engine, Z = engine_for(D), rng.standard_normal((1000, 2))
-    exact = engine.exact_stress(Z)
+    exact = engine.point_stress(Z).sum() / 2
     assert engine.stress(Z)[0] != exact
     assert engine.stress(Z)[0] == pytest.approx(exact, rel=1e-5)

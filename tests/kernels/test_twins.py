@@ -4,9 +4,10 @@ import numba
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from threadpoolctl import threadpool_info
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
-from unmask.kernels import Pairs, Weighting, Workers, fused, plain, power_of_two_near, resolve_threads
+from unmask.kernels import OneBlasThread, Pairs, Weighting, Workers, fused, plain, power_of_two_near, resolve_threads
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
 # One tile, exactly one tile, one more, several chunks.
@@ -162,6 +163,18 @@ def test_threads_meant_by_n_jobs():
     assert resolve_threads(-1) == every
     assert resolve_threads(3) == 3
     assert resolve_threads(-100) == 1
+
+
+def test_blas_keeps_to_one_thread_while_any_fit_runs_and_gets_its_threads_back():
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    with OneBlasThread():
+        with OneBlasThread():
+            assert set(threads()) == {1}
+        assert set(threads()) == {1}
+    assert threads() == before
 
 
 def test_workers_run_every_task_once_and_pass_errors_on():

@@ -206,7 +206,7 @@ def test_iterative_and_full_decompositions_agree():
     full = np.linalg.eigvalsh(-0.5 * J @ D2 @ J - coded.values @ gram @ coded.values.T)[::-1][:3]
     np.testing.assert_allclose(values, full, rtol=1e-9)
     np.testing.assert_allclose(np.sum(U**2, axis=0), full, rtol=1e-9)
-    loose = closed_form(engine, coded, 3, tol=1e-3)
+    loose = closed_form(engine, coded, 3, tol=1e-2)
     np.testing.assert_allclose(loose.eigenvalues, full, rtol=1e-5)
 
 

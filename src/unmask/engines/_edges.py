@@ -42,9 +42,6 @@ class EdgeEngine:
         L = self._symmetric(edges.weight * (1.0 - ratio))
         return stress, np.asarray(L.sum(axis=1)[:, None] * Z - L @ Z)
 
-    def exact_stress(self, Z: Array) -> float:
-        return self.stress(Z)[0]
-
     def point_stress(self, Z: Array) -> Array:
         error = self.edges.weight * (self.edges.delta - self._distances(Z)) ** 2
         ends = np.concatenate([self.edges.rows, self.edges.columns])

@@ -42,9 +42,6 @@ class MemoryEngine:
         stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)
         return stress, G
 
-    def exact_stress(self, Z: Array) -> float:
-        return float(self._passes.stress_pass(self.pairs, Z.astype(np.float64, copy=False), self.workers)[0])
-
     def point_stress(self, Z: Array) -> Array:
         return np.asarray(self._passes.point_stress(self.pairs, Z, self.workers))
 

@@ -20,11 +20,8 @@ class Engine(Protocol):
     def stress(self, Z: Array) -> tuple[float, Array]:
         """Return the stress and its half-gradient ``(H - C) Z``."""
 
-    def exact_stress(self, Z: Array) -> float:
-        """Return the stress in double precision, whatever the passes use."""
-
     def point_stress(self, Z: Array) -> Array:
-        """Return each object's share of twice the stress."""
+        """Return each object's share of twice the stress, in double precision whatever the other passes use."""
 
     def laplacian(self, X: Array) -> Array:
         """Return ``H X``."""

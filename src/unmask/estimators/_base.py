@@ -152,9 +152,10 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._coef_standard = roots
         self._known_map = known.values @ roots
         self.embedding_ = (U / engine.scale).astype(checked.values.dtype)
-        self.stress_ = engine.exact_stress(Z) / engine.total
+        point_stress = engine.point_stress(Z) / (2 * engine.total)
+        self.stress_ = float(point_stress.sum())
         self.leak_ = _average(canonical_correlations(U, known.values))
-        self._report_tables(gram, engine.point_stress(Z) / (2 * engine.total))
+        self._report_tables(gram, point_stress)
 
     def _report_tables(self, gram: Array, point_stress: Array) -> None:
         import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..engines import make_engine
-from ..kernels import Workers, resolve_threads
+from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import build_pairs, check_dimension, check_known
 from ..solvers import closed_form
 from ._base import ConditionalMap
@@ -93,7 +93,7 @@ class ConditionalClassicalMDS(ConditionalMap):
         self : ConditionalClassicalMDS
         """
         p = self._start_fit()
-        with Workers(resolve_threads(self.n_jobs)) as workers:
+        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers, allow_missing=False)
             coded = check_known(known, checked.n, checked.labels, self.coef)
             check_dimension(p, checked.n, coded)

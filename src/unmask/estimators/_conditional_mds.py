@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array
 from ..engines import make_engine
-from ..kernels import Pairs, Weighting, Workers, resolve_threads
+from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     SCHEMES,
     Dissimilarities,
@@ -210,7 +210,7 @@ class ConditionalMDS(ConditionalMap):
         self : ConditionalMDS
         """
         p = self._check_parameters()
-        with Workers(resolve_threads(self.n_jobs)) as workers:
+        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             coded = check_known(known, checked.n, checked.labels, self.coef)
             check_dimension(p, checked.n, coded)

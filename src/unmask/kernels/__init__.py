@@ -6,9 +6,19 @@ from types import ModuleType
 
 from . import _plain as plain
 from ._pairs import Pairs, Survey, Weighting, power_of_two_near
-from ._workers import Workers, resolve_threads
+from ._workers import OneBlasThread, Workers, resolve_threads
 
-__all__ = ["Pairs", "Survey", "Weighting", "Workers", "fused", "plain", "power_of_two_near", "resolve_threads"]
+__all__ = [
+    "OneBlasThread",
+    "Pairs",
+    "Survey",
+    "Weighting",
+    "Workers",
+    "fused",
+    "plain",
+    "power_of_two_near",
+    "resolve_threads",
+]
 
 
 def fused() -> ModuleType:

@@ -25,7 +25,7 @@ from ._pairs import Pairs, Survey, Weighting, read_only
 from ._workers import Workers
 
 TILE = 256
-ROWS_PER_CHUNK = 250
+ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
 _MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}

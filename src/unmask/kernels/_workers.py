@@ -8,11 +8,14 @@ the division of the work, and therefore every rounding, be independent of the nu
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
+from functools import lru_cache
+from typing import Any
 
 from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
 
 
 def resolve_threads(n_jobs: int | None) -> int:
@@ -23,6 +26,40 @@ def resolve_threads(n_jobs: int | None) -> int:
     if n_jobs < 0:
         return max(1, available + 1 + n_jobs)
     return n_jobs
+
+
+class OneBlasThread:
+    """Keep BLAS to one thread while any fit runs, and give it back its threads after the last.
+
+    The matrices outside the passes are small. With several threads BLAS spends longer waking and waiting than
+    multiplying, and on a busy machine a hundred times longer. The setting is the process's, so fits that run
+    at the same time count themselves in and out.
+    """
+
+    _lock = threading.Lock()
+    _depth = 0
+    _limiter: Any = None
+
+    def __enter__(self) -> OneBlasThread:
+        cls = OneBlasThread
+        with cls._lock:
+            if cls._depth == 0:
+                cls._limiter = _thread_pools().limit(limits=1, user_api="blas")
+            cls._depth += 1
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        cls = OneBlasThread
+        with cls._lock:
+            cls._depth -= 1
+            if cls._depth == 0:
+                cls._limiter.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _thread_pools() -> ThreadpoolController:
+    """Return the controller of the loaded BLAS libraries; looking for them takes a while, so it is done once."""
+    return ThreadpoolController()
 
 
 class Workers:
@@ -60,7 +97,5 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -16,8 +16,8 @@ from ._objective import Objective
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
 # gradient is zero too, and no descent ever leaves.
 LEAST_SHARE = 0.01
-# Eigenvectors of this relative accuracy give the same start to six decimals in a hundredth of the time.
-START_ACCURACY = 1e-3
+# Eigenvectors of this relative accuracy give the same start to five decimals in a fraction of the time.
+START_ACCURACY = 1e-2
 
 
 class Start(NamedTuple):
