@@ -554,3 +554,13 @@ def test_columns_of_new_known_features_are_matched_by_name(kinship):
     mds = fit(kinship.dissimilarities, known, n_init=2)
     placed = mds.transform(kinship.dissimilarities, known=known[["degree", "gender"]])
     np.testing.assert_allclose(placed, mds.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, "sammon", "sparse"])
+def test_starts_followed_at_the_same_time_give_the_same_report(weights):
+    cars = make_car_brands(220, random_state=0)
+    W = sp.csr_matrix(np.ones((220, 220))) if weights == "sparse" else None
+    options = {"n_components": 2, "n_init": 6, "weights": "sammon" if weights == "sammon" else None}
+    one, two = (fit(cars.dissimilarities, cars.known.iloc[:, :3], W, n_jobs=jobs, **options) for jobs in (1, 2))
+    pd.testing.assert_frame_equal(one.starts_, two.starts_)
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)

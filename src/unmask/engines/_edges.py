@@ -16,6 +16,7 @@ class EdgeEngine:
     """Passes over a list of weighted pairs; time and memory grow with their number, not with N squared."""
 
     complete = False
+    one_thread = True
 
     def __init__(self, edges: Edges) -> None:
         self.edges = edges

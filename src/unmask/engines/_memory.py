@@ -30,6 +30,7 @@ class MemoryEngine:
         self.scale = pairs.scale
         self.complete = pairs.weighting == Weighting.UNIT
         self._passes = kernels.fused()
+        self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.D.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)

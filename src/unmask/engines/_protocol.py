@@ -16,6 +16,7 @@ class Engine(Protocol):
     total: float  # sum of w delta^2 over the pairs: the stress is reported as a share of it
     complete: bool  # every pair has a dissimilarity and counts the same
     degrees: Array  # diagonal of H
+    one_thread: bool  # a pass runs on the calling thread alone, so several may run at once
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         """Return the stress and its half-gradient ``(H - C) Z``."""

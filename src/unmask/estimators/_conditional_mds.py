@@ -218,7 +218,7 @@ class ConditionalMDS(ConditionalMap):
             problem = Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal))
             engine = make_engine(problem.pairs, workers)
             objective = make_objective(problem, engine)
-            attempts = self._attempt(objective, coded, checked)
+            attempts = self._attempt(objective, coded, checked, workers)
             best = best_of(attempts)
             structure = objective.structure
             self._report(structure.unknown(best.theta), structure.gram(best.theta), engine, coded, checked)
@@ -257,12 +257,15 @@ class ConditionalMDS(ConditionalMap):
             )
         return p
 
-    def _attempt(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Attempt]:
+    def _attempt(
+        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, workers: Workers
+    ) -> list[Attempt]:
         make_rule = RULES["lbfgs" if self.solver == "auto" else self.solver](objective)
         return attempt_all(
             objective,
             self._starts(objective, known, checked),
             make_rule,
+            workers,
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=_print_iteration if self.verbose > 1 else None,

@@ -136,6 +136,11 @@ def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: igno
     return stress
 
 
+def n_chunks(n: int) -> int:
+    """Return into how many parts a pass over n objects is dealt: more than one can use several threads."""
+    return len(_chunks(n))
+
+
 @lru_cache(maxsize=16)
 def _chunks(n: int) -> tuple[IntArray, ...]:
     """Deal the upper-triangle tiles to chunks of about equal work."""

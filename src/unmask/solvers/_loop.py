@@ -72,8 +72,7 @@ def minimise(
 
     The objective never rises: a candidate is accepted only at or below its bound, never above the present value.
     """
-    passes = objective.passes
-    point = objective(theta)
+    point, passes = objective(theta), 1
     if not math.isfinite(point.value):
         raise FloatingPointError(
             f"the stress at the start is {point.value}; the start, the dissimilarities or the weights span too many "
@@ -83,7 +82,8 @@ def minimise(
     small = 0
     reason = Reason.MAX_ITER
     for iteration in range(1, max_iter + 1):
-        new = _first_acceptable(objective, point, rule)
+        new, tried = _first_acceptable(objective, point, rule)
+        passes += tried
         if new is None or not math.isfinite(new.value):
             reason = Reason.ROUNDING if new is None else Reason.NOT_FINITE
             break
@@ -97,14 +97,15 @@ def minimise(
         if callback is not None and callback(iteration, path[-1]):
             reason = Reason.CALLBACK
             break
-    return Solution(point.theta, tuple(path), reason, objective.passes - passes)
+    return Solution(point.theta, tuple(path), reason, passes)
 
 
-def _first_acceptable(objective: Objective, point: Point, rule: Rule) -> Point | None:
-    """Return the first candidate at or below its bound; the last one if its value is no number; else nothing."""
-    new = None
+def _first_acceptable(objective: Objective, point: Point, rule: Rule) -> tuple[Point | None, int]:
+    """Return the first candidate at or below its bound (the last if it is no number; else none), and the tries."""
+    new, tried = None, 0
     for theta, bound in rule.candidates(point):
         new = objective(theta)
+        tried += 1
         if new.value <= bound:
-            return new
-    return new if new is not None and not math.isfinite(new.value) else None
+            return new, tried
+    return (new if new is not None and not math.isfinite(new.value) else None), tried

@@ -21,19 +21,17 @@ class Point(NamedTuple):
 
 
 class Objective:
-    """Stress plus penalties as a function of theta; counts its passes over the pairs."""
+    """Stress plus penalties as a function of theta: one pass over the pairs a call. Several threads may call it."""
 
     def __init__(self, engine: Engine, structure: Structure, penalties: tuple[LeakPenalty, ...] = ()) -> None:
         self.engine = engine
         self.structure = structure
         self.penalties = penalties
         self.total = engine.total
-        self.passes = 0
 
     def __call__(self, theta: Array) -> Point:
         Z = self.structure.lift(theta)
         value, G = self.engine.stress(Z)
-        self.passes += 1
         for penalty in self.penalties:
             value += penalty.add_to(G, Z)
         return Point(theta, value, self.structure.adjoint(G))
