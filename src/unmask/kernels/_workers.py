@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import Any
 
@@ -70,22 +70,30 @@ class Workers:
         self._pool: ThreadPoolExecutor | None = None
 
     def run(self, task: Callable[[int], None], count: int) -> None:
-        """Call ``task(0) … task(count - 1)``, each once, on whichever thread is free."""
+        """Call ``task(0) … task(count - 1)``, each once, on whichever thread is free; an error ends all of them."""
         crew = min(self.threads, count)
         if crew <= 1:
             for index in range(count):
                 task(index)
             return
         queue = itertools.count()  # next() is atomic under the interpreter lock
+        failed = threading.Event()
 
         def drain() -> None:
-            while (index := next(queue)) < count:
-                task(index)
+            while not failed.is_set() and (index := next(queue)) < count:
+                try:
+                    task(index)
+                except BaseException:  # Ctrl-C too: the other threads would go on to the end of the queue
+                    failed.set()
+                    raise
 
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="unmask")
         helpers = [self._pool.submit(drain) for _ in range(crew - 1)]
-        drain()
+        try:
+            drain()
+        finally:
+            wait(helpers)
         for helper in helpers:
             helper.result()
 
