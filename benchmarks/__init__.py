@@ -1,0 +1,1 @@
+"""Speed of unmask against what a user would pick instead, measured side by side; see ``run.py``."""

@@ -1,0 +1,74 @@
+"""The suite: reads the options, runs the cases, writes the results."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from . import picture, report
+from .cases import closed, first, growth, limit, memory, one_pass, restarts, solve, weights
+from .measure import Neighbours, Results, processor, versions
+from .plan import QUICK, Plan, with_sizes
+
+FOLDER = Path(__file__).resolve().parent
+# New processes first, while this one is small; the longest last.
+CASES: dict[str, Callable[[Results, Plan], None]] = {
+    "first": first.run,
+    "memory": memory.run,
+    "pass": one_pass.run,
+    "limit": limit.run,
+    "restarts": restarts.run,
+    "weights": weights.run,
+    "closed": closed.run,
+    "growth": growth.run,
+    "solve": solve.run,
+}
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks/run.py", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
+    parser.add_argument(
+        "--sizes", type=lambda text: tuple(sorted(int(n) for n in text.split(","))), help="e.g. 1000,5000"
+    )
+    parser.add_argument("--cases", default=",".join(CASES), help="some of " + ",".join(CASES))
+    parser.add_argument("--output", type=Path, default=FOLDER, help="folder for RESULTS.md, results.json, growth.png")
+    options = parser.parse_args()
+    unknown = set(options.cases.split(",")) - set(CASES)
+    if unknown:
+        parser.error(f"unknown cases {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}")
+    return options
+
+
+def _about(options: str, neighbours: Neighbours, minutes: float) -> dict[str, Any]:
+    return {
+        "date": date.today().isoformat(),
+        "options": options,
+        "processor": processor(),
+        "threads": one_pass.THREADS,
+        "others": neighbours.share(),
+        "minutes": minutes,
+        "versions": versions(),
+    }
+
+
+def main() -> None:
+    """Run the chosen cases and write the results after each, so that an interrupted run leaves what it found."""
+    options = _options()
+    plan = QUICK if options.quick else Plan()
+    plan = with_sizes(plan, options.sizes) if options.sizes else plan
+    results, neighbours, start = Results(), Neighbours(), time.perf_counter()
+    chosen = " --quick" * options.quick + f" --cases {options.cases}" * (options.cases != ",".join(CASES))
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name in (name for name in CASES if name in options.cases.split(",")):
+        began = time.perf_counter()
+        print(f"{name}:", flush=True)
+        CASES[name](results, plan)
+        print(f"  ({time.perf_counter() - began:.0f} s)", flush=True)
+        report.write(results, plan, _about(chosen, neighbours, (time.perf_counter() - start) / 60), options.output)
+    picture.draw(results, options.output / "growth.png")
+    print(f"wrote RESULTS.md and results.json to {options.output.name}/")
