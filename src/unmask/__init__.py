@@ -6,13 +6,14 @@ what is not yet known.
 
 from importlib.metadata import version as _version
 
-from .estimators import ConditionalClassicalMDS, ConditionalMDS
+from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from .problem import MissingDissimilarityWarning, RedundantKnownWarning
 
 __version__ = _version("unmask")
 
 __all__ = [
     "ConditionalClassicalMDS",
+    "ConditionalIsomap",
     "ConditionalMDS",
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",

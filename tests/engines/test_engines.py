@@ -84,7 +84,7 @@ def test_unit_weights_need_no_factorisation(rng):
     engine = engine_for(noisy_distances(rng, N))
     X = rng.standard_normal((N, 2))
     np.testing.assert_allclose(engine.laplacian_solver()(X), (X - X.mean(axis=0)) / N)
-    assert engine.complete
+    assert engine.unit_weights
 
 
 def test_observed_pairs_are_all_pairs_that_count(rng):

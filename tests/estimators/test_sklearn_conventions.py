@@ -11,13 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalClassicalMDS, ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from unmask.datasets import make_car_brands
 
 ESTIMATORS = [
     ConditionalMDS(),
     ConditionalMDS(metric="precomputed", n_init=3),
     ConditionalMDS(n_components=1, weights="sammon", solver="smacof", n_init=2, max_iter=5000),
+    ConditionalIsomap(n_init=2),
     ConditionalClassicalMDS(),
     ConditionalClassicalMDS(metric="precomputed", coef="full"),
 ]

@@ -1,1 +1,5 @@
-"""Transformers from features to dissimilarities. Still empty."""
+"""Transformers that prescribe dissimilarities: any of them can be conditioned by an estimator behind it."""
+
+from ._geodesic import DisconnectedGraphWarning, Geodesic
+
+__all__ = ["DisconnectedGraphWarning", "Geodesic"]

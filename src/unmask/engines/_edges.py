@@ -15,7 +15,8 @@ from ._laplacian import sparse_solver
 class EdgeEngine:
     """Passes over a list of weighted pairs; time and memory grow with their number, not with N squared."""
 
-    complete = False
+    unit_weights = False
+    every_pair = False
     one_thread = True
 
     def __init__(self, edges: Edges) -> None:

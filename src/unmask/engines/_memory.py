@@ -28,7 +28,8 @@ class MemoryEngine:
         self.workers = workers
         self.n = pairs.n
         self.scale = pairs.scale
-        self.complete = pairs.weighting == Weighting.UNIT
+        self.unit_weights = pairs.weighting == Weighting.UNIT
+        self.every_pair = pairs.every_pair
         self._passes = kernels.fused()
         self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
@@ -36,7 +37,7 @@ class MemoryEngine:
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.total = float(self._passes.pair_sums(pairs, workers)[2])
         self.degrees = (
-            np.full(self.n, float(self.n)) if self.complete else self._weighted_laplacian(np.empty((self.n, 0)))[0]
+            np.full(self.n, float(self.n)) if self.unit_weights else self._weighted_laplacian(np.empty((self.n, 0)))[0]
         )
 
     def stress(self, Z: Array) -> tuple[float, Array]:
@@ -47,7 +48,7 @@ class MemoryEngine:
         return np.asarray(self._passes.point_stress(self.pairs, Z, self.workers))
 
     def laplacian(self, X: Array) -> Array:
-        if self.complete:
+        if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
         return self._weighted_laplacian(X)[1]
 
@@ -68,6 +69,6 @@ class MemoryEngine:
             yield rows[above] + first, columns[above]
 
     def laplacian_solver(self) -> Callable[[Array], Array]:
-        if self.complete:
+        if self.unit_weights:
             return lambda X: np.asarray((X - X.mean(axis=0)) / self.n)
         return dense_solver(kernels.plain.pair_weights(self.pairs))

@@ -14,7 +14,8 @@ class Engine(Protocol):
     n: int
     scale: float  # the user's dissimilarities times this are what the engine works with
     total: float  # sum of w delta^2 over the pairs: the stress is reported as a share of it
-    complete: bool  # every pair has a dissimilarity and counts the same
+    unit_weights: bool  # every pair has a dissimilarity and counts the same
+    every_pair: bool  # every pair has a dissimilarity and counts
     degrees: Array  # diagonal of H
     one_thread: bool  # a pass runs on the calling thread alone, so several may run at once
 

@@ -1,6 +1,7 @@
 """scikit-learn estimators: the only room that talks to users about parameters."""
 
 from ._conditional_classical import ConditionalClassicalMDS
+from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 
-__all__ = ["ConditionalClassicalMDS", "ConditionalMDS"]
+__all__ = ["ConditionalClassicalMDS", "ConditionalIsomap", "ConditionalMDS"]

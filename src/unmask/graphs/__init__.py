@@ -1,1 +1,14 @@
-"""Neighbourhood graphs, joining components, shortest paths. Still empty."""
+"""Neighbourhood graphs, joining components, shortest paths."""
+
+from ._components import components, join_components
+from ._neighbours import graph_from_dissimilarities, graph_from_features, symmetric_graph
+from ._paths import shortest_paths
+
+__all__ = [
+    "components",
+    "graph_from_dissimilarities",
+    "graph_from_features",
+    "join_components",
+    "shortest_paths",
+    "symmetric_graph",
+]

@@ -46,6 +46,7 @@ class Pairs:
     W: Array = field(default_factory=_no_weights)
     floor: float = 0.0  # smallest positive (scaled) dissimilarity: Sammon's weight of a pair at distance 0
     factor: float = 1.0  # multiplies every weight; for Sammon 1 / sum of delta
+    every_pair: bool = False  # no pair is missing or without weight, as far as is known
 
     @property
     def n(self) -> int:

@@ -47,14 +47,22 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
         pairs = _edges(dissimilarities, weights)
     elif weights is not None:
         W, largest = _check_array(weights, dissimilarities, workers)
-        scale = power_of_two_near(_largest_that_counts(dissimilarities.values, W))
+        largest_delta, every_pair = _pairs_that_count(dissimilarities.values, W)
+        scale = power_of_two_near(largest_delta)
         # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
-        pairs = Pairs(dissimilarities.values, scale, Weighting.ARRAY, W, factor=power_of_two_near(largest))
+        pairs = Pairs(
+            dissimilarities.values,
+            scale,
+            Weighting.ARRAY,
+            W,
+            factor=power_of_two_near(largest),
+            every_pair=every_pair,
+        )
     elif scheme == "sammon":
         pairs = _sammon(dissimilarities, scale, workers)
     else:
-        pairs = Pairs(dissimilarities.values, scale, plain)
-    if isinstance(pairs, Edges) or pairs.weighting != Weighting.UNIT:
+        pairs = Pairs(dissimilarities.values, scale, plain, every_pair=not dissimilarities.missing)
+    if isinstance(pairs, Edges) or not pairs.every_pair:
         _require_connected(pairs, dissimilarities, weighted=weights is not None)
     return pairs
 
@@ -64,7 +72,14 @@ def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) ->
     masked = Pairs(dissimilarities.values, scale, Weighting.MASKED)
     total = float(kernels.fused().pair_sums(masked, workers)[1])
     smallest = min(float(np.min(row, where=row > 0, initial=np.inf)) for row in dissimilarities.values)
-    return Pairs(dissimilarities.values, scale, Weighting.SAMMON, floor=smallest * scale, factor=1.0 / total)
+    return Pairs(
+        dissimilarities.values,
+        scale,
+        Weighting.SAMMON,
+        floor=smallest * scale,
+        factor=1.0 / total,
+        every_pair=not dissimilarities.missing,
+    )
 
 
 def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers) -> tuple[Array, float]:
@@ -93,14 +108,17 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Worker
     return W, survey.largest
 
 
-def _largest_that_counts(D: Array, W: Array) -> float:
-    """Return the largest dissimilarity of a pair with a positive weight."""
-    largest = max(
-        float(np.max(row, where=(weights > 0) & ~np.isnan(row), initial=0.0)) for row, weights in zip(D, W, strict=True)
-    )
+def _pairs_that_count(D: Array, W: Array) -> tuple[float, bool]:
+    """Return the largest dissimilarity of a pair with a positive weight, and whether every pair has one."""
+    largest, counted = 0.0, 0
+    for i, (row, weights) in enumerate(zip(D, W, strict=True)):
+        counts = (weights > 0) & ~np.isnan(row)
+        counts[i] = False
+        counted += int(np.count_nonzero(counts))
+        largest = max(largest, float(np.max(row, where=counts, initial=0.0)))
     if largest == 0:
         raise ValueError("all dissimilarities with a positive weight are zero or missing; there is nothing to map.")
-    return largest
+    return largest, counted == len(D) * (len(D) - 1)
 
 
 def _name_pair(labels: pd.Index | None, i: int, j: int) -> str:

@@ -56,7 +56,7 @@ def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
-    count, sums, second = _complete_sums(V, products) if engine.complete else _observed_sums(engine, V, products)
+    count, sums, second = _complete_sums(V, products) if engine.every_pair else _observed_sums(engine, V, products)
     if not products:
         return np.zeros((0, 0)), response / count
     first, last = (list(side) for side in zip(*products, strict=True))

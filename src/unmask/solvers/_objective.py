@@ -42,7 +42,7 @@ class Objective:
         Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
         H <= 2 diag(H), as for every Laplacian. A penalty's curvature is at most its strength times that diagonal.
         """
-        curvature = 1.0 if self.engine.complete else 2.0
+        curvature = 1.0 if self.engine.unit_weights else 2.0
         return 1.0 / (curvature + sum(penalty.strength for penalty in self.penalties))
 
     def smacof_step(self) -> Callable[[Array], Array]:
@@ -61,7 +61,7 @@ def make_objective(problem: Problem, engine: Engine) -> Objective:
     blocks = coef_blocks(known, engine.laplacian(known.values))
     apart = p > 0 and known.n_kept > 0 and (problem.orthogonal or problem.leak_penalty > 0)
     if not apart:
-        root = np.sqrt(engine.degrees[:1] if engine.complete else engine.degrees[:, None])
+        root = np.sqrt(engine.degrees[:1] if engine.unit_weights else engine.degrees[:, None])
         return Objective(engine, Structure(problem.n, p, root, blocks))
     # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
     root = np.sqrt(engine.degrees.max(keepdims=True))

@@ -19,7 +19,8 @@ from ._objective import Objective
 LEAST_SHARE = 0.01
 # Eigenvectors of this relative accuracy give the same start to five decimals in a fraction of the time.
 START_ACCURACY = 1e-2
-# Measured with 20 starts, two threads and one: 0.14 and 0.08 s at 60 objects, 0.20 and 0.22 at 200, 0.24 and 0.41 at 300.
+# Measured, 20 starts, seconds with two threads and with one: 0.14 and 0.08 at 60 objects, 0.20 and 0.22 at 200,
+# 0.24 and 0.41 at 300.
 PARALLEL_FROM = 200
 
 

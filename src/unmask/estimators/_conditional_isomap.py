@@ -1,0 +1,133 @@
+"""Conditional Isomap: a neighbourhood graph, shortest paths, conditional scaling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .._typing import Array
+from ..dissimilarities import Geodesic
+from ..kernels import Workers
+from ..problem import Dissimilarities, check_dissimilarities, is_pandas
+from ._conditional_mds import ConditionalMDS
+
+
+class ConditionalIsomap(ConditionalMDS):
+    """Conditional scaling of geodesic dissimilarities, which follow a curved surface.
+
+    :class:`unmask.dissimilarities.Geodesic` followed by :class:`ConditionalMDS`, with the parameters of both.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map; 0 fits the coefficients alone.
+    n_neighbors : int or None, default=5
+        An object's neighbours are this many nearest ones. None if `radius` is given.
+    radius : float, optional
+        An object's neighbours are those within this distance.
+    mutual : bool, default=False
+        Keep an edge only if each of the two objects is a neighbour of the other.
+    on_disconnected : {"join", "error"}, default="join"
+        What to do with a graph that falls into parts: join them with a warning, or raise an error.
+    metric, metric_params, coef, weights, leak_penalty, orthogonal, init, n_init, solver, max_iter, tol, symmetrize, \
+n_jobs, random_state, verbose
+        As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
+
+    Attributes
+    ----------
+    geodesic_ : Geodesic
+        The fitted graph (``geodesic_.graph_``) and shortest paths (``geodesic_.dissimilarities_``).
+    embedding_, coef_, stress_, importance_, leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
+stop_reason_, starts_, known_redundant_
+        As in :class:`ConditionalMDS`.
+
+    References
+    ----------
+    A. T. Bui, "Conditional manifold learning", arXiv:2111.13646.
+
+    Examples
+    --------
+    >>> from unmask import ConditionalIsomap
+    >>> from unmask.datasets import load_kinship
+    >>> kin = load_kinship()
+    >>> isomap = ConditionalIsomap(n_components=2, n_neighbors=5, metric="precomputed", random_state=0)
+    >>> U = isomap.fit_transform(kin.dissimilarities, known=kin.known[["gender", "degree"]])
+    >>> U.shape, round(isomap.stress_, 4)
+    ((14, 2), 0.0273)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        mutual: bool = False,
+        on_disconnected: str = "join",
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        coef: Any = "full",
+        weights: str | None = None,
+        leak_penalty: float = 0.0,
+        orthogonal: bool = False,
+        init: Any = "auto",
+        n_init: Any = "auto",
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-9,
+        symmetrize: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_components,
+            metric=metric,
+            metric_params=metric_params,
+            coef=coef,
+            weights=weights,
+            leak_penalty=leak_penalty,
+            orthogonal=orthogonal,
+            init=init,
+            n_init=n_init,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            symmetrize=symmetrize,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.mutual = mutual
+        self.on_disconnected = on_disconnected
+
+    def _read_dissimilarities(self, X: Any, workers: Workers, *, allow_missing: bool = True) -> Dissimilarities:
+        """Return geodesic dissimilarities of features or of checked dissimilarities."""
+        self.geodesic_ = Geodesic(
+            self.n_neighbors,
+            radius=self.radius,
+            mutual=self.mutual,
+            metric=self.metric,
+            metric_params=self.metric_params,
+            on_disconnected=self.on_disconnected,
+        )
+        if self._precomputed:
+            checked = super()._read_dissimilarities(X, workers, allow_missing=allow_missing)
+            values, labels = checked.values, checked.labels
+        else:
+            values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
+            self._fit_X, labels = values, X.index if is_pandas(X) else None
+        self.geodesic_.dtype = str(values.dtype)
+        paths = self.geodesic_.fit_transform(values)
+        return replace(check_dissimilarities(paths, symmetrize=None, workers=workers), labels=labels)
+
+    def _read_new_dissimilarities(self, X: Any) -> Array:
+        """Return geodesic dissimilarities (new x fitted) for new objects, through their neighbours."""
+        if not self._precomputed:
+            return self.geodesic_.transform(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return self.geodesic_.transform(super()._read_new_dissimilarities(X))

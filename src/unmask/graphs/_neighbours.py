@@ -1,0 +1,64 @@
+"""Neighbourhood graphs: which objects count as near each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.neighbors import NearestNeighbors
+
+from .._typing import Array, IntArray
+
+BLOCK = 512
+
+
+def graph_from_dissimilarities(
+    D: Array, *, n_neighbors: int | None, radius: float | None, mutual: bool
+) -> sp.csr_array:
+    """Return the symmetric graph of near pairs of a square table; NaN is never near.
+
+    All objects as near as the k-th nearest are neighbours, so the graph does not depend on the objects' order. Time
+    grows with N squared; temporaries are a block of rows.
+    """
+    found = []
+    for first in range(0, len(D), BLOCK):
+        block = np.array(D[first : first + BLOCK], dtype=np.float64)
+        block[np.arange(len(block)), np.arange(first, first + len(block))] = np.nan
+        i, j = np.nonzero(_near(block, n_neighbors, radius))
+        found.append((i + first, j))
+    i, j = (np.concatenate(side) for side in zip(*found, strict=True))
+    return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D), mutual=mutual)
+
+
+def _near(block: Array, n_neighbors: int | None, radius: float | None) -> Any:
+    """Tell for each row which entries are near: up to the k-th smallest, or within the radius."""
+    if n_neighbors is None:
+        return block <= (np.inf if radius is None else radius)
+    filled = np.where(np.isnan(block), np.inf, block)
+    bound = np.partition(filled, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+    return (filled <= bound) & np.isfinite(filled)
+
+
+def graph_from_features(
+    search: NearestNeighbors, *, n_neighbors: int | None, radius: float | None, mutual: bool
+) -> sp.csr_array:
+    """Return the symmetric graph of near rows of the table a search was fitted on; no N x N array is made."""
+    if n_neighbors is None:
+        directed = search.radius_neighbors_graph(radius=radius, mode="distance").tocoo()
+    else:
+        directed = search.kneighbors_graph(n_neighbors=n_neighbors, mode="distance").tocoo()
+    return symmetric_graph(directed.row, directed.col, directed.data, directed.shape[0], mutual=mutual)
+
+
+def symmetric_graph(i: IntArray, j: IntArray, length: Array, n: int, *, mutual: bool) -> sp.csr_array:
+    """Return the union of directed edges with their reverses, or with ``mutual`` the edges that go both ways.
+
+    Edges of length 0 (duplicates) stay stored.
+    """
+    low, high = np.minimum(i, j).astype(np.int64), np.maximum(i, j).astype(np.int64)
+    _, first, count = np.unique(low * n + high, return_index=True, return_counts=True)
+    kept = first[(count == 2) | (not mutual)]
+    kept = kept[low[kept] != high[kept]]
+    ends = np.concatenate([low[kept], high[kept]]), np.concatenate([high[kept], low[kept]])
+    return sp.csr_array((np.tile(length[kept], 2), ends), shape=(n, n))
