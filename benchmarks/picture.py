@@ -23,6 +23,7 @@ def draw(results: Results, path: Path) -> bool:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.patheffects import withStroke
 
     series = _series(results)
     if not series:
@@ -34,7 +35,10 @@ def draw(results: Results, path: Path) -> bool:
         slope = np.polyfit(np.log(n[-3:]), np.log(seconds[-3:]), 1)[0]
         weight = "bold" if who == OURS else "normal"
         text = f"{who}  $N^{{{slope:.1f}}}$"
-        axes.text(n[-1] * 1.08, label, text, color=colour, va="center", fontsize=9, fontweight=weight)
+        halo = [withStroke(linewidth=3, foreground="white")]  # a label may lie on another's line
+        axes.text(
+            n[-1] * 1.08, label, text, color=colour, va="center", fontsize=9, fontweight=weight, path_effects=halo
+        )
     _dress(axes, sorted({int(x) for n, _ in series.values() for x in n}))
     figure.savefig(path, dpi=200)
     plt.close(figure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 from datetime import date
@@ -11,7 +12,7 @@ from typing import Any
 
 from . import picture, report
 from .cases import closed, first, growth, limit, memory, one_pass, restarts, solve, weights
-from .measure import Neighbours, Results, processor, versions
+from .measure import Measurement, Neighbours, Results, processor, versions
 from .plan import QUICK, Plan, with_sizes
 
 FOLDER = Path(__file__).resolve().parent
@@ -36,6 +37,7 @@ def _options() -> argparse.Namespace:
         "--sizes", type=lambda text: tuple(sorted(int(n) for n in text.split(","))), help="e.g. 1000,5000"
     )
     parser.add_argument("--cases", default=",".join(CASES), help="some of " + ",".join(CASES))
+    parser.add_argument("--keep", action="store_true", help="keep the other cases' numbers of the last run as they are")
     parser.add_argument("--output", type=Path, default=FOLDER, help="folder for RESULTS.md, results.json, growth.png")
     options = parser.parse_args()
     unknown = set(options.cases.split(",")) - set(CASES)
@@ -56,13 +58,27 @@ def _about(options: str, neighbours: Neighbours, minutes: float) -> dict[str, An
     }
 
 
+def _kept(options: argparse.Namespace) -> Results:
+    """Return the last run's numbers of the cases that are not measured again, and a note that says which are."""
+    raw = json.loads((options.output / "results.json").read_text(encoding="utf-8"))
+    again = {case for name in options.cases.split(",") for case in (name, *(["threads"] if name == "pass" else []))}
+    results = Results([Measurement(**row) for row in raw["measurements"] if row["case"] not in again], raw["notes"])
+    results.note(
+        f"The cases {options.cases} were measured again after a change of the code, in a run of their own; "
+        f"the others are from the run of {raw['date']} before it."
+    )
+    return results
+
+
 def main() -> None:
     """Run the chosen cases and write the results after each, so that an interrupted run leaves what it found."""
     options = _options()
     plan = QUICK if options.quick else Plan()
     plan = with_sizes(plan, options.sizes) if options.sizes else plan
-    results, neighbours, start = Results(), Neighbours(), time.perf_counter()
+    results = _kept(options) if options.keep else Results()
+    neighbours, start = Neighbours(), time.perf_counter()
     chosen = " --quick" * options.quick + f" --cases {options.cases}" * (options.cases != ",".join(CASES))
+    chosen += " --keep" * options.keep
     options.output.mkdir(parents=True, exist_ok=True)
     for name in (name for name in CASES if name in options.cases.split(",")):
         began = time.perf_counter()
