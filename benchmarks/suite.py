@@ -58,8 +58,8 @@ def _about(options: str, neighbours: Neighbours, minutes: float) -> dict[str, An
     }
 
 
-def _kept(options: argparse.Namespace) -> Results:
-    """Return the last run's numbers of the cases that are not measured again, and a note that says which are."""
+def _kept(options: argparse.Namespace) -> tuple[Results, dict[str, Any]]:
+    """Return the last run's numbers of the cases that are not measured again, with a note, and what it says of itself."""
     raw = json.loads((options.output / "results.json").read_text(encoding="utf-8"))
     again = {case for name in options.cases.split(",") for case in (name, *(["threads"] if name == "pass" else []))}
     results = Results([Measurement(**row) for row in raw["measurements"] if row["case"] not in again], raw["notes"])
@@ -67,7 +67,7 @@ def _kept(options: argparse.Namespace) -> Results:
         f"The cases {options.cases} were measured again after a change of the code, in a run of their own; "
         f"the others are from the run of {raw['date']} before it."
     )
-    return results
+    return results, {key: raw[key] for key in ("date", "options", "others", "minutes")}
 
 
 def main() -> None:
@@ -75,16 +75,16 @@ def main() -> None:
     options = _options()
     plan = QUICK if options.quick else Plan()
     plan = with_sizes(plan, options.sizes) if options.sizes else plan
-    results = _kept(options) if options.keep else Results()
+    results, first_run = _kept(options) if options.keep else (Results(), {})
     neighbours, start = Neighbours(), time.perf_counter()
     chosen = " --quick" * options.quick + f" --cases {options.cases}" * (options.cases != ",".join(CASES))
-    chosen += " --keep" * options.keep
     options.output.mkdir(parents=True, exist_ok=True)
     for name in (name for name in CASES if name in options.cases.split(",")):
         began = time.perf_counter()
         print(f"{name}:", flush=True)
         CASES[name](results, plan)
         print(f"  ({time.perf_counter() - began:.0f} s)", flush=True)
-        report.write(results, plan, _about(chosen, neighbours, (time.perf_counter() - start) / 60), options.output)
+        about = _about(chosen, neighbours, (time.perf_counter() - start) / 60)
+        report.write(results, plan, {**about, **first_run}, options.output)
     picture.draw(results, options.output / "growth.png")
     print(f"wrote RESULTS.md and results.json to {options.output.name}/")

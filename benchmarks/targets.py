@@ -28,7 +28,8 @@ REASONS = {
     "smacof, p = 2": "scikit-learn was stopped by the time limit above the goal; the ratio is a lower bound.",
     "smacof, p = 7": "the data have one minimum in seven dimensions and scikit-learn needs few iterations; unmask "
     "needs about six passes; most of its time is the closed-form start, checking the input and the report.",
-    "R cml, float64": "cml's time is quoted, and float64 takes twice the time of float32, which reaches the target.",
+    "iteration of R cml": "cml's processor time is quoted (0.30 s) and was measured on another machine; by the wall clock, "
+    "with both cores, the ratio is higher.",
     "memory of a fit": "some 10 MB at N = 5000, p = 7, nearly the same for both types (the solver's memory and the "
     "gradients of the chunks), weigh twice as much against a float32 matrix.",
     "nothing compiled": "compiling, once per installation; later processes read the compiled code.",
@@ -72,7 +73,7 @@ def _judge(ratio: float | None, goal: float, *, at_least: bool, bound: bool) -> 
 def _compare(
     target: str, goal: float, top: Measurement | None, bottom: Measurement | None, *, at_least: bool = True
 ) -> Verdict:
-    """Judge ``top / bottom`` by the wall clock."""
+    """Judge ``top / bottom`` by the wall clock; what is quoted are processor seconds and judged as such."""
     (top_wall, top_cpu), (bottom_wall, bottom_cpu) = seconds(top), seconds(bottom)
     wall, cpu = quotient(top_wall, bottom_wall), quotient(top_cpu, bottom_cpu)
     bound = bool(top and top.bound)
@@ -82,7 +83,7 @@ def _compare(
         f"{'≥' if at_least else '≤'} {goal:g}x",
         _text(wall, bound=bound) + quoted,
         _text(cpu, bound=bound),
-        _judge(wall, goal, at_least=at_least, bound=bound),
+        _judge(cpu if quoted else wall, goal, at_least=at_least, bound=bound),
     )
 
 

@@ -164,6 +164,7 @@ def test_pandas_nullable_types_and_masked_arrays_mark_missing(D, V):
 def test_labels_that_are_numbers_in_one_place_and_text_in_another_are_matched(D, V):
     numbers = range(101, 115)
     header = D.set_axis(numbers).set_axis([str(i) for i in numbers], axis=1)  # as a CSV file is read
+    assert fit(header, V.set_axis([float(i) for i in numbers]).iloc[::-1]).stress_ == pytest.approx(fit(D, V).stress_)
     aligned = fit(header, V.set_axis([str(i) for i in numbers]).iloc[::-1])
     assert aligned.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
 

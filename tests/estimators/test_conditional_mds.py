@@ -498,6 +498,11 @@ def test_training_rows_return_to_their_points_when_others_are_at_dissimilarity_z
     D = np.maximum(kinship.dissimilarities.to_numpy(dtype=float) - 30, 0)  # several pairs at 0, apart on the map
     mds = fit(D, n_init=20)
     np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
+    known = kinship.known[["gender"]]
+    W = symmetric_weights(np.random.default_rng(0), 14) ** 3
+    for options in ({"orthogonal": True}, {"leak_penalty": 1.0}, {"pair_weights": W}, {"weights": "sammon"}):
+        mds = fit(D, known, n_components=1, n_init=5, **options)
+        np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9, err_msg=str(options))
 
 
 def test_a_training_row_returns_to_its_point_without_the_zero_to_itself(kinship):

@@ -107,6 +107,20 @@ def test_stress_never_rises(rng, solver, coef, weighting, options):
 
 
 @pytest.mark.parametrize("weighting", ["unit", "array"])
+@pytest.mark.parametrize("strength", [1.0, 1e3, 1e6])
+def test_both_solvers_agree_however_strong_the_penalty(rng, weighting, strength):
+    n = 60
+    D, V = noisy_distances(rng, n), rng.standard_normal((n, 2))
+    W = symmetric_weights(rng, n) if weighting == "array" else None
+    objective, coded = objective_for(D, V, weights=W, leak_penalty=strength)
+    (start,) = make_starts(objective, coded, "auto", 1, rng)
+    values = [
+        minimise(objective, start.theta, make(objective)(), tol=1e-12, max_iter=20_000).value for make in RULES.values()
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("weighting", ["unit", "array"])
 def test_both_solvers_reach_the_same_minimum_from_the_closed_form(rng, weighting):
     n = 60
     D, V = noisy_distances(rng, n), rng.standard_normal((n, 2))
@@ -258,7 +272,7 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
     delta = rng.uniform(0.5, 3, (4, n))
     weight = rng.uniform(0.2, 1, (4, n))
     weight[1, :5] = 0
-    placed = place(delta, weight, U, c)
+    placed = place(delta, weight, U, c, np.zeros(n))
     axis = np.linspace(-4, 4, 161)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     for row in range(4):
@@ -271,4 +285,4 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
 
 
 def test_placement_of_nothing_and_in_no_dimension():
-    assert place(np.ones((2, 5)), np.ones((2, 5)), np.empty((5, 0)), np.zeros((2, 5))).shape == (2, 0)
+    assert place(np.ones((2, 5)), np.ones((2, 5)), np.empty((5, 0)), np.zeros((2, 5)), np.zeros(5)).shape == (2, 0)

@@ -33,6 +33,7 @@ from ..solvers import (
     attempt_all,
     automatic_number,
     best_of,
+    fingerprint_vector,
     given_start,
     make_objective,
     make_starts,
@@ -222,6 +223,8 @@ class ConditionalMDS(ConditionalMap):
             best = best_of(attempts)
             structure = objective.structure
             self._report(structure.unknown(best.theta), structure.gram(best.theta), engine, coded, checked)
+            vector = fingerprint_vector(checked.n)[:, None]
+            self._fingerprints = engine.squared_product(vector, np.empty((checked.n, 0)), 0.0)[:, 0]
         self._floor = pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None
         self._report_search(best, attempts)
         return self
@@ -348,7 +351,7 @@ class ConditionalMDS(ConditionalMap):
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c)
+        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, self._fingerprints)
 
 
 def _print_iteration(iteration: int, stress: float) -> None:

@@ -92,6 +92,9 @@ class Workers:
         helpers = [self._pool.submit(drain) for _ in range(crew - 1)]
         try:
             drain()
+        except BaseException:
+            failed.set()
+            raise
         finally:
             wait(helpers)
         for helper in helpers:

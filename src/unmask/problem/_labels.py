@@ -55,6 +55,12 @@ def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
     return data.iloc[:, _positions(data.columns, labels, what, "columns")]
 
 
+def _as_text(labels: pd.Index) -> pd.Index:
+    import pandas as pd
+
+    return pd.Index([str(label) for label in labels])
+
+
 def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
     """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
@@ -64,10 +70,11 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
         )
     require_unique(given, what)
     require_unique(labels, "the table of dissimilarities")
-    if given.dtype != labels.dtype:
-        # A file gives numbers in one place and the same as text in another.
-        given, labels = given.astype(str), labels.astype(str)
     positions = given.get_indexer(labels)
+    if (positions < 0).any():
+        # A file gives numbers in one place and the same as text in another.
+        given, labels = _as_text(given), _as_text(labels)
+        positions = given.get_indexer(labels) if given.is_unique and labels.is_unique else positions
     if (positions < 0).any():
         raise ValueError(
             f"{what} and the dissimilarities disagree on labels: {quote(labels[positions < 0])} missing from {what}, "

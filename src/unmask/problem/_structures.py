@@ -124,26 +124,35 @@ class KnownSpace:
 
     Q: Array
 
-    def remove(self, U: Array) -> Array:
-        """Return the part of U that is uncorrelated with the known features (a symmetric projection)."""
-        return np.asarray(U - self.Q @ (self.Q.T @ U))
+    def scale(self, U: Array, factor: float) -> Array:
+        """Multiply the part of U that the known features explain; with 0 nothing of it is left."""
+        return np.asarray(U + (factor - 1.0) * (self.Q @ (self.Q.T @ U)))
 
-    def stiffen(self, solve: Callable[[Array], Array], slack: float) -> Callable[[Array], Array]:
-        """Turn H+ into the inverse of H + QQ' / slack: with slack 0, steps of U stay in the complement of Q."""
+    def stiffen(self, solve: Callable[[Array], Array], stiffness: float) -> Callable[[Array], Array]:
+        """Turn H+ into the inverse of H + stiffness QQ'; when infinite, steps of U stay in the complement of Q."""
         S = solve(self.Q)
-        correction = scipy.linalg.solve(slack * np.eye(self.Q.shape[1]) + self.Q.T @ S, S.T)
+        QS = self.Q.T @ S
+        if np.isinf(stiffness):
+            correction = scipy.linalg.solve(QS, S.T)
+        else:
+            correction = stiffness * scipy.linalg.solve(np.eye(len(QS)) + stiffness * QS, S.T)
         return lambda X: np.asarray(solve(X) - S @ (correction @ X))
 
 
 @dataclass(frozen=True)
 class Structure:
-    """theta = (U, B) for U free (or orthogonal to what is known) and B in blocks."""
+    """theta = (U, B) for U free, kept apart from what is known, or orthogonal to it, and B in blocks.
+
+    ``keep`` is what U has of theta's part in the known space: 1 all of it, 0 none (orthogonal), in between so much that
+    a penalty on it weighs as much as the stress on the rest.
+    """
 
     n: int
     p: int
     root_degrees: Array  # root of H's diagonal, as a column, or one number for unit weights
     blocks: tuple[CoefBlock, ...]
-    orthogonal: KnownSpace | None = None
+    space: KnownSpace | None = None
+    keep: float = 1.0
 
     @cached_property
     def layout(self) -> list[tuple[CoefBlock, slice, slice]]:
@@ -173,7 +182,7 @@ class Structure:
     def unknown(self, theta: Array) -> Array:
         """Return U."""
         U = theta[: self.n_unknown].reshape(self.n, self.p) / self.root_degrees
-        return U if self.orthogonal is None else self.orthogonal.remove(U)
+        return U if self.space is None else self.space.scale(U, self.keep)
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
@@ -187,8 +196,8 @@ class Structure:
         """Return the gradient in theta for the gradient G in Z."""
         g = np.empty(self.size)
         GU = G[:, : self.p]
-        if self.orthogonal is not None:
-            GU = self.orthogonal.remove(GU)
+        if self.space is not None:
+            GU = self.space.scale(GU, self.keep)
         np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
         for block, part, columns in self.layout:
             g[part] = block.adjoint(G[:, columns])
@@ -200,15 +209,19 @@ class Structure:
         def step(gradient: Array) -> Array:
             # In U the step is H+ G. Theta is root * U and its gradient is G / root.
             out = gradient.copy()
-            G = gradient[: self.n_unknown].reshape(self.n, self.p) * self.root_degrees
-            out[: self.n_unknown] = (solve(G) * self.root_degrees).ravel()
+            G = self._expand(gradient[: self.n_unknown].reshape(self.n, self.p)) * self.root_degrees
+            out[: self.n_unknown] = (self._expand(solve(G)) * self.root_degrees).ravel()
             return out
 
         return step
 
+    def _expand(self, U: Array) -> Array:
+        """Undo what ``keep`` did to the part of U in the known space; nothing undoes keeping none of it."""
+        return U if self.space is None or self.keep == 0.0 else self.space.scale(U, 1.0 / self.keep)
+
     def pack(self, U: Array, B: Array) -> Array:
         """Return theta for a map U and coefficients B in standard units (kept columns)."""
-        parts: list[Array] = [(U * self.root_degrees).ravel()]
+        parts: list[Array] = [(self._expand(U) * self.root_degrees).ravel()]
         parts += [block.pack(B[np.ix_(block.columns, block.columns)]) for block in self.blocks]
         return np.concatenate(parts)
 

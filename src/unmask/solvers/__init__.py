@@ -4,7 +4,7 @@ from ._canonical import axis_signs, canonical_map
 from ._closed_form import ClosedForm, closed_form
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, Point, make_objective
-from ._placement import place
+from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
 from ._starts import Attempt, Start, attempt_all, automatic_number, best_of, given_start, make_starts
 
@@ -27,6 +27,7 @@ __all__ = [
     "best_of",
     "canonical_map",
     "closed_form",
+    "fingerprint_vector",
     "given_start",
     "make_objective",
     "make_starts",

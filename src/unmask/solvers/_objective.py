@@ -40,18 +40,17 @@ class Objective:
         """Return the length of a step along the gradient, in theta, that can never raise the objective.
 
         Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
-        H <= 2 diag(H), as for every Laplacian. A penalty's curvature is at most its strength times that diagonal.
+        H <= 2 diag(H), as for every Laplacian. A penalty is part of the metric (see Structure) and costs nothing here.
         """
-        curvature = 1.0 if self.engine.unit_weights else 2.0
-        return 1.0 / (curvature + sum(penalty.strength for penalty in self.penalties))
+        return 1.0 if self.engine.unit_weights else 0.5
 
     def smacof_step(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
         solve = self.engine.laplacian_solver()
-        if self.structure.orthogonal is not None:
-            solve = self.structure.orthogonal.stiffen(solve, 0.0)
+        if self.structure.space is not None and self.structure.keep == 0.0:
+            solve = self.structure.space.stiffen(solve, np.inf)
         for penalty in self.penalties:
-            solve = penalty.space.stiffen(solve, 1.0 / (penalty.strength * penalty.degree))
+            solve = penalty.space.stiffen(solve, penalty.strength * penalty.degree)
         return self.structure.step(solve)
 
 
@@ -67,6 +66,8 @@ def make_objective(problem: Problem, engine: Engine) -> Objective:
     root = np.sqrt(engine.degrees.max(keepdims=True))
     space = KnownSpace(orthonormal_basis(known.values))
     if problem.orthogonal:
-        return Objective(engine, Structure(problem.n, p, root, blocks, orthogonal=space))
+        return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=0.0))
     penalty = LeakPenalty(problem.leak_penalty, float(engine.degrees.mean()), space, p)
-    return Objective(engine, Structure(problem.n, p, root, blocks), (penalty,))
+    # In the known space the curvature is the stress's plus the penalty's: 1 + this, in theta's units.
+    extra = penalty.strength * penalty.degree / float(engine.degrees.max())
+    return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=1.0 / np.sqrt(1.0 + extra)), (penalty,))

@@ -17,7 +17,14 @@ TWIN = 1e-6
 BLOCK_CELLS = 4_000_000  # numbers in a temporary: 32 MB
 
 
-def place(delta: Array, weight: Array, U: Array, c: Array, *, n_starts: int = 4, tol: float = 1e-12) -> Array:
+def fingerprint_vector(n: int) -> Array:
+    """Return the fixed vector that squared dissimilarities to n objects are multiplied by to tell rows apart."""
+    return np.random.default_rng(0).standard_normal(n)
+
+
+def place(
+    delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array, *, n_starts: int = 4, tol: float = 1e-12
+) -> Array:
     """Return coordinates (m x p) for m new objects.
 
     Parameters
@@ -25,6 +32,8 @@ def place(delta: Array, weight: Array, U: Array, c: Array, *, n_starts: int = 4,
     delta, weight, c : arrays of shape (m, n)
         Dissimilarities to the n fitted objects, their weights (0 where missing), squared known distances.
     U : array of shape (n, p)
+    fingerprints : array of shape (n,)
+        Of each fitted object the sum of its squared dissimilarities times ``fingerprint_vector(n)``.
     n_starts : int
         The points of this many most similar fitted objects, and the weighted mean of the map, are tried.
     """
@@ -33,10 +42,12 @@ def place(delta: Array, weight: Array, U: Array, c: Array, *, n_starts: int = 4,
         return np.empty((len(delta), 0))
     rows = max(1, BLOCK_CELLS // (len(U) * (n_starts + 1) * p))
     blocks = [slice(a, a + rows) for a in range(0, len(delta), rows)]
-    return np.concatenate([_place_block(delta[b], weight[b], U, c[b], n_starts, tol) for b in blocks])
+    return np.concatenate([_place_block(delta[b], weight[b], U, c[b], fingerprints, n_starts, tol) for b in blocks])
 
 
-def _place_block(delta: Array, weight: Array, U: Array, c: Array, n_starts: int, tol: float) -> Array:
+def _place_block(
+    delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array, n_starts: int, tol: float
+) -> Array:
     starts = _starts(delta, weight, U, c, n_starts)
     m, s, p = starts.shape
     places, stress = _descend(
@@ -44,7 +55,7 @@ def _place_block(delta: Array, weight: Array, U: Array, c: Array, n_starts: int,
     )
     best = np.argmin(stress.reshape(m, s), axis=1)
     placed = places.reshape(m, s, p)[np.arange(m), best]
-    return _keep_twins(placed, delta, weight, U, c)
+    return _keep_twins(placed, delta, weight, U, c, fingerprints)
 
 
 def _starts(delta: Array, weight: Array, U: Array, c: Array, n_starts: int) -> Array:
@@ -100,16 +111,22 @@ def _steps(difference: Array, d: Array, delta: Array, weight: Array) -> tuple[Ar
     return np.where(sound[:, None], newton, majorised), majorised
 
 
-def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array) -> Array:
+def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array) -> Array:
     """Give an object that equals a fitted one (dissimilarity 0, same known features) that one's point.
 
     It is an optimum already, up to the tolerance of the fit; descending from it would only move it by that tolerance.
-    Several fitted objects may be at dissimilarity 0; the one whose place fits the row best is the object itself.
+    Several fitted objects may be at dissimilarity 0: the one with the same dissimilarities to all others is the object
+    itself; if there is none, the one whose place fits best.
     """
+    squares = np.where(weight > 0, delta**2, 0.0)
     size = np.sum(weight * delta**2, axis=1) / np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
     same = (weight > 0) & (delta**2 + c <= TWIN**2 * size[:, None])
+    prints = squares @ fingerprint_vector(len(U))
     for row in np.flatnonzero(same.any(axis=1)):
-        twins = U[same[row]]
-        stress = _stress(twins, delta[row], weight[row], U, c[row])[0]
-        placed[row] = twins[np.argmin(stress)]
+        twins = np.flatnonzero(same[row])
+        gap = np.abs(fingerprints[twins] - prints[row])
+        if gap.min() <= TWIN * np.sqrt(np.sum(squares[row] ** 2)):
+            placed[row] = U[twins[np.argmin(gap)]]
+        else:
+            placed[row] = U[twins[np.argmin(_stress(U[twins], delta[row], weight[row], U, c[row])[0])]]
     return placed
