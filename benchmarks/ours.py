@@ -18,9 +18,10 @@ MARGIN = 1e-6  # "the same stress": the best normalised stress plus this
 @contextmanager
 def engine(n: int, dtype: str, weighting: str, threads: int) -> Iterator[Any]:
     """Yield the engine in memory for a kind of weights: unit, array or sammon."""
+    from unmask.checking import check_dissimilarities
     from unmask.engines import make_engine
     from unmask.kernels import Workers
-    from unmask.problem import build_pairs, check_dissimilarities
+    from unmask.problem import build_pairs
 
     D = dissimilarities(n, dtype)
     W = some_weights(n, dtype) if weighting == "array" else None

@@ -59,10 +59,11 @@ def _about(options: str, neighbours: Neighbours, minutes: float) -> dict[str, An
 
 
 def _kept(options: argparse.Namespace) -> tuple[Results, dict[str, Any]]:
-    """Return the last run's numbers of the cases that are not measured again, with a note, and what it says of itself."""
+    """Return the last run's numbers of the cases not measured again, with a note, and what it says of itself."""
     raw = json.loads((options.output / "results.json").read_text(encoding="utf-8"))
     again = {case for name in options.cases.split(",") for case in (name, *(["threads"] if name == "pass" else []))}
-    results = Results([Measurement(**row) for row in raw["measurements"] if row["case"] not in again], raw["notes"])
+    results = Results([Measurement(**row) for row in raw["measurements"] if row["case"] not in again])
+    results.notes += [note for note in raw["notes"] if "measured again" not in note]
     results.note(
         f"The cases {options.cases} were measured again after a change of the code, in a run of their own; "
         f"the others are from the run of {raw['date']} before it."

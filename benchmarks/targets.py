@@ -28,8 +28,8 @@ REASONS = {
     "smacof, p = 2": "scikit-learn was stopped by the time limit above the goal; the ratio is a lower bound.",
     "smacof, p = 7": "the data have one minimum in seven dimensions and scikit-learn needs few iterations; unmask "
     "needs about six passes; most of its time is the closed-form start, checking the input and the report.",
-    "iteration of R cml": "cml's processor time is quoted (0.30 s) and was measured on another machine; by the wall clock, "
-    "with both cores, the ratio is higher.",
+    "iteration of R cml": "cml's processor time is quoted (0.30 s) and was measured on another machine; by the wall "
+    "clock, with both cores, the ratio is higher.",
     "memory of a fit": "some 10 MB at N = 5000, p = 7, nearly the same for both types (the solver's memory and the "
     "gradients of the chunks), weigh twice as much against a float32 matrix.",
     "nothing compiled": "compiling, once per installation; later processes read the compiled code.",

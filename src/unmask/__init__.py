@@ -6,8 +6,8 @@ what is not yet known.
 
 from importlib.metadata import version as _version
 
+from .checking import MissingDissimilarityWarning, RedundantKnownWarning
 from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
-from .problem import MissingDissimilarityWarning, RedundantKnownWarning
 
 __version__ = _version("unmask")
 

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
+from unmask.checking import check_dissimilarities
 from unmask.engines import EdgeEngine, MemoryEngine, make_engine
 from unmask.kernels import Workers, plain
-from unmask.problem import build_pairs, check_dissimilarities
+from unmask.problem import build_pairs
 
 N = 40
 

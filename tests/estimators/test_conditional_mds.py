@@ -279,8 +279,9 @@ def test_single_precision_reaches_the_minimum_of_double_precision():
 
 def test_large_contiguous_input_is_not_copied(rng):
     """The engine must hold the user's own array (or its transpose), not a copy of it."""
+    from unmask.checking import check_dissimilarities
     from unmask.kernels import Workers
-    from unmask.problem import build_pairs, check_dissimilarities
+    from unmask.problem import build_pairs
 
     D = noisy_distances(rng, 50)
     for array in (D, np.asfortranarray(D), D.astype(np.float32)):

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights
+from unmask.checking import check_dissimilarities
 from unmask.datasets import make_car_brands
 from unmask.engines import make_engine
 from unmask.kernels import Workers
-from unmask.problem import Problem, build_pairs, check_dissimilarities, check_known
+from unmask.problem import Problem, build_pairs, check_known
 from unmask.solvers import (
     RULES,
     Reason,

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
+from ..checking import Dissimilarities, check_dissimilarities, is_pandas
 from ..dissimilarities import Geodesic
 from ..kernels import Workers
-from ..problem import Dissimilarities, check_dissimilarities, is_pandas
 from ._conditional_mds import ConditionalMDS
 
 

@@ -10,20 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._typing import Array
+from ..checking import Dissimilarities, align_rows, is_pandas, warn_user
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
-from ..problem import (
-    SCHEMES,
-    Dissimilarities,
-    KnownFeatures,
-    Problem,
-    align_rows,
-    build_pairs,
-    check_dimension,
-    check_known,
-    is_pandas,
-    warn_user,
-)
+from ..problem import SCHEMES, KnownFeatures, Problem, build_pairs, check_dimension, check_known
 from ..solvers import (
     RULES,
     Attempt,

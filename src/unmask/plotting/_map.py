@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..problem import is_pandas, quote
+from ..checking import is_pandas, quote
 from ._color import draw_points
 from ._labels import draw_labels
 

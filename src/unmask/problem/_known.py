@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ._dissimilarities import numbers
-from ._exceptions import RedundantKnownWarning, warn_user
-from ._labels import align_rows, is_pandas, quote
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, numbers, quote, warn_user
 
 if TYPE_CHECKING:
     import pandas as pd

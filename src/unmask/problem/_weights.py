@@ -12,9 +12,16 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import kernels
 from .._typing import Array, IntArray
+from ..checking import (
+    Dissimilarities,
+    align_columns,
+    align_rows,
+    is_pandas,
+    name_object,
+    quote,
+    rounding_level,
+)
 from ..kernels import Pairs, Weighting, Workers, power_of_two_near
-from ._dissimilarities import Dissimilarities, rounding_level
-from ._labels import align_columns, align_rows, is_pandas, name_object, quote
 
 if TYPE_CHECKING:
     import pandas as pd
