@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.manifold import Isomap
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from unmask import ConditionalIsomap, ConditionalMDS
 from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
 
 
@@ -45,16 +47,53 @@ def test_fitted_objects_keep_their_paths_and_new_ones_go_through_neighbours(rng,
     assert np.all(paths >= D[50:, :50] - 1e-9)  # no path is shorter than the straight line
     lonely = np.full((1, data.shape[1]), 1e6)
     if rule.get("radius"):
-        with pytest.raises(ValueError, match=r"no fitted object within radius=2\.5"):
+        with pytest.raises(ValueError, match="no neighbour among the fitted objects"):
             geodesic.transform(lonely)
 
 
-def test_labels_travel_with_the_paths(kinship):
-    geodesic = Geodesic(6, metric="precomputed").set_output(transform="pandas")
-    paths = geodesic.fit_transform(kinship.dissimilarities.astype(float))
-    assert isinstance(paths, pd.DataFrame)
-    assert list(paths.index) == list(paths.columns) == list(kinship.dissimilarities.index)
-    assert list(Geodesic(2).fit(np.eye(4)).get_feature_names_out()) == [f"geodesic{i}" for i in range(4)]
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("rule", [{"n_neighbors": 4}, {"n_neighbors": None, "radius": 1.2}])
+@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
+def test_mutual_neighbours_give_fitted_objects_their_paths_back(rng, metric, rule):
+    X = rng.standard_normal((40, 3))
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    data, new = (D[:30, :30], D[30:, :30]) if metric == "precomputed" else (X[:30], X[30:])
+    geodesic = Geodesic(mutual=True, metric=metric, **rule).fit(data)
+    np.testing.assert_allclose(geodesic.transform(data), geodesic.dissimilarities_, atol=1e-12)
+    if rule["n_neighbors"]:
+        assert np.all(geodesic.transform(new) >= D[30:, :30] - 1e-9)
+
+
+def test_columns_in_another_order_are_matched_by_label(kinship):
+    D = kinship.dissimilarities
+    plain = Geodesic(6, metric="precomputed").fit(D)
+    shuffled = Geodesic(6, metric="precomputed").fit(D.iloc[:, ::-1])
+    np.testing.assert_array_equal(shuffled.dissimilarities_, plain.dissimilarities_)
+    np.testing.assert_array_equal(plain.transform(D.iloc[:3, ::-1]), plain.dissimilarities_[:3])
+
+
+@pytest.mark.parametrize("labels", [None, range(100, 114), "terms"])
+def test_labels_travel_through_a_pipeline(kinship, labels):
+    D, known = kinship.dissimilarities.astype(float), kinship.known[["gender"]]
+    if labels != "terms":
+        index = pd.RangeIndex(14) if labels is None else pd.Index(labels)
+        D, known = D.set_axis(index).set_axis(index, axis=1), known.set_axis(index)
+    options = {"metric": "precomputed", "n_init": 2, "random_state": 0}
+    stages = make_pipeline(Geodesic(6, metric="precomputed"), ConditionalMDS(2, **options)).set_output(
+        transform="pandas"
+    )
+    found = stages.fit_transform(D, conditionalmds__known=known.iloc[::-1])
+    expected = ConditionalIsomap(2, n_neighbors=6, **options).fit_transform(D, known=known.iloc[::-1])
+    np.testing.assert_array_equal(found, expected)
+    assert [str(label) for label in found.index] == [str(label) for label in D.index]
+
+
+def test_hundreds_of_parts_are_joined(rng):
+    X = rng.standard_normal((1500, 3))
+    with pytest.warns(DisconnectedGraphWarning, match="parts, which were joined"):
+        geodesic = Geodesic(1, mutual=True).fit(X)
+    assert geodesic.n_components_joined_ > 500
+    assert np.isfinite(geodesic.dissimilarities_).all()
 
 
 @pytest.mark.parametrize(
@@ -62,9 +101,12 @@ def test_labels_travel_with_the_paths(kinship):
     [
         ({"n_neighbors": None}, "give one of them"),
         ({"n_neighbors": 3, "radius": 1.0}, "give one of them"),
-        ({"n_neighbors": 0}, "n_neighbors=0 must be at least 1"),
+        ({"n_neighbors": 0}, "n_neighbors=0 must be an integer of at least 1"),
+        ({"n_neighbors": "5"}, "n_neighbors='5' must be an integer"),
+        ({"n_neighbors": None, "radius": "x"}, "radius='x' must be a number"),
+        ({"mutual": "no"}, "mutual='no' must be True or False"),
         ({"n_neighbors": 10}, "n_neighbors=10 but there are n_samples=10 objects; an object has at most 9 neighbours"),
-        ({"n_neighbors": None, "radius": 0.0}, "radius=0.0 must be above 0"),
+        ({"n_neighbors": None, "radius": 0.0}, "radius=0.0 must be a number above 0"),
         ({"on_disconnected": "ignore"}, "on_disconnected='ignore' is not one of 'join', 'error'"),
         ({"dtype": "int8"}, "dtype='int8' is not one of"),
     ],
@@ -74,8 +116,17 @@ def test_bad_parameters(rng, options, message):
         Geodesic(**options).fit(rng.standard_normal((10, 3)))
 
 
-def test_bad_dissimilarities():
+def test_bad_dissimilarities(kinship):
+    D = kinship.dissimilarities.astype(float)
+    fitted = Geodesic(6, metric="precomputed").fit(D)
+    with pytest.raises(ValueError, match="expecting 14 features"):
+        fitted.transform(D.to_numpy()[:, :13])
+    with pytest.raises(ValueError, match="must be finite and >= 0"):
+        fitted.transform(-D)
+    D.iloc[0, 1] += 5
+    with pytest.raises(ValueError, match="not symmetric"):
+        Geodesic(6, metric="precomputed").fit(D)
     with pytest.raises(ValueError, match="must be square"):
         Geodesic(2, metric="precomputed").fit(np.ones((4, 3)))
-    with pytest.raises(ValueError, match="Negative values in data: X holds -1"):
+    with pytest.raises(ValueError, match="Negative values in data"):
         Geodesic(2, metric="precomputed").fit(-np.ones((4, 4)))

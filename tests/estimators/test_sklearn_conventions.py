@@ -19,6 +19,7 @@ ESTIMATORS = [
     ConditionalMDS(metric="precomputed", n_init=3),
     ConditionalMDS(n_components=1, weights="sammon", solver="smacof", n_init=2, max_iter=5000),
     ConditionalIsomap(n_init=2),
+    ConditionalIsomap(metric="precomputed", n_init=2),
     ConditionalClassicalMDS(),
     ConditionalClassicalMDS(metric="precomputed", coef="full"),
 ]

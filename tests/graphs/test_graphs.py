@@ -78,7 +78,7 @@ def test_components_are_joined_by_the_shortest_edges_between_them():
     assert added == {(1, 2), (4, 5)}
     assert join_components(joined, lambda rows: D[rows]) is joined
     D[:2, 2:] = D[2:, :2] = np.nan
-    with pytest.raises(ValueError, match="3 parts between some of which all dissimilarities are missing"):
+    with pytest.raises(ValueError, match="2 parts between which all dissimilarities are missing"):
         join_components(graph, lambda rows: D[rows])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
+from ..checking import align_columns, check_dissimilarities, is_pandas, numbers, warn_user
 from ..graphs import (
     components,
     graph_from_dissimilarities,
@@ -19,6 +20,7 @@ from ..graphs import (
     join_components,
     shortest_paths,
 )
+from ..kernels import Workers, resolve_threads
 
 
 class DisconnectedGraphWarning(UserWarning):
@@ -32,19 +34,21 @@ class Geodesic(TransformerMixin, BaseEstimator):
     them. On a curved surface this follows the surface, where the straight line would leave it. The first two stages of
     Isomap; put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it for the third.
 
-    Time grows with N squared times log N, memory with N squared.
+    The result is an array; in a pipeline, ``set_output(transform="pandas")`` passes the objects' labels on. Time grows
+    with N squared times log N, memory with N squared.
 
     Parameters
     ----------
     n_neighbors : int or None, default=5
-        An object's neighbours are this many nearest ones. None if `radius` is given.
+        An object's neighbours are this many nearest ones. None if `radius` is given. Of dissimilarities, all objects as
+        near as the last one are neighbours too; of features, ties are broken by their order.
     radius : float, optional
         An object's neighbours are those within this distance.
     mutual : bool, default=False
         Keep an edge only if each of the two objects is a neighbour of the other; by default one is enough.
     metric : str or callable, default="euclidean"
         As in :class:`sklearn.neighbors.NearestNeighbors`; ``"precomputed"`` if `X` holds dissimilarities (NaN where
-        missing).
+        missing; the columns of a DataFrame are matched with its rows by label).
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"
@@ -117,8 +121,7 @@ class Geodesic(TransformerMixin, BaseEstimator):
         self : Geodesic
         """
         self._check_parameters()
-        values = self._read(X, reset=True)
-        self._labels = X.index if hasattr(X, "iloc") else None
+        values = self._read(X)
         if self.n_neighbors is not None and self.n_neighbors >= len(values):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} but there are n_samples={len(values)} objects; "
@@ -128,6 +131,7 @@ class Geodesic(TransformerMixin, BaseEstimator):
         self._search = None if self._precomputed else self._make_search().fit(values)
         self.graph_ = self._connected(self._graph())
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
+        self._reach = self._own_reach() if self.mutual else None
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -138,8 +142,9 @@ class Geodesic(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.
 
-        A path from a new object goes through one of its neighbours among the fitted objects; of a fitted object it is
-        the path found in the fit. The graph does not change.
+        A path from a new object goes through one of its neighbours among the fitted objects (with ``mutual``, one that
+        has it among its own, or else the nearest); from a fitted object it is the path found in the fit. The graph does
+        not change.
 
         Parameters
         ----------
@@ -150,50 +155,84 @@ class Geodesic(TransformerMixin, BaseEstimator):
         ndarray of shape (n_new, n_objects)
         """
         check_is_fitted(self)
-        values = self._read(X, reset=False)
+        values = self._read_new(X)
         D = np.empty((len(values), len(self._fit_X)), dtype=self.dtype)
         for row, (lengths, neighbours) in enumerate(zip(*self._neighbours_of(values), strict=True)):
             if not len(neighbours):
-                raise ValueError(f"new object {row} has no fitted object within radius={self.radius}; enlarge it.")
-            D[row] = np.min(lengths[:, None] + self.dissimilarities_[neighbours], axis=0)
+                raise ValueError(
+                    f"new object {row} has no neighbour among the fitted objects (n_neighbors={self.n_neighbors}, "
+                    f"radius={self.radius}); enlarge these, or leave it out."
+                )
+            first = self._first_steps(np.asarray(lengths), np.asarray(neighbours))
+            D[row] = np.min(lengths[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
         return D
 
+    def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
+        """Tell which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
+        same = lengths == 0
+        if same.any():
+            return same
+        if self._reach is None:
+            return slice(None)
+        mutual = lengths <= self._reach[neighbours]
+        return mutual if mutual.any() else lengths == lengths.min()
+
+    def _own_reach(self) -> Array:
+        """Return how far each fitted object's neighbourhood reaches."""
+        if self.n_neighbors is None:
+            return np.full(len(self._fit_X), self.radius, dtype=np.float64)
+        if self._search is not None:
+            return np.asarray(self._search.kneighbors(n_neighbors=self.n_neighbors)[0][:, -1])
+        others = np.where(np.isnan(self._fit_X), np.inf, self._fit_X)
+        np.fill_diagonal(others, np.inf)
+        return np.asarray(np.partition(others, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1])
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the labels of the fitted objects, or names made of the class's."""
+        """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
         check_is_fitted(self)
-        if self._labels is not None and all(isinstance(label, str) for label in self._labels):
-            return np.asarray(self._labels, dtype=object)
-        return np.asarray([f"geodesic{i}" for i in range(len(self._fit_X))], dtype=object)
+        labels = range(len(self._fit_X)) if self._labels is None else self._labels
+        return np.asarray([str(label) for label in labels], dtype=object)
 
     def _check_parameters(self) -> None:
         if (self.n_neighbors is None) == (self.radius is None):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors!r} and radius={self.radius!r}: give one of them and None for the other."
             )
-        if self.n_neighbors is not None and self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be at least 1.")
-        if self.radius is not None and not self.radius > 0:
-            raise ValueError(f"radius={self.radius!r} must be above 0.")
+        whole = isinstance(self.n_neighbors, Integral) and not isinstance(self.n_neighbors, bool)
+        if self.n_neighbors is not None and (not whole or self.n_neighbors < 1):
+            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be an integer of at least 1.")
+        number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
+        if self.radius is not None and (not number or not self.radius > 0):
+            raise ValueError(f"radius={self.radius!r} must be a number above 0.")
+        if not isinstance(self.mutual, bool | np.bool_):
+            raise ValueError(f"mutual={self.mutual!r} must be True or False.")
         for name, choices in (("on_disconnected", ("join", "error")), ("dtype", ("float64", "float32"))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name}={getattr(self, name)!r} is not one of {', '.join(map(repr, choices))}.")
 
-    def _read(self, X: Any, *, reset: bool) -> Array:
-        finite = "allow-nan" if self._precomputed else True
-        values: Array = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=finite,
-            ensure_min_samples=2 if reset else 1,
-            reset=reset,
-        )
+    def _read(self, X: Any) -> Array:
+        """Return features, or dissimilarities checked and with their columns in the order of their rows."""
         if not self._precomputed:
-            return values
-        if reset and values.shape[0] != values.shape[1]:
-            raise ValueError(f"X has shape {values.shape} but dissimilarities must be square.")
-        if np.nanmin(values) < 0:
-            raise ValueError(f"Negative values in data: X holds {np.nanmin(values):g}; a dissimilarity is at least 0.")
+            self._labels = X.index if is_pandas(X) else None
+            features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+            return features
+        with Workers(resolve_threads(None)) as workers:
+            checked = check_dissimilarities(X, symmetrize=None, workers=workers)
+        self._labels, self.n_features_in_ = checked.labels, checked.n
+        return checked.values
+
+    def _read_new(self, X: Any) -> Array:
+        if not self._precomputed:
+            features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            return features
+        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
+        if values.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {values.shape[1]} features, but Geodesic is expecting {self.n_features_in_} features as input: "
+                "one dissimilarity to each fitted object."
+            )
+        if np.isinf(values).any() or np.any(values < 0):
+            raise ValueError("Negative values in data, or infinite ones: new dissimilarities must be finite and >= 0.")
         return values
 
     def _make_search(self) -> NearestNeighbors:
@@ -213,10 +252,9 @@ class Geodesic(TransformerMixin, BaseEstimator):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise n_neighbors or radius, or pass on_disconnected='join'.")
-        warnings.warn(
+        warn_user(
             f"{parts}, which were joined by the shortest edges between them; raise n_neighbors or radius to avoid it.",
             DisconnectedGraphWarning,
-            stacklevel=3,
         )
         return join_components(graph, self._distances_from)
 

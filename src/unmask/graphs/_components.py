@@ -6,13 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.cluster.hierarchy import DisjointSet
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
 from ._neighbours import symmetric_graph
-
-Edge = tuple[float, int, int]
 
 
 def components(graph: sp.csr_array) -> tuple[int, IntArray]:
@@ -24,24 +21,43 @@ def components(graph: sp.csr_array) -> tuple[int, IntArray]:
 def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array]) -> sp.csr_array:
     """Connect all components by the shortest edges between them: a minimum spanning tree over components.
 
-    ``distances(i)`` returns the distances from the objects i to all objects; NaN where there is none. Time and memory:
-    one row of distances per object of all components but the largest.
+    ``distances(i)`` returns the distances from the objects i to all objects; NaN where there is none. In each round
+    (Boruvka's) every component but the largest gets the shortest edge that leaves it, so that at least half of them
+    disappear; a round takes time N squared and the memory of one component's rows.
     """
     count, component = components(graph)
-    if count == 1:
-        return graph
-    edges = sorted(_cheapest(component, count, distances))
-    joined, added = DisjointSet(range(count)), []
-    for length, i, j in edges:
-        if joined.merge(int(component[i]), int(component[j])):
-            added.append((length, i, j))
-    if joined.n_subsets > 1:
-        raise ValueError(
-            f"the neighbourhood graph falls into {count} parts between some of which all dissimilarities are missing; "
-            "fit the parts on their own."
-        )
+    while count > 1:
+        edges = [edge for own in _but_the_largest(component) for edge in _shortest_way_out(component, own, distances)]
+        if not edges:
+            raise ValueError(
+                f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
+                "fit the parts on their own."
+            )
+        graph = _with_edges(graph, edges)
+        count, component = components(graph)
+    return graph
+
+
+def _but_the_largest(component: IntArray) -> list[int]:
+    sizes = np.bincount(component)
+    return [own for own in range(len(sizes)) if own != int(np.argmax(sizes))]
+
+
+def _shortest_way_out(
+    component: IntArray, own: int, distances: Callable[[IntArray], Array]
+) -> list[tuple[float, int, int]]:
+    """Return the shortest edge from a component to any other, or nothing where there is none."""
+    members = np.flatnonzero(component == own)
+    lengths = np.array(distances(members), dtype=np.float64)
+    lengths[np.isnan(lengths)] = np.inf
+    lengths[:, members] = np.inf
+    i, j = np.unravel_index(int(np.argmin(lengths)), lengths.shape)
+    return [(float(lengths[i, j]), int(members[i]), int(j))] if np.isfinite(lengths[i, j]) else []
+
+
+def _with_edges(graph: sp.csr_array, edges: list[tuple[float, int, int]]) -> sp.csr_array:
     old = graph.tocoo()
-    lengths, rows, columns = (np.array(side) for side in zip(*added, strict=True))
+    lengths, rows, columns = (np.array(side) for side in zip(*edges, strict=True))
     return symmetric_graph(
         np.concatenate([old.coords[0], rows]),
         np.concatenate([old.coords[1], columns]),
@@ -49,19 +65,3 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
         graph.shape[0],
         mutual=False,
     )
-
-
-def _cheapest(component: IntArray, count: int, distances: Callable[[IntArray], Array]) -> list[Edge]:
-    """Return the shortest edge between every two components (as seen from all but the largest)."""
-    largest = int(np.argmax(np.bincount(component)))
-    found: list[Edge] = []
-    for own in (c for c in range(count) if c != largest):
-        members = np.flatnonzero(component == own)
-        lengths = distances(members)
-        for other in (c for c in range(count) if c != own):
-            theirs = np.flatnonzero(component == other)
-            between = np.where(np.isnan(lengths[:, theirs]), np.inf, lengths[:, theirs])
-            a, b = np.unravel_index(int(np.argmin(between)), between.shape)
-            if np.isfinite(between[a, b]):
-                found.append((float(between[a, b]), int(members[a]), int(theirs[b])))
-    return found
