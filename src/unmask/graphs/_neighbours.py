@@ -60,5 +60,7 @@ def symmetric_graph(i: IntArray, j: IntArray, length: Array, n: int, *, mutual: 
     _, first, count = np.unique(low * n + high, return_index=True, return_counts=True)
     kept = first[(count == 2) | (not mutual)]
     kept = kept[low[kept] != high[kept]]
-    ends = np.concatenate([low[kept], high[kept]]), np.concatenate([high[kept], low[kept]])
+    # Older versions of scipy's graph routines take 32-bit indices only.
+    low, high = low[kept].astype(np.int32), high[kept].astype(np.int32)
+    ends = np.concatenate([low, high]), np.concatenate([high, low])
     return sp.csr_array((np.tile(length[kept], 2), ends), shape=(n, n))

@@ -211,7 +211,8 @@ def _require_connected(pairs: Pairs | Edges, dissimilarities: Dissimilarities, *
 def _components(pairs: Pairs | Edges) -> IntArray:
     """Number the connected components of the pairs that count, row by row: no N x N temporary."""
     if isinstance(pairs, Edges):
-        graph = sp.coo_array((pairs.weight, (pairs.rows, pairs.columns)), shape=(pairs.n, pairs.n))
+        ends = pairs.rows.astype(np.int32), pairs.columns.astype(np.int32)
+        graph = sp.coo_array((pairs.weight, ends), shape=(pairs.n, pairs.n))
         return np.asarray(connected_components(graph, directed=False)[1])
     component = np.full(pairs.n, -1)
     for number, seed in enumerate(_unseen(component)):
