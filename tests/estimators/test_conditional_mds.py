@@ -506,6 +506,17 @@ def test_training_rows_return_to_their_points_when_others_are_at_dissimilarity_z
         np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9, err_msg=str(options))
 
 
+@pytest.mark.parametrize("options", [{"orthogonal": True}, {"leak_penalty": 1.0}])
+def test_training_rows_are_told_from_others_at_dissimilarity_zero_by_all_their_dissimilarities(options):
+    """Held apart from what is known, a map does not put every object where its own row would fit best."""
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_normal((30, 2))
+        D = np.maximum(np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2)) - 0.5, 0)
+        known = np.round(X[:, :1])
+        mds = fit(D, known, n_components=1, n_init=2, **options)
+        np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9)
+
+
 def test_a_training_row_returns_to_its_point_without_the_zero_to_itself(kinship):
     """Placed from its other dissimilarities alone, an object finds the same optimum."""
     known = kinship.known[["gender", "degree"]]
