@@ -3,6 +3,15 @@
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
 from ._exceptions import MissingDissimilarityWarning, RedundantKnownWarning, warn_user
 from ._labels import align_columns, align_rows, is_pandas, name_object, quote
+from ._parameters import (
+    require_choice,
+    require_coef,
+    require_flag,
+    require_integer,
+    require_jobs,
+    require_number,
+    require_package,
+)
 
 __all__ = [
     "Dissimilarities",
@@ -15,6 +24,13 @@ __all__ = [
     "name_object",
     "numbers",
     "quote",
+    "require_choice",
+    "require_coef",
+    "require_flag",
+    "require_integer",
+    "require_jobs",
+    "require_number",
+    "require_package",
     "rounding_level",
     "warn_user",
 ]

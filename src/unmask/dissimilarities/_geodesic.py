@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
-from ..checking import align_columns, check_dissimilarities, is_pandas, numbers, warn_user
+from ..checking import (
+    align_columns,
+    check_dissimilarities,
+    numbers,
+    require_choice,
+    require_flag,
+    require_integer,
+    warn_user,
+)
 from ..graphs import (
     components,
     graph_from_dissimilarities,
@@ -21,13 +28,14 @@ from ..graphs import (
     shortest_paths,
 )
 from ..kernels import Workers, resolve_threads
+from ._base import DTYPES, DissimilarityTransformer
 
 
 class DisconnectedGraphWarning(UserWarning):
     """The neighbourhood graph fell into parts, which were joined."""
 
 
-class Geodesic(TransformerMixin, BaseEstimator):
+class Geodesic(DissimilarityTransformer):
     """Replace dissimilarities by the lengths of shortest paths between near objects.
 
     Near objects are joined by edges; the dissimilarity of two objects becomes the length of the shortest path between
@@ -134,11 +142,6 @@ class Geodesic(TransformerMixin, BaseEstimator):
         self._reach = self._own_reach() if self.mutual else None
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Build the graph and return the lengths of the shortest paths, (n_objects, n_objects); see :meth:`fit`."""
-        D: Array = self.fit(X).dissimilarities_
-        return D
-
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.
 
@@ -187,33 +190,24 @@ class Geodesic(TransformerMixin, BaseEstimator):
         np.fill_diagonal(others, np.inf)
         return np.asarray(np.partition(others, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1])
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
-        check_is_fitted(self)
-        labels = range(len(self._fit_X)) if self._labels is None else self._labels
-        return np.asarray([str(label) for label in labels], dtype=object)
-
     def _check_parameters(self) -> None:
         if (self.n_neighbors is None) == (self.radius is None):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors!r} and radius={self.radius!r}: give one of them and None for the other."
             )
-        whole = isinstance(self.n_neighbors, Integral) and not isinstance(self.n_neighbors, bool)
-        if self.n_neighbors is not None and (not whole or self.n_neighbors < 1):
-            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be an integer of at least 1.")
+        if self.n_neighbors is not None:
+            require_integer("n_neighbors", self.n_neighbors, 1)
         number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
         if self.radius is not None and (not number or not self.radius > 0):
             raise ValueError(f"radius={self.radius!r} must be a number above 0.")
-        if not isinstance(self.mutual, bool | np.bool_):
-            raise ValueError(f"mutual={self.mutual!r} must be True or False.")
-        for name, choices in (("on_disconnected", ("join", "error")), ("dtype", ("float64", "float32"))):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name}={getattr(self, name)!r} is not one of {', '.join(map(repr, choices))}.")
+        require_flag("mutual", self.mutual)
+        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
+        require_choice("dtype", self.dtype, DTYPES)
 
     def _read(self, X: Any) -> Array:
         """Return features, or dissimilarities checked and with their columns in the order of their rows."""
         if not self._precomputed:
-            self._labels = X.index if is_pandas(X) else None
+            self._labels = self._labels_of(X)
             features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
             return features
         with Workers(resolve_threads(None)) as workers:

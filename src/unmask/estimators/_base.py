@@ -11,12 +11,21 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
-from ..checking import Dissimilarities, align_columns, check_dissimilarities, is_pandas, numbers
+from ..checking import (
+    Dissimilarities,
+    align_columns,
+    check_dissimilarities,
+    is_pandas,
+    numbers,
+    require_choice,
+    require_coef,
+    require_integer,
+    require_jobs,
+)
 from ..engines import Engine
 from ..kernels import Workers
 from ..problem import KnownFeatures, canonical_correlations, known_table, symmetric_root
 from ..solvers import canonical_map
-from ._parameters import require_choice, require_coef, require_integer, require_jobs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import Dissimilarities, align_rows, is_pandas, warn_user
+from ..checking import (
+    Dissimilarities,
+    align_rows,
+    is_pandas,
+    require_choice,
+    require_flag,
+    require_integer,
+    require_number,
+    warn_user,
+)
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import SCHEMES, KnownFeatures, Problem, build_pairs, check_dimension, check_known
@@ -30,7 +39,6 @@ from ..solvers import (
     place,
 )
 from ._base import ConditionalMap
-from ._parameters import require_choice, require_integer, require_number
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
@@ -226,8 +234,7 @@ class ConditionalMDS(ConditionalMap):
 
     def _check_parameters(self) -> int:
         p = self._start_fit()
-        if not isinstance(self.orthogonal, bool | np.bool_):
-            raise ValueError(f"orthogonal={self.orthogonal!r} must be True or False.")
+        require_flag("orthogonal", self.orthogonal)
         require_integer("verbose", self.verbose, 0)
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")

@@ -1,4 +1,4 @@
-"""Checking the estimators' parameters: each error says what was given and what to give."""
+"""Checking parameters: each error says what was given and what to give."""
 
 from __future__ import annotations
 
@@ -48,3 +48,23 @@ def require_jobs(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value == 0:
         raise ValueError(f"n_jobs={value!r} must be None, a positive number of threads, or negative (-1: every core).")
     return int(value)
+
+
+def require_flag(name: str, value: Any) -> bool:
+    """Return True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+    return bool(value)
+
+
+def require_package(module: str, what: str, extra: str) -> Any:
+    """Import an optional package, or say how to install it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs the package {module.partition('.')[0]!r}, which is not installed; "
+            f"install it with: pip install 'unmask[{extra}]'"
+        ) from error
