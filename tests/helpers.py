@@ -1,6 +1,9 @@
 """Small data that many tests make."""
 
+import warnings
+
 import numpy as np
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 
 def noisy_distances(rng, n, dimensions=4, noise=0.1):
@@ -22,3 +25,12 @@ def with_missing(rng, D, share):
 def symmetric_weights(rng, n):
     W = rng.uniform(0.1, 2.0, (n, n))
     return W + W.T
+
+
+def common_checks(estimator):
+    """Return those of scikit-learn's checks that apply to estimators whose input is no table of features."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # says that such estimators cannot be tested further
+        checks = list(estimator_checks_generator(estimator))
+    assert checks
+    return checks

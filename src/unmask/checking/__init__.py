@@ -2,7 +2,8 @@
 
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
 from ._exceptions import MissingDissimilarityWarning, RedundantKnownWarning, warn_user
-from ._labels import align_columns, align_rows, is_pandas, name_object, quote
+from ._forms import is_long, is_network, new_rows
+from ._labels import align_columns, align_rows, is_pandas, name_object, quote, with_labels
 from ._parameters import (
     require_choice,
     require_coef,
@@ -20,8 +21,11 @@ __all__ = [
     "align_columns",
     "align_rows",
     "check_dissimilarities",
+    "is_long",
+    "is_network",
     "is_pandas",
     "name_object",
+    "new_rows",
     "numbers",
     "quote",
     "require_choice",
@@ -33,4 +37,5 @@ __all__ = [
     "require_package",
     "rounding_level",
     "warn_user",
+    "with_labels",
 ]

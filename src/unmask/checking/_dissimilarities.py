@@ -12,6 +12,7 @@ from .. import kernels
 from .._typing import Array
 from ..kernels import Survey, Workers
 from ._exceptions import MissingDissimilarityWarning, warn_user
+from ._forms import square_table
 from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
 
 if TYPE_CHECKING:
@@ -43,9 +44,11 @@ def rounding_level(values: Array, largest: float) -> float:
 def check_dissimilarities(
     data: Any, *, symmetrize: str | None, workers: Workers, allow_missing: bool = True
 ) -> Dissimilarities:
-    """Check a square table of dissimilarities; the array behind it is not copied when its type allows."""
-    labels = None
-    if is_pandas(data):
+    """Check dissimilarities in any form; the array behind a square table is not copied when its type allows."""
+    data, labels = square_table(data)
+    if labels is not None:
+        require_unique_index(labels)
+    elif is_pandas(data):
         data, labels = _square_frame(data)
     values = numbers(data, "dissimilarities")
     if not allow_missing:
@@ -81,7 +84,8 @@ def _require_complete(values: Array) -> None:
     missing = 0 if np.isfinite(values.sum()) else int(np.isnan(values).sum())
     if missing:
         raise ValueError(
-            f"{missing} cells of dissimilarities are missing (NaN) and the closed form needs all of them; "
+            f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and the closed "
+            "form needs all of them; "
             "use ConditionalMDS, or fill them."
         )
     if np.isinf(values).any():

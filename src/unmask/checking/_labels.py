@@ -82,3 +82,19 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
             "or pass .to_numpy() to match by position."
         )
     return positions
+
+
+def with_labels(estimator: Any, values: Any, labels: pd.Index | None) -> Any:
+    """Return values as a DataFrame with these labels if the estimator's output is set to pandas.
+
+    scikit-learn takes the labels of its output from the input's index, which a network, a long table of pairs or a
+    list of words does not have.
+    """
+    from sklearn import get_config
+
+    chosen = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    if labels is None or chosen != "pandas":
+        return values
+    import pandas as pd
+
+    return pd.DataFrame(values, index=labels, copy=False)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import is_pandas
+from ..checking import is_pandas, with_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +34,19 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
-        return self.fit(X).dissimilarities_
+        self.fit(X)
+        return self._labelled(self.dissimilarities_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
         check_is_fitted(self)
         labels = range(len(self.dissimilarities_)) if self._labels is None else self._labels
         return np.asarray([str(label) for label in labels], dtype=object)
+
+    def _labelled(self, D: Array) -> Array:
+        """Return dissimilarities among the fitted objects with their labels where the output is set to pandas."""
+        labelled: Array = with_labels(self, D, self._labels)
+        return labelled
 
     @staticmethod
     def _labels_of(X: Any) -> pd.Index | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from numbers import Real
 from typing import Any
 
@@ -14,14 +15,18 @@ from .._typing import Array, IntArray
 from ..checking import (
     align_columns,
     check_dissimilarities,
+    new_rows,
     numbers,
     require_choice,
     require_flag,
     require_integer,
+    require_jobs,
+    require_package,
     warn_user,
 )
 from ..graphs import (
     components,
+    graph_from_approximate_neighbours,
     graph_from_dissimilarities,
     graph_from_features,
     join_components,
@@ -30,9 +35,12 @@ from ..graphs import (
 from ..kernels import Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
 
+# From this many objects on an approximate search is much faster than an exact one.
+APPROXIMATE_FROM = 20_000
+
 
 class DisconnectedGraphWarning(UserWarning):
-    """The neighbourhood graph fell into parts, which were joined."""
+    """The neighbourhood graph fell into parts."""
 
 
 class Geodesic(DissimilarityTransformer):
@@ -59,9 +67,15 @@ class Geodesic(DissimilarityTransformer):
         missing; the columns of a DataFrame are matched with its rows by label).
     metric_params : dict, optional
         Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
+    approximate : {"auto", True, False}, default="auto"
+        Whether to search for nearly the nearest neighbours, by the package pynndescent, instead of the nearest ones.
+        ``"auto"`` does from 20,000 objects on if it is installed and knows the metric. Not with `radius`.
+    on_disconnected : {"join", "error", "components"}, default="join"
         What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning that
-        counts them, or raise an error.
+        counts them; raise an error; or leave the dissimilarities between parts missing (NaN), so that
+        ``ConditionalMDS(on_disconnected="components")`` fits each part on its own.
+    n_jobs : int, optional
+        Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
     dtype : {"float64", "float32"}, default="float64"
         Type of the result; float32 takes half the memory.
 
@@ -72,7 +86,9 @@ class Geodesic(DissimilarityTransformer):
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         Lengths of the shortest paths.
     n_components_joined_ : int
-        Number of parts that were joined; 1 if the graph was connected.
+        Number of parts the neighbours alone leave; 1 if the graph was connected.
+    approximate_ : bool
+        Whether neighbours were searched for approximately.
 
     Examples
     --------
@@ -92,22 +108,27 @@ class Geodesic(DissimilarityTransformer):
         mutual: bool = False,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
+        approximate: Any = "auto",
         on_disconnected: str = "join",
         dtype: str = "float64",
+        n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.mutual = mutual
         self.metric = metric
         self.metric_params = metric_params
+        self.approximate = approximate
         self.on_disconnected = on_disconnected
         self.dtype = dtype
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.positive_only = self._precomputed
         tags.input_tags.allow_nan = self._precomputed
+        tags.input_tags.sparse = self._precomputed
         return tags
 
     @property
@@ -136,9 +157,12 @@ class Geodesic(DissimilarityTransformer):
                 f"an object has at most {len(values) - 1} neighbours."
             )
         self._fit_X = values
+        self.approximate_ = self._choose_approximate(len(values))
         self._search = None if self._precomputed else self._make_search().fit(values)
         self.graph_ = self._connected(self._graph())
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
+        if self.on_disconnected == "components":
+            self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
         return self
 
@@ -167,7 +191,8 @@ class Geodesic(DissimilarityTransformer):
                     f"radius={self.radius}); enlarge these, or leave it out."
                 )
             first = self._first_steps(np.asarray(lengths), np.asarray(neighbours))
-            D[row] = np.min(lengths[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
+            # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
+            D[row] = np.fmin.reduce(lengths[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
         return D
 
     def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
@@ -201,8 +226,32 @@ class Geodesic(DissimilarityTransformer):
         if self.radius is not None and (not number or not self.radius > 0):
             raise ValueError(f"radius={self.radius!r} must be a number above 0.")
         require_flag("mutual", self.mutual)
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
+        require_choice("on_disconnected", self.on_disconnected, ("join", "error", "components"))
+        require_jobs(self.n_jobs)
+        self._check_approximate()
         require_choice("dtype", self.dtype, DTYPES)
+
+    def _check_approximate(self) -> None:
+        if not isinstance(self.approximate, bool | np.bool_) and self.approximate != "auto":
+            raise ValueError(f"approximate={self.approximate!r} must be 'auto', True or False.")
+        if self.approximate is True and (self._precomputed or self.n_neighbors is None):
+            raise ValueError(
+                f"approximate=True with metric={self.metric!r} and n_neighbors={self.n_neighbors}: only the k nearest "
+                "rows of a table of features are searched for approximately; pass n_neighbors and features, or "
+                "approximate=False."
+            )
+
+    def _choose_approximate(self, n: int) -> bool:
+        """Tell whether to search approximately, and require the package if the user does."""
+        if isinstance(self.approximate, bool | np.bool_):
+            if self.approximate:
+                require_package("pynndescent", "approximate=True", "graphs")
+            return bool(self.approximate)
+        if n < APPROXIMATE_FROM or self._precomputed or self.n_neighbors is None or not find_spec("pynndescent"):
+            return False
+        from pynndescent.distances import named_distances
+
+        return callable(self.metric) or self.metric in named_distances
 
     def _read(self, X: Any) -> Array:
         """Return features, or dissimilarities checked and with their columns in the order of their rows."""
@@ -219,6 +268,7 @@ class Geodesic(DissimilarityTransformer):
         if not self._precomputed:
             features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
             return features
+        X = new_rows(X, self._labels, self.n_features_in_)
         values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
         if values.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -230,12 +280,21 @@ class Geodesic(DissimilarityTransformer):
         return values
 
     def _make_search(self) -> NearestNeighbors:
-        return NearestNeighbors(metric=self.metric, metric_params=self.metric_params)
+        return NearestNeighbors(metric=self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
 
     def _graph(self) -> Any:
         rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
         if self._search is None:
             return graph_from_dissimilarities(self._fit_X, **rule)
+        if self.approximate_:
+            return graph_from_approximate_neighbours(
+                self._fit_X,
+                n_neighbors=int(self.n_neighbors or 1),
+                mutual=self.mutual,
+                metric=self.metric,
+                metric_params=self.metric_params,
+                n_jobs=self.n_jobs,
+            )
         return graph_from_features(self._search, **rule)
 
     def _connected(self, graph: Any) -> Any:
@@ -246,6 +305,9 @@ class Geodesic(DissimilarityTransformer):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise n_neighbors or radius, or pass on_disconnected='join'.")
+        if self.on_disconnected == "components":
+            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
+            return graph
         warn_user(
             f"{parts}, which were joined by the shortest edges between them; raise n_neighbors or radius to avoid it.",
             DisconnectedGraphWarning,

@@ -16,11 +16,13 @@ from ..checking import (
     align_columns,
     check_dissimilarities,
     is_pandas,
+    new_rows,
     numbers,
     require_choice,
     require_coef,
     require_integer,
     require_jobs,
+    with_labels,
 )
 from ..engines import Engine
 from ..kernels import Workers
@@ -195,12 +197,16 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             each fitted object the same.
         """
         check_is_fitted(self)
+        if self._precomputed:
+            X = new_rows(X, self._labels, self.n_features_in_)
+        labels = X.index if is_pandas(X) else None
         delta = self._read_new_dissimilarities(X)
-        known_map = self._known_of_new(known, len(delta), X.index if is_pandas(X) else None)
+        known_map = self._known_of_new(known, len(delta), labels)
         # cdist cannot take tables without columns.
         c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
         U = self._place(delta.astype(np.float64) * self._scale, c)
-        return np.asarray((U / self._scale).astype(delta.dtype))
+        placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
+        return placed
 
     def _place(self, delta: Array, c: Array) -> Array:
         raise NotImplementedError

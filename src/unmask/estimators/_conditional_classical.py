@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
+from ..checking import with_labels
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import build_pairs, check_dimension, check_known
@@ -109,7 +110,8 @@ class ConditionalClassicalMDS(ConditionalMap):
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
         """Compute the map and return it; see :meth:`fit`."""
-        embedding: Array = self.fit(X, known=known).embedding_
+        self.fit(X, known=known)
+        embedding: Array = with_labels(self, self.embedding_, self._labels)
         return embedding
 
     def _check_new_cells(self, values: Array) -> None:

@@ -19,6 +19,7 @@ from ..checking import (
     require_integer,
     require_number,
     warn_user,
+    with_labels,
 )
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
@@ -186,6 +187,7 @@ class ConditionalMDS(ConditionalMap):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
+        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
         return tags
 
     def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> ConditionalMDS:
@@ -229,7 +231,8 @@ class ConditionalMDS(ConditionalMap):
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        embedding: Array = self.fit(X, known=known, weights=weights).embedding_
+        self.fit(X, known=known, weights=weights)
+        embedding: Array = with_labels(self, self.embedding_, self._labels)
         return embedding
 
     def _check_parameters(self) -> int:

@@ -11,6 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 from .._typing import Array, IntArray
 
 BLOCK = 512
+# Approximate search looks for this many times the neighbours wanted.
+WIDER = 3
 
 
 def graph_from_dissimilarities(
@@ -49,6 +51,26 @@ def graph_from_features(
     else:
         directed = search.kneighbors_graph(n_neighbors=n_neighbors, mode="distance").tocoo()
     return symmetric_graph(directed.row, directed.col, directed.data, directed.shape[0], mutual=mutual)
+
+
+def graph_from_approximate_neighbours(
+    X: Array, *, n_neighbors: int, mutual: bool, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None
+) -> sp.csr_array:
+    """Return the symmetric graph of nearly the nearest rows, by pynndescent: time N log N and a bit, not N squared."""
+    import pynndescent
+
+    # Searching for more than are wanted finds the wanted ones far more surely. The seed makes a fit repeatable.
+    sought = min(WIDER * n_neighbors + 1, len(X) - 1)
+    index = pynndescent.NNDescent(
+        X, metric=metric, metric_kwds=metric_params, n_neighbors=sought, random_state=0, n_jobs=n_jobs
+    )
+    neighbours, lengths = index.neighbor_graph
+    # An object is its own nearest neighbour, though not always the first of duplicates: it goes to the end.
+    lengths = np.where(neighbours == np.arange(len(X))[:, None], np.inf, lengths)
+    order = np.argsort(lengths, axis=1, kind="stable")[:, :n_neighbors]
+    i = np.repeat(np.arange(len(X)), n_neighbors)
+    j, length = (np.take_along_axis(table, order, axis=1).ravel() for table in (neighbours, lengths))
+    return symmetric_graph(i, j, length.astype(np.float64), len(X), mutual=mutual)
 
 
 def symmetric_graph(i: IntArray, j: IntArray, length: Array, n: int, *, mutual: bool) -> sp.csr_array:

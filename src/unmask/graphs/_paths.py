@@ -8,25 +8,31 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from .._typing import Array
+from .._typing import Array, IntArray
 
 BLOCK = 512
 
 
-def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64) -> Array:
+def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64, sources: IntArray | None = None) -> Array:
     """Return the lengths of the shortest paths between all objects of a symmetric graph (Dijkstra).
 
     Time: N (edges + N log N). The paths from a block of objects are found at a time, so that a float32 result needs no
-    float64 copy of it. A path and its reverse are the same to the last bit.
+    float64 copy of it. A path and its reverse are the same to the last bit. With ``sources`` only the paths from these
+    are found, one row for each. Where there is no path the length is infinite.
     """
-    n = graph.shape[0]
-    D = np.empty((n, n), dtype=dtype)
-    for first in range(0, n, BLOCK):
-        rows = np.arange(first, min(first + BLOCK, n))
+    wanted = np.arange(graph.shape[0]) if sources is None else sources
+    D = np.empty((len(wanted), graph.shape[0]), dtype=dtype)
+    for first in range(0, len(wanted), BLOCK):
         # The graph is symmetric already: searching it as directed saves making it so again.
-        D[rows] = dijkstra(graph, directed=True, indices=rows)
-        # Sums in another order differ by rounding: the first of the two stands for both.
-        D[rows, :first] = D[:first, rows].T
-        square = D[rows, first : first + len(rows)]
-        D[rows, first : first + len(rows)] = np.triu(square) + np.triu(square, 1).T
+        D[first : first + BLOCK] = dijkstra(graph, directed=True, indices=wanted[first : first + BLOCK])
+        if sources is None:
+            _mirror(D, first, min(first + BLOCK, len(wanted)))
     return D
+
+
+def _mirror(D: Array, first: int, last: int) -> None:
+    """Put the upper triangle in place of the lower one, up to ``last``: sums in another order differ by rounding."""
+    D[first:last, :first] = D[:first, first:last].T
+    square = D[first:last, first:last]
+    lower = np.tril_indices(last - first, -1)
+    square[lower] = square.T[lower]

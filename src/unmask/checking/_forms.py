@@ -1,0 +1,217 @@
+"""The forms in which people have dissimilarities, each turned into a table: one row per object.
+
+A form is recognised by what it offers, not by its class, so that no package is imported to look: scikit-bio's distance
+matrices, networks of networkx, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever is none of
+these passes unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import Array, IntArray
+from ..graphs import network_graph, shortest_paths
+from ._labels import is_pandas, quote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Table(NamedTuple):
+    """A table (anything that a square table may be), and the objects' labels where the form has them."""
+
+    values: Any
+    labels: pd.Index | None
+
+
+def square_table(data: Any) -> Table:
+    """Return dissimilarities in any form as a square table."""
+    for recognises, convert in _SQUARE_FORMS:
+        if recognises(data):
+            return convert(data)
+    return Table(data, None)
+
+
+def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
+    """Return dissimilarities of new objects to the fitted ones as a table with one column per fitted object."""
+    if sp.issparse(data):
+        return _filled(data, data.shape)
+    if not is_long(data):
+        return data
+    import pandas as pd
+
+    new, fitted, lengths = _columns_of_pairs(data)
+    rows = pd.Index(pd.unique(pd.Series(new)))
+    columns = pd.RangeIndex(n_fitted) if labels is None else labels
+    at = columns.get_indexer(pd.Index(fitted))
+    if (at < 0).any():
+        raise ValueError(
+            f"the long table of new dissimilarities names {quote(pd.unique(pd.Series(fitted)[at < 0]))} in its second "
+            "column, which were not fitted; put new objects into the first column and fitted ones into the second."
+        )
+    values = _placed(rows.get_indexer(pd.Index(new)), at, lengths, (len(rows), n_fitted), (rows, columns))
+    return pd.DataFrame(values, index=rows, columns=columns)
+
+
+# ---- distance matrices and networks
+
+
+def _is_distance_matrix(data: Any) -> bool:
+    return hasattr(data, "ids") and hasattr(data, "condensed_form")
+
+
+def _from_distance_matrix(data: Any) -> Table:
+    import pandas as pd
+
+    dense = data.redundant_form() if hasattr(data, "redundant_form") else data.data
+    return Table(dense, pd.Index(list(data.ids)))
+
+
+def is_network(data: Any) -> bool:
+    """Tell a networkx graph from everything else."""
+    return all(hasattr(data, name) for name in ("nodes", "edges", "adj", "is_directed"))
+
+
+def _from_network(data: Any) -> Table:
+    import pandas as pd
+
+    graph, nodes = network_graph(data, weight="weight")
+    D = shortest_paths(graph)
+    D[np.isinf(D)] = np.nan  # no path: missing, which is reported as any other missing dissimilarity
+    return Table(D, pd.Index(nodes, tupleize_cols=False))
+
+
+# ---- sparse matrices and condensed vectors
+
+
+def _from_sparse(data: Any) -> Table:
+    rows, columns = data.shape
+    if rows != columns:
+        return Table(_filled(data, data.shape), None)  # refused right after, with the shape in the message
+    values = _filled(data, data.shape)
+    coo = sp.coo_array(data)
+    above, below = coo.coords[0] < coo.coords[1], coo.coords[0] > coo.coords[1]
+    if not (above.any() and below.any()):  # one triangle is stored and stands for both
+        values = np.where(np.isnan(values), values.T, values)
+    diagonal = np.diagonal(values).copy()
+    np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
+    return Table(values, None)
+
+
+def _filled(data: Any, shape: tuple[int, int]) -> Array:
+    """Return a dense table, NaN where nothing is stored; a stored zero is a dissimilarity of zero."""
+    summed = sp.csr_array(data)
+    summed.sum_duplicates()
+    coo = summed.tocoo()
+    values = np.full(shape, np.nan, dtype=np.float32 if coo.dtype == np.float32 else np.float64)
+    values[coo.coords] = coo.data
+    return values
+
+
+def _is_condensed(data: Any) -> bool:
+    if is_pandas(data):
+        return not hasattr(data, "columns") and data.index.nlevels == 1 and len(data) > 1
+    return isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iuf"
+
+
+def _from_condensed(data: Any) -> Table:
+    values = np.asarray(data)
+    n = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
+    if n * (n - 1) // 2 != len(values):
+        raise ValueError(
+            f"dissimilarities has 1 dimension and {len(values)} entries; a condensed vector of n objects has "
+            f"n(n-1)/2 of them ({(n - 1) * (n - 2) // 2}, {n * (n - 1) // 2} or {n * (n + 1) // 2} would do). "
+            "Reshape your data, or pass a square table."
+        )
+    square = np.zeros((n, n), dtype=np.float32 if values.dtype == np.float32 else np.float64)
+    upper = np.triu_indices(n, 1)
+    square[upper] = values
+    square.T[upper] = values
+    return Table(square, None)
+
+
+# ---- long tables of pairs
+
+
+def is_long(data: Any) -> bool:
+    """Tell a long table (i, j, d) from a square one: three columns, the first two of which can be labels."""
+    if is_pandas(data) and not hasattr(data, "columns"):
+        return bool(data.index.nlevels == 2)  # a Series with the pairs as its index
+    if not (hasattr(data, "columns") and len(data.columns) == 3):
+        return False
+    kinds = [_kind(data[name]) for name in list(data.columns)[:2]]
+    # Three objects have a square table of three columns too; there, numbers are dissimilarities.
+    return all(kind != "f" for kind in kinds) and (len(data) != 3 or any(kind == "O" for kind in kinds))
+
+
+def _kind(column: Any) -> str:
+    """Return "f" for measured numbers, "i" for whole ones and "O" for labels of any other type."""
+    kind = np.asarray(column).dtype.kind
+    return kind if kind in "fi" else "i" if kind in "bu" else "O"
+
+
+def _from_long(data: Any) -> Table:
+    import pandas as pd
+
+    first, second, lengths = _columns_of_pairs(data)
+    # Objects in the order in which they appear, reading row by row.
+    labels = pd.Index(pd.unique(pd.Series(np.column_stack([first, second]).ravel()).infer_objects()))
+    i, j = labels.get_indexer(pd.Index(first)), labels.get_indexer(pd.Index(second))
+    values = _placed(i, j, lengths, (len(labels), len(labels)), (labels, labels))
+    given = np.zeros(values.shape, dtype=bool)
+    given[i, j] = True
+    values = np.where(given, values, values.T)  # a pair named once stands for both directions
+    diagonal = np.diagonal(values).copy()
+    np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
+    return Table(values, labels)
+
+
+def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
+    """Return the two labels and the dissimilarity of each row."""
+    import pandas as pd
+
+    if not hasattr(data, "columns"):
+        first, second, lengths = data.index.get_level_values(0), data.index.get_level_values(1), data
+        names: list[Any] = [*data.index.names, data.name]
+    else:
+        names = list(data.columns)
+        first, second, lengths = (data[name] for name in names)
+    ends = [np.asarray(end, dtype=object) for end in (first, second)]
+    for name, end in zip(names, ends, strict=False):
+        if pd.isna(end).any():
+            raise ValueError(f"the long table of dissimilarities has a missing label in column {str(name)!r}; fill it.")
+    try:
+        return ends[0], ends[1], np.asarray(lengths, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the long table of dissimilarities has cells in its third column, {str(names[2])!r}, that are not "
+            "numbers; the columns must be object, object, dissimilarity, in this order."
+        ) from None
+
+
+def _placed(i: IntArray, j: IntArray, lengths: Array, shape: tuple[int, int], labels: tuple[Any, Any]) -> Array:
+    """Return a table with the lengths in their places and NaN elsewhere; each place may be named once."""
+    flat = i.astype(np.int64) * shape[1] + j
+    _, first, count = np.unique(flat, return_index=True, return_counts=True)
+    if (count > 1).any():
+        twice = int(first[np.argmax(count > 1)])
+        raise ValueError(
+            f"the long table of dissimilarities names the pair ({labels[0][i[twice]]!r}, {labels[1][j[twice]]!r}) "
+            f"{count.max()} times; keep one row per pair, for example their mean."
+        )
+    values = np.full(shape, np.nan)
+    values[i, j] = lengths
+    return values
+
+
+_SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
+    (is_network, _from_network),
+    (_is_distance_matrix, _from_distance_matrix),
+    (sp.issparse, _from_sparse),
+    (is_long, _from_long),
+    (_is_condensed, _from_condensed),
+)

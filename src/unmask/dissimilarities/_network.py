@@ -1,0 +1,155 @@
+"""Dissimilarities between the nodes of a network: the lengths of shortest paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array, IntArray
+from ..checking import (
+    MissingDissimilarityWarning,
+    is_network,
+    quote,
+    require_choice,
+    warn_user,
+    with_labels,
+)
+from ..graphs import adjacency_graph, components, network_graph, shortest_paths
+from ._base import DTYPES, DissimilarityTransformer
+
+
+class NetworkDissimilarity(DissimilarityTransformer):
+    """Lengths of the shortest paths between the nodes of a network.
+
+    Scaling these draws the network; scaling them given known attributes of the nodes draws it with these conditioned
+    out, so that what else ties nodes together comes to light (:func:`unmask.plotting.plot_network` does both).
+
+    Time grows with N (edges + N log N), memory with N squared.
+
+    Parameters
+    ----------
+    weight : str or None, default="weight"
+        Attribute of a networkx graph's edges that holds their length; an edge without it has length 1. None counts
+        edges. (A strength is not a length: the stronger the tie, the shorter it should be.) A sparse matrix has its
+        lengths as entries.
+    on_disconnected : {"error", "missing"}, default="error"
+        What to do with a network that falls into parts, between which there is no path: raise an error that counts
+        them, or leave the dissimilarities between parts missing (NaN), with a warning.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+
+    Attributes
+    ----------
+    graph_ : scipy sparse array of shape (n_nodes, n_nodes)
+        The network, symmetric, with lengths of edges.
+    dissimilarities_ : ndarray of shape (n_nodes, n_nodes)
+        Lengths of the shortest paths.
+    nodes_ : list
+        The nodes, in the order of the rows.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from unmask.dissimilarities import NetworkDissimilarity
+    >>> NetworkDissimilarity().fit_transform(nx.path_graph(4))[0]
+    array([0., 1., 2., 3.])
+    """
+
+    def __init__(
+        self, weight: str | None = "weight", *, on_disconnected: str = "error", dtype: str = "float64"
+    ) -> None:
+        self.weight = weight
+        self.on_disconnected = on_disconnected
+        self.dtype = dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a network: no table of features
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> NetworkDissimilarity:
+        """Find the shortest paths.
+
+        Parameters
+        ----------
+        X : networkx graph, or scipy sparse matrix of shape (n_nodes, n_nodes)
+            The network. It has no direction: a sparse matrix stores each edge both ways or in one triangle only.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : NetworkDissimilarity
+        """
+        if self.weight is not None and not isinstance(self.weight, str):
+            raise ValueError(f"weight={self.weight!r} must be the name of an attribute of the edges, or None.")
+        require_choice("on_disconnected", self.on_disconnected, ("error", "missing"))
+        require_choice("dtype", self.dtype, DTYPES)
+        self.graph_, self.nodes_, self._labels = self._read(X)
+        self.n_features_in_ = len(self.nodes_)
+        self._check_connected()
+        self.dissimilarities_ = self._paths(self.graph_, np.arange(len(self.nodes_)))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the lengths of the shortest paths from every node of a network to the fitted nodes.
+
+        Parameters
+        ----------
+        X : networkx graph, or scipy sparse matrix
+            A network that holds the fitted nodes (in a sparse matrix: as its first rows), and perhaps others.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes_given, n_nodes_fitted)
+        """
+        check_is_fitted(self)
+        graph, nodes, labels = self._read(X)
+        place = {node: position for position, node in enumerate(nodes)}
+        absent = [node for node in self.nodes_ if node not in place]
+        if absent:
+            raise ValueError(
+                f"the network lacks {len(absent)} of the fitted nodes: {quote(absent)}; paths to them need a network "
+                "that holds them."
+            )
+        D = self._paths(graph, np.array([place[node] for node in self.nodes_])).T
+        labelled: Array = with_labels(self, D, labels)
+        return labelled
+
+    def _read(self, X: Any) -> tuple[Any, list[Any], Any]:
+        """Return the graph, its nodes, and labels where the nodes have names."""
+        if is_network(X):
+            import pandas as pd
+
+            graph, nodes = network_graph(X, self.weight)
+            return graph, nodes, pd.Index(nodes, tupleize_cols=False)
+        if sp.issparse(X):
+            graph = adjacency_graph(X)
+            return graph, list(range(graph.shape[0])), None
+        raise TypeError(
+            f"X is {type(X).__name__}; pass a networkx graph or a scipy sparse matrix of edges "
+            "(scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
+        )
+
+    def _check_connected(self) -> None:
+        count, component = components(self.graph_)
+        if count == 1:
+            return
+        sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+        parts = f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes)"
+        if self.on_disconnected == "error":
+            raise ValueError(
+                f"{parts}, between which there is no path; pass one of them, or on_disconnected='missing'."
+            )
+        warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", MissingDissimilarityWarning)
+
+    def _paths(self, graph: Any, sources: IntArray) -> Array:
+        """Return the lengths of the shortest paths from the sources; NaN where there is none."""
+        D = shortest_paths(graph, self.dtype, sources)
+        D[np.isinf(D)] = np.nan
+        return D

@@ -1,0 +1,83 @@
+"""Networks as people have them: graphs of networkx, and sparse matrices of edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._neighbours import symmetric_graph
+
+
+def network_graph(network: Any, weight: str | None) -> tuple[sp.csr_array, list[Any]]:
+    """Return the symmetric graph of a networkx graph and its nodes; an edge without ``weight`` has length 1.
+
+    Of parallel edges the shortest counts; loops say nothing about other nodes and are left out.
+    """
+    if network.is_directed():
+        raise ValueError(
+            "the network is directed, but dissimilarities have no direction; pass network.to_undirected(), "
+            "or the lengths of paths of your choice as a table."
+        )
+    nodes = list(network.nodes)
+    place = {node: position for position, node in enumerate(nodes)}
+    edges = [(place[a], place[b], 1.0 if length is None else length) for a, b, length in _edges(network, weight)]
+    if not edges:
+        raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
+    i, j, lengths = (np.array(side) for side in zip(*edges, strict=True))
+    _require_lengths(lengths, lambda e: f"({nodes[i[e]]!r}, {nodes[j[e]]!r})")
+    return _shortest_of_parallel(i, j, lengths.astype(np.float64), len(nodes)), nodes
+
+
+def adjacency_graph(adjacency: Any) -> sp.csr_array:
+    """Return the symmetric graph of a sparse matrix of lengths of edges; an absent entry is no edge."""
+    if adjacency.shape[0] != adjacency.shape[1]:
+        raise ValueError(
+            f"the adjacency matrix has shape {adjacency.shape} but must be square, one row and one column per node."
+        )
+    coo = sp.coo_array(sp.csr_array(adjacency).astype(np.float64))
+    i, j = coo.coords
+    _require_lengths(coo.data, lambda e: f"({i[e]}, {j[e]})")
+    if coo.nnz == 0:
+        raise ValueError(
+            f"the network of {adjacency.shape[0]} nodes has no edges; there are no paths between its nodes."
+        )
+    if (i < j).any() and (i > j).any():
+        _require_same_both_ways(sp.csr_array(coo))
+    return _shortest_of_parallel(i, j, coo.data, adjacency.shape[0])
+
+
+def _edges(network: Any, weight: str | None) -> Any:
+    if weight is None:
+        return ((a, b, None) for a, b in network.edges())
+    return network.edges(data=weight, default=None)
+
+
+def _require_lengths(lengths: Any, name: Any) -> None:
+    try:
+        wrong = ~(np.isfinite(lengths) & (lengths >= 0))
+    except TypeError:
+        wrong = np.array([not isinstance(length, int | float) for length in lengths])
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"the edge {name(at)} has length {lengths[at]!r}; lengths must be finite numbers of at least 0. "
+            "Pass weight=None to count edges instead."
+        )
+
+
+def _require_same_both_ways(graph: sp.csr_array) -> None:
+    gap = abs(graph - graph.T).tocoo()
+    if gap.nnz and gap.data.max() > 1e-10 * graph.data.max():
+        at = int(np.argmax(gap.data))
+        i, j = (int(ends[at]) for ends in gap.coords)
+        raise ValueError(
+            f"the adjacency matrix is not symmetric: {graph[i, j]:g} and {graph[j, i]:g} for the nodes {i} and {j}; "
+            "dissimilarities have no direction: store each edge both ways, or in one triangle only."
+        )
+
+
+def _shortest_of_parallel(i: Any, j: Any, lengths: Any, n: int) -> sp.csr_array:
+    order = np.argsort(lengths, kind="stable")  # the first of equal pairs is kept
+    return symmetric_graph(i[order], j[order], lengths[order], n, mutual=False)

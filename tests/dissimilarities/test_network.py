@@ -1,0 +1,85 @@
+"""Shortest-path dissimilarities of networks: against networkx, new nodes, errors."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+
+from tests.helpers import common_checks
+from unmask import ConditionalMDS, MissingDissimilarityWarning
+from unmask.dissimilarities import NetworkDissimilarity
+
+
+@pytest.mark.parametrize(("estimator", "check"), common_checks(NetworkDissimilarity()))
+@pytest.mark.filterwarnings("ignore")
+def test_common_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("weight", [None, "weight", "absent"])
+def test_paths_equal_those_of_networkx(weight):
+    club = nx.karate_club_graph()
+    length = weight if weight == "weight" else None
+    expected = nx.floyd_warshall_numpy(club, weight=length or "none at all")
+    found = NetworkDissimilarity(weight).fit(club)
+    np.testing.assert_array_equal(found.dissimilarities_, expected)
+    assert found.nodes_ == list(club)
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_a_sparse_matrix_of_edges_is_the_same_network(both_ways):
+    club = nx.karate_club_graph()
+    adjacency = nx.to_scipy_sparse_array(club)
+    given = adjacency if both_ways else sp.triu(adjacency)
+    found = NetworkDissimilarity(dtype="float32").fit_transform(given)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, NetworkDissimilarity().fit_transform(club))
+
+
+def test_labels_travel_through_a_pipeline():
+    families = nx.florentine_families_graph()
+    families.remove_node("Pazzi")
+    stages = make_pipeline(NetworkDissimilarity(), ConditionalMDS(metric="precomputed", n_init=2, random_state=0))
+    embedding = stages.set_output(transform="pandas").fit_transform(families)
+    assert list(embedding.index) == list(families)
+    assert list(stages[0].get_feature_names_out()) == list(families)
+
+
+def test_new_nodes_are_reached_through_a_larger_network():
+    small, large = nx.path_graph(4), nx.path_graph(6)
+    fitted = NetworkDissimilarity().fit(small)
+    np.testing.assert_array_equal(fitted.transform(small), fitted.dissimilarities_)
+    np.testing.assert_array_equal(fitted.transform(large)[5], [5, 4, 3, 2])
+    adjacency = nx.to_scipy_sparse_array(large)
+    np.testing.assert_array_equal(NetworkDissimilarity().fit(adjacency[:4, :4]).transform(adjacency)[5], [5, 4, 3, 2])
+    with pytest.raises(ValueError, match="lacks 1 of the fitted nodes: '3'"):
+        fitted.transform(nx.path_graph(3))
+
+
+def test_parts_are_refused_or_missing():
+    parts = nx.disjoint_union(nx.path_graph(3), nx.path_graph(2))
+    with pytest.raises(ValueError, match=r"falls into 2 parts \(of 3, 2 nodes\), between which there is no path"):
+        NetworkDissimilarity().fit(parts)
+    with pytest.warns(MissingDissimilarityWarning, match="2 parts"):
+        D = NetworkDissimilarity(on_disconnected="missing").fit_transform(parts)
+    assert np.isnan(D).sum() == 12
+    np.testing.assert_array_equal(D[0, :3], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "network", "error", "message"),
+    [
+        ({"weight": 3}, nx.path_graph(3), ValueError, "weight=3 must be the name"),
+        ({"on_disconnected": "join"}, nx.path_graph(3), ValueError, "on_disconnected='join' is not one of"),
+        ({"dtype": "int8"}, nx.path_graph(3), ValueError, "dtype='int8' is not one of"),
+        ({}, np.ones((3, 3)), TypeError, "X is ndarray; pass a networkx graph"),
+        ({}, sp.csr_array(np.ones((3, 4))), ValueError, r"shape \(3, 4\) but must be square"),
+        ({}, sp.csr_array((3, 3)), ValueError, "has no edges"),
+        ({}, sp.csr_array([[0, 1.0], [2.0, 0]]), ValueError, "not symmetric: [12] and [12] for the nodes"),
+        ({}, sp.csr_array([[0, -1.0], [-1.0, 0]]), ValueError, r"edge \(0, 1\) has length .*-1.0"),
+    ],
+)
+def test_what_is_wrong_is_said(options, network, error, message):
+    with pytest.raises(error, match=message):
+        NetworkDissimilarity(**options).fit(network)
