@@ -6,8 +6,14 @@ what is not yet known.
 
 from importlib.metadata import version as _version
 
-from .checking import MissingDissimilarityWarning, RedundantKnownWarning
+from .checking import (
+    FewPairsWarning,
+    MissingDissimilarityWarning,
+    RedundantKnownWarning,
+    SmallNeighbourhoodWarning,
+)
 from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from .problem import Cyclic, Nominal, Numeric, Ordinal, Spline
 
 __version__ = _version("unmask")
 
@@ -15,7 +21,14 @@ __all__ = [
     "ConditionalClassicalMDS",
     "ConditionalIsomap",
     "ConditionalMDS",
+    "Cyclic",
+    "FewPairsWarning",
     "MissingDissimilarityWarning",
+    "Nominal",
+    "Numeric",
+    "Ordinal",
     "RedundantKnownWarning",
+    "SmallNeighbourhoodWarning",
+    "Spline",
     "__version__",
 ]

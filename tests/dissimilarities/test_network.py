@@ -37,6 +37,13 @@ def test_a_sparse_matrix_of_edges_is_the_same_network(both_ways):
     np.testing.assert_array_equal(found, NetworkDissimilarity().fit_transform(club))
 
 
+def test_edges_of_a_sparse_matrix_are_counted_without_a_weight():
+    adjacency = nx.to_scipy_sparse_array(nx.karate_club_graph())
+    counted = NetworkDissimilarity(None).fit_transform(adjacency)
+    np.testing.assert_array_equal(counted, NetworkDissimilarity(None).fit_transform(nx.karate_club_graph()))
+    assert adjacency.max() > 1  # the input keeps its lengths
+
+
 def test_labels_travel_through_a_pipeline():
     families = nx.florentine_families_graph()
     families.remove_node("Pazzi")

@@ -286,7 +286,7 @@ def test_large_contiguous_input_is_not_copied(rng):
     D = noisy_distances(rng, 50)
     for array in (D, np.asfortranarray(D), D.astype(np.float32)):
         workers = Workers(1)
-        pairs = build_pairs(check_dissimilarities(array, symmetrize=None, workers=workers), None, None, workers)
+        pairs = build_pairs(check_dissimilarities(array, symmetrize=None, workers=workers), None, None, workers)[0]
         assert np.shares_memory(pairs.D, array)
 
 

@@ -47,7 +47,7 @@ def setting(rng):
 def test_adjoint_is_the_transpose_of_lift(setting, rng, coef, orthogonal):
     _, _, structure = setting[0](coef, orthogonal)
     theta, G = rng.standard_normal(structure.size), rng.standard_normal((structure.n, structure.k))
-    assert np.sum(structure.lift(theta) * G) == pytest.approx(theta @ structure.adjoint(G), rel=1e-12)
+    assert np.sum(structure.lift(theta) * G) == pytest.approx(theta @ structure.adjoint(theta, G), rel=1e-12)
 
 
 @pytest.mark.parametrize("coef", COEFS)
@@ -87,7 +87,7 @@ def test_keeping_part_of_the_known_space_is_undone_by_packing(setting, rng):
     U, B = rng.standard_normal((free.n, free.p)), np.eye(known.n_kept)
     np.testing.assert_allclose(structure.unknown(structure.pack(U, B)), U, atol=1e-12)
     theta, G = rng.standard_normal(structure.size), rng.standard_normal((structure.n, structure.k))
-    assert np.sum(structure.lift(theta) * G) == pytest.approx(theta @ structure.adjoint(G), rel=1e-12)
+    assert np.sum(structure.lift(theta) * G) == pytest.approx(theta @ structure.adjoint(theta, G), rel=1e-12)
 
 
 def test_leak_penalty_is_the_explained_sum_of_squares_and_has_its_gradient(setting, rng):

@@ -1,7 +1,13 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
-from ._exceptions import MissingDissimilarityWarning, RedundantKnownWarning, warn_user
+from ._exceptions import (
+    FewPairsWarning,
+    MissingDissimilarityWarning,
+    RedundantKnownWarning,
+    SmallNeighbourhoodWarning,
+    warn_user,
+)
 from ._forms import is_long, is_network, new_rows
 from ._labels import align_columns, align_rows, is_pandas, name_object, quote, with_labels
 from ._parameters import (
@@ -16,8 +22,10 @@ from ._parameters import (
 
 __all__ = [
     "Dissimilarities",
+    "FewPairsWarning",
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",
+    "SmallNeighbourhoodWarning",
     "align_columns",
     "align_rows",
     "check_dissimilarities",

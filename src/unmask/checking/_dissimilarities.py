@@ -29,6 +29,7 @@ class Dissimilarities:
     labels: pd.Index | None
     missing: int  # pairs
     largest: float
+    asymmetry: float = 0.0  # share of the sum of squares that averaging the two halves threw away
 
     @property
     def n(self) -> int:
@@ -54,7 +55,9 @@ def check_dissimilarities(
     if not allow_missing:
         _require_complete(values)
     _require_square(values)
+    asymmetry = 0.0
     if symmetrize == "mean":
+        asymmetry = _skew_share(values)
         values = _mean_of_both_halves(values)
     contiguous = _contiguous(values)
     survey = kernels.fused().survey(contiguous, workers)
@@ -65,7 +68,7 @@ def check_dissimilarities(
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(contiguous, labels, survey.missing, survey.largest)
+    return Dissimilarities(contiguous, labels, survey.missing, survey.largest, asymmetry)
 
 
 def numbers(data: Any, what: str) -> Array:
@@ -164,6 +167,16 @@ def _mean_of_both_halves(values: Array) -> Array:
     """Average the two dissimilarities of each pair; where one is missing the other stands alone."""
     mean = (values + values.T) / 2
     return np.where(np.isnan(mean), np.where(np.isnan(values), values.T, values), mean)
+
+
+def _skew_share(values: Array) -> float:
+    """Return the share of the sum of squares in the skew-symmetric part, of the pairs given both ways."""
+    both = np.where(np.isfinite(values) & np.isfinite(values.T), values, 0.0).astype(np.float64)
+    size = float(np.abs(both).max(initial=0.0))
+    if size == 0.0:
+        return 0.0
+    both /= size
+    return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
 
 
 def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> None:

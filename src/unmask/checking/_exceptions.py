@@ -14,6 +14,14 @@ class RedundantKnownWarning(UserWarning):
     """Some known columns carry no information of their own and were left out."""
 
 
+class FewPairsWarning(UserWarning):
+    """Some objects have too few dissimilarities to be held in place."""
+
+
+class SmallNeighbourhoodWarning(UserWarning):
+    """The neighbourhood of curvilinear weights could not shrink as far as it should."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code, however many calls of this library or scikit-learn lie between."""
     level = 1

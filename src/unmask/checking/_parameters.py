@@ -33,10 +33,10 @@ def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
 def require_coef(value: Any) -> None:
     """Raise unless ``value`` names a structure of the coefficients or lists groups of columns."""
     if isinstance(value, str):
-        require_choice("coef", value, ("full", "diagonal", "grouped"))
+        require_choice("coef", value, ("auto", "full", "diagonal", "grouped"))
     elif not (isinstance(value, Sequence) and all(isinstance(g, Sequence) and not isinstance(g, str) for g in value)):
         raise ValueError(
-            f"coef={value!r} must be 'full', 'diagonal', 'grouped' or a list of groups of columns, "
+            f"coef={value!r} must be 'auto', 'full', 'diagonal', 'grouped' or a list of groups of columns, "
             "for example [['x', 'y'], ['age']]."
         )
 

@@ -2,5 +2,6 @@
 
 from ._car_brands import make_car_brands
 from ._kinship import load_kinship
+from ._texts import load_kjv_bible
 
-__all__ = ["load_kinship", "make_car_brands"]
+__all__ = ["load_kinship", "load_kjv_bible", "make_car_brands"]

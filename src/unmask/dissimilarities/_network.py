@@ -34,7 +34,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
     weight : str or None, default="weight"
         Attribute of a networkx graph's edges that holds their length; an edge without it has length 1. None counts
         edges. (A strength is not a length: the stronger the tie, the shorter it should be.) A sparse matrix has its
-        lengths as entries.
+        lengths as entries, unless None counts edges.
     on_disconnected : {"error", "missing"}, default="error"
         What to do with a network that falls into parts, between which there is no path: raise an error that counts
         them, or leave the dissimilarities between parts missing (NaN), with a warning.
@@ -130,6 +130,8 @@ class NetworkDissimilarity(DissimilarityTransformer):
             return graph, nodes, pd.Index(nodes, tupleize_cols=False)
         if sp.issparse(X):
             graph = adjacency_graph(X)
+            if self.weight is None:
+                graph.data[:] = 1.0
             return graph, list(range(graph.shape[0])), None
         raise TypeError(
             f"X is {type(X).__name__}; pass a networkx graph or a scipy sparse matrix of edges "

@@ -5,12 +5,20 @@ from __future__ import annotations
 from ..kernels import Pairs, Workers
 from ..problem import Edges
 from ._edges import EdgeEngine
+from ._levels import LevelEngine
 from ._memory import MemoryEngine
 from ._protocol import Engine
 
-__all__ = ["EdgeEngine", "Engine", "MemoryEngine", "make_engine"]
+__all__ = ["EdgeEngine", "Engine", "LevelEngine", "MemoryEngine", "make_engine"]
 
 
-def make_engine(pairs: Pairs | Edges, workers: Workers) -> Engine:
-    """Return the engine that suits the pairs."""
-    return EdgeEngine(pairs) if isinstance(pairs, Edges) else MemoryEngine(pairs, workers)
+def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:
+    """Return the engine that suits the pairs and the measurement level of their dissimilarities."""
+    if isinstance(pairs, Edges):
+        if level != "ratio":
+            raise ValueError(
+                f"level={level!r} with sparse weights: transformed dissimilarities are kept as a square table, so that "
+                "nothing would be saved; pass weights.toarray(), or level='ratio'."
+            )
+        return EdgeEngine(pairs)
+    return MemoryEngine(pairs, workers) if level == "ratio" else LevelEngine(pairs, workers, level, ties)

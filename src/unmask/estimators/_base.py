@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     align_columns,
@@ -26,8 +27,19 @@ from ..checking import (
 )
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, canonical_correlations, known_table, symmetric_root
-from ..solvers import canonical_map
+from ..problem import KnownFeatures, canonical_correlations, known_table
+from ..solvers import canonical_by_component, canonical_map, side_by_side
+from ._tables import (
+    Moved,
+    block_roots,
+    coef_table,
+    corrected_table,
+    importance_table,
+    imputed_table,
+    level_table,
+    moved_values,
+    summary_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +95,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return checked dissimilarities, computed from features unless they are precomputed."""
         if self._precomputed:
             checked = check_dissimilarities(X, symmetrize=self.symmetrize, workers=workers, allow_missing=allow_missing)
+            self.asymmetry_ = checked.asymmetry
             self.n_features_in_ = checked.n
             if checked.labels is not None and all(isinstance(label, str) for label in checked.labels):
                 self.feature_names_in_ = np.asarray(checked.labels, dtype=object)
@@ -94,8 +107,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._fit_X = features
         D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
-        labels = X.index if is_pandas(X) else None
-        return Dissimilarities(checked.values, labels, checked.missing, checked.largest)
+        self.asymmetry_ = checked.asymmetry
+        return replace(checked, labels=X.index if is_pandas(X) else None)
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
         """Return dissimilarities (new x fitted) for new objects."""
@@ -124,57 +137,85 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
         """Return the fitted scale's coordinates of what is known about new objects."""
         coded: KnownFeatures = self._known
-        if not coded.names:
+        if not coded.features:
             if known is not None:
                 raise ValueError("known was given, but the map was fitted without known features; fit it with known=….")
             return np.empty((rows, 0))
         if known is None:
             raise ValueError(
-                f"known is needed: the map was fitted given {', '.join(coded.names)}; "
+                f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
                 "pass these features of the new objects too."
             )
-        values, names, _ = known_table(known, rows, labels)
+        table = known_table(known, rows, labels)
+        names, wanted = [column.name for column in table], coded.feature_names
         named = hasattr(known, "columns") or getattr(known, "name", None) is not None
-        if named and set(names) == set(coded.names):
-            values = values[:, [names.index(name) for name in coded.names]]
-        elif named or values.shape[1] != len(coded.names):
-            raise ValueError(f"known has columns {list(names)} but the map was fitted given {list(coded.names)}.")
-        return np.asarray(coded.standardise(values) @ self._coef_standard)
+        if named and set(names) == set(wanted):
+            table = [table[names.index(name)] for name in wanted]
+        elif named or len(table) != len(wanted):
+            raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
+        return np.asarray(coded.standardise(coded.encode(table)) @ self._coef_standard)
 
     # ---- reporting
 
-    def _report(self, U: Array, gram: Array, engine: Engine, known: KnownFeatures, checked: Dissimilarities) -> None:
-        """Set the fitted attributes for a map U and BB' in the engine's units."""
-        U = canonical_map(U)
-        roots = _block_roots(gram, known)
-        Z = np.column_stack([U, known.values @ roots])
+    def _report(
+        self,
+        U: Array,
+        gram: Array,
+        Z: Array,
+        engine: Engine,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        component: IntArray | None = None,
+        moved: Moved = (),
+    ) -> None:
+        """Set the fitted attributes for a map U and BB' in the engine's units, and all coordinates Z."""
+        U = canonical_map(U) if component is None else canonical_by_component(U, component)
+        within = moved_values(known, moved) - known.shift
         self._labels = checked.labels
         self._known = known
         self._scale = engine.scale
-        self._coef_standard = roots
-        self._known_map = known.values @ roots
-        self.embedding_ = (U / engine.scale).astype(checked.values.dtype)
+        self._coef_standard = block_roots(gram, known)
+        self._known_map = (within + known.shift) @ self._coef_standard
+        self._fitted = Z / engine.scale
+        self.leak_ = _average(canonical_correlations(U, within))
+        placed = U if component is None else side_by_side(U, component)
+        self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
-        self.leak_ = _average(canonical_correlations(U, known.values))
-        self._report_tables(gram, point_stress)
+        self._report_tables(gram, point_stress, moved)
 
-    def _report_tables(self, gram: Array, point_stress: Array) -> None:
+    def _report_tables(self, gram: Array, point_stress: Array, moved: Moved) -> None:
         import pandas as pd
 
         known: KnownFeatures = self._known
-        names, kept = list(known.names), list(known.kept)
-        scale = known.scale[kept] * self._scale
-        coef = np.zeros((len(names), len(names)))
-        coef[np.ix_(kept, kept)] = _raw_coefficients(gram, known) / self._scale
-        raw = np.zeros(len(names))
-        raw[kept] = np.sqrt(np.diagonal(gram)) / scale
-        n = len(known.values)
-        deviation = known.scale * np.sqrt(n / (n - 1))
-        self.coef_ = pd.DataFrame(coef, index=names, columns=names)
-        self.importance_ = pd.DataFrame({"raw": raw, "standardized": raw * deviation}, index=names)
-        self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
+        index = self._labels
+        self.coef_ = coef_table(known, gram, self._scale)
+        self.importance_ = importance_table(known, gram, self._scale)
+        self.stress_per_point_ = pd.Series(point_stress, index=index, name="stress")
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
+        self.known_summary_ = summary_table(known)
+        self.level_positions_ = level_table(known, self._coef_standard / self._scale)
+        self.known_imputed_ = imputed_table(known, moved, index)
+        self.known_corrected_ = corrected_table(known, moved, index)
+
+    def predict_dissimilarities(self) -> Any:
+        """Return the fitted distances between all objects, those of missing pairs among them.
+
+        Returns
+        -------
+        DataFrame of shape (n_objects, n_objects)
+            In the units of the dissimilarities; where `level` transforms these, in the units of ``disparities_``.
+            Between groups of objects that were mapped apart, NaN.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        distances = cdist(self._fitted, self._fitted)
+        np.fill_diagonal(distances, 0.0)
+        component = getattr(self, "component_", None)
+        if component is not None:
+            distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
+        return pd.DataFrame(distances, index=self._labels, columns=self._labels)
 
     # ---- new objects
 
@@ -204,9 +245,13 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         known_map = self._known_of_new(known, len(delta), labels)
         # cdist cannot take tables without columns.
         c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
-        U = self._place(delta.astype(np.float64) * self._scale, c)
+        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
         placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
         return placed
+
+    def _transformed(self, delta: Array) -> Array:
+        """Return new dissimilarities on the scale of the fitted distances."""
+        return delta
 
     def _place(self, delta: Array, c: Array) -> Array:
         raise NotImplementedError
@@ -215,27 +260,3 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 def _average(values: Array) -> float:
     """Return the mean; 0 where there is nothing to average (nothing known, so nothing can leak)."""
     return float(values.mean()) if len(values) else 0.0
-
-
-def _block_roots(gram: Array, known: KnownFeatures) -> Array:
-    """Return the symmetric positive root of each block of BB'."""
-    roots = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        roots[block] = symmetric_root(gram[block])
-    return roots
-
-
-def _raw_coefficients(gram: Array, known: KnownFeatures) -> Array:
-    """Return the symmetric positive B per unit of the known features as given, block by block.
-
-    With BB' = RR' and S the scales, it is the symmetric root of (R/S)(R/S)', found from the singular values of R/S: no
-    product of two scales is formed, which might overflow.
-    """
-    coef = np.zeros_like(gram)
-    scale = known.scale[list(known.kept)]
-    for group in known.groups:
-        block = np.ix_(group, group)
-        left, singular, _ = np.linalg.svd(symmetric_root(gram[block]) / scale[list(group), None])
-        coef[block] = (left * singular) @ left.T
-    return coef

@@ -10,9 +10,10 @@ from .._typing import Array
 from ..checking import with_labels
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
-from ..problem import build_pairs, check_dimension, check_known
+from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import closed_form
 from ._base import ConditionalMap
+from ._tables import block_roots
 
 
 class ConditionalClassicalMDS(ConditionalMap):
@@ -35,6 +36,9 @@ class ConditionalClassicalMDS(ConditionalMap):
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
         products of two features as well, so that the result does not depend on how the features are coded.
         Negative estimates count as zero.
+    known_types : dict, optional
+        Types of known features, as in :class:`ConditionalMDS`; numeric and nominal ones only. A nominal feature is
+        regressed on by all products of its coded columns, whatever `coef` is.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
@@ -46,7 +50,8 @@ class ConditionalClassicalMDS(ConditionalMap):
         The map, in principal axes. An axis with a negative eigenvalue is zero.
     eigenvalues_ : ndarray of shape (n_components,)
         Leading eigenvalues of the double-centred remainder.
-    coef_, stress_, importance_, leak_, stress_per_point_, known_redundant_
+    coef_, stress_, importance_, leak_, stress_per_point_, asymmetry_, known_redundant_, known_summary_, \
+level_positions_
         As in :class:`ConditionalMDS`.
 
     Examples
@@ -67,6 +72,7 @@ class ConditionalClassicalMDS(ConditionalMap):
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         coef: Any = "diagonal",
+        known_types: dict[Any, Any] | None = None,
         symmetrize: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -74,6 +80,7 @@ class ConditionalClassicalMDS(ConditionalMap):
         self.metric = metric
         self.metric_params = metric_params
         self.coef = coef
+        self.known_types = known_types
         self.symmetrize = symmetrize
         self.n_jobs = n_jobs
 
@@ -96,11 +103,13 @@ class ConditionalClassicalMDS(ConditionalMap):
         p = self._start_fit()
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers, allow_missing=False)
-            coded = check_known(known, checked.n, checked.labels, self.coef)
+            coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
+            _require_linear(coded)
             check_dimension(p, checked.n, coded)
-            engine = make_engine(build_pairs(checked, None, None, workers), workers)
+            engine = make_engine(build_pairs(checked, None, None, workers)[0], workers)
             U, gram, values = closed_form(engine, coded, p)
-            self._report(U, gram, engine, coded, checked)
+            Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
+            self._report(U, gram, Z, engine, coded, checked)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
             means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
@@ -127,3 +136,18 @@ class ConditionalClassicalMDS(ConditionalMap):
         values = np.sum(U**2, axis=0)
         axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))
         return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)
+
+
+def _require_linear(known: KnownFeatures) -> None:
+    """Raise on what a regression of squares cannot estimate."""
+    for feature in known.features:
+        if feature.coding.kind not in ("numeric", "nominal"):
+            raise ValueError(
+                f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
+                "use ConditionalMDS, or declare the feature numeric or nominal."
+            )
+        if len(feature.missing):
+            raise ValueError(
+                f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which the closed form "
+                "cannot estimate; use ConditionalMDS, or fill them."
+            )

@@ -30,10 +30,14 @@ class ConditionalIsomap(ConditionalMDS):
         An object's neighbours are those within this distance.
     mutual : bool, default=False
         Keep an edge only if each of the two objects is a neighbour of the other.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them with a warning, or raise an error.
-    metric, metric_params, coef, weights, leak_penalty, orthogonal, init, n_init, solver, max_iter, tol, symmetrize, \
-n_jobs, random_state, verbose
+    approximate : {"auto", True, False}, default="auto"
+        Whether to search for nearly the nearest neighbours (the package pynndescent); ``"auto"`` does from 20,000
+        objects on if it is installed.
+    on_disconnected : {"join", "error", "components"}, default="join"
+        What to do with a graph that falls into parts: join them with a warning, raise an error, or map each part on its
+        own with common coefficients.
+    metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, orthogonal, init, \
+n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes
@@ -66,11 +70,16 @@ stop_reason_, starts_, known_redundant_
         n_neighbors: int | None = 5,
         radius: float | None = None,
         mutual: bool = False,
+        approximate: Any = "auto",
         on_disconnected: str = "join",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
-        coef: Any = "full",
+        coef: Any = "auto",
+        known_types: dict[Any, Any] | None = None,
+        known_error: dict[Any, float] | None = None,
         weights: str | None = None,
+        level: str = "ratio",
+        ties: str = "primary",
         leak_penalty: float = 0.0,
         orthogonal: bool = False,
         init: Any = "auto",
@@ -88,7 +97,12 @@ stop_reason_, starts_, known_redundant_
             metric=metric,
             metric_params=metric_params,
             coef=coef,
+            known_types=known_types,
+            known_error=known_error,
             weights=weights,
+            level=level,
+            ties=ties,
+            on_disconnected=on_disconnected,
             leak_penalty=leak_penalty,
             orthogonal=orthogonal,
             init=init,
@@ -104,7 +118,9 @@ stop_reason_, starts_, known_redundant_
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.mutual = mutual
-        self.on_disconnected = on_disconnected
+        self.approximate = approximate
+
+    _ON_DISCONNECTED = ("join", "error", "components")
 
     def _read_dissimilarities(self, X: Any, workers: Workers, *, allow_missing: bool = True) -> Dissimilarities:
         """Return geodesic dissimilarities of features or of checked dissimilarities."""
@@ -114,7 +130,9 @@ stop_reason_, starts_, known_redundant_
             mutual=self.mutual,
             metric=self.metric,
             metric_params=self.metric_params,
+            approximate=self.approximate,
             on_disconnected=self.on_disconnected,
+            n_jobs=self.n_jobs,
         )
         if self._precomputed:
             checked = super()._read_dissimilarities(X, workers, allow_missing=allow_missing)
@@ -122,6 +140,7 @@ stop_reason_, starts_, known_redundant_
         else:
             values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
             self._fit_X, labels = values, X.index if is_pandas(X) else None
+            self.asymmetry_ = 0.0
         self.geodesic_.dtype = str(values.dtype)
         paths = self.geodesic_.fit_transform(values)
         return replace(check_dissimilarities(paths, symmetrize=None, workers=workers), labels=labels)

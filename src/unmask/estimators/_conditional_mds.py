@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
+    SmallNeighbourhoodWarning,
     align_rows,
     is_pandas,
     require_choice,
@@ -21,23 +23,42 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import make_engine
+from ..engines import Engine, LevelEngine, make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
-from ..problem import SCHEMES, KnownFeatures, Problem, build_pairs, check_dimension, check_known
+from ..problem import (
+    LEVELS,
+    SCHEMES,
+    TIES,
+    Curve,
+    Edges,
+    KnownFeatures,
+    Problem,
+    build_pairs,
+    check_dimension,
+    check_known,
+    ranked,
+    warn_of_few_pairs,
+)
 from ..solvers import (
     RULES,
     Attempt,
+    Callback,
+    Curvilinear,
     Objective,
+    Settings,
     Solution,
+    Stage,
     Start,
     attempt_all,
     automatic_number,
     best_of,
+    curvilinear,
     fingerprint_vector,
     given_start,
     make_objective,
     make_starts,
     place,
+    within_errors,
 )
 from ._base import ConditionalMap
 
@@ -146,6 +167,7 @@ class ConditionalMDS(ConditionalMap):
     """
 
     __metadata_request__fit = {"known": True, "weights": True}
+    _ON_DISCONNECTED: tuple[str, ...] = ("error", "components")
 
     def __init__(
         self,
@@ -153,8 +175,13 @@ class ConditionalMDS(ConditionalMap):
         *,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
-        coef: Any = "full",
+        coef: Any = "auto",
+        known_types: dict[Any, Any] | None = None,
+        known_error: dict[Any, float] | None = None,
         weights: str | None = None,
+        level: str = "ratio",
+        ties: str = "primary",
+        on_disconnected: str = "error",
         leak_penalty: float = 0.0,
         orthogonal: bool = False,
         init: Any = "auto",
@@ -171,7 +198,12 @@ class ConditionalMDS(ConditionalMap):
         self.metric = metric
         self.metric_params = metric_params
         self.coef = coef
+        self.known_types = known_types
+        self.known_error = known_error
         self.weights = weights
+        self.level = level
+        self.ties = ties
+        self.on_disconnected = on_disconnected
         self.leak_penalty = leak_penalty
         self.orthogonal = orthogonal
         self.init = init
@@ -213,21 +245,113 @@ class ConditionalMDS(ConditionalMap):
         p = self._check_parameters()
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
-            coded = check_known(known, checked.n, checked.labels, self.coef)
-            check_dimension(p, checked.n, coded)
-            pairs = build_pairs(checked, self.weights, weights, workers)
-            problem = Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal))
-            engine = make_engine(problem.pairs, workers)
+            problem, component = self._make_problem(checked, known, weights, p, workers)
+            engine = make_engine(problem.pairs, workers, self.level, self.ties)
             objective = make_objective(problem, engine)
-            attempts = self._attempt(objective, coded, checked, workers)
-            best = best_of(attempts)
-            structure = objective.structure
-            self._report(structure.unknown(best.theta), structure.gram(best.theta), engine, coded, checked)
-            vector = fingerprint_vector(checked.n)[:, None]
-            self._fingerprints = engine.squared_product(vector, np.empty((checked.n, 0)), 0.0)[:, 0]
-        self._floor = pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None
-        self._report_search(best, attempts)
+            attempts = self._attempt(objective, problem.known, checked, workers)
+            stage = self._refine(problem, Stage(objective, best_of(attempts)), workers)
+            self._report_fit(stage, problem.known, checked, component)
+        self._floor = _sammon_floor(problem.pairs)
+        self._report_search(stage.solution, attempts)
         return self
+
+    def _make_problem(
+        self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
+    ) -> tuple[Problem, IntArray | None]:
+        """Check everything that belongs to the problem, and freeze it."""
+        self._refuse_combinations(weights)
+        scheme = None if self.weights == "curvilinear" else self.weights
+        ranks = replace(checked, values=ranked(checked.values), largest=1.0) if self.level == "ordinal" else checked
+        apart = self.on_disconnected == "components"
+        pairs, component = build_pairs(ranks, scheme, weights, workers, apart=apart)
+        coded = check_known(
+            known,
+            checked.n,
+            checked.labels,
+            self.coef,
+            types=self.known_types,
+            errors=self.known_error,
+            component=component,
+        )
+        check_dimension(p, checked.n, coded)
+        warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
+        return Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal)), component
+
+    def _refuse_combinations(self, weights: Any) -> None:
+        """Raise where two options contradict each other, and say which to change."""
+        if self.level != "ratio" and self.weights is not None:
+            raise ValueError(
+                f"weights={self.weights!r} with level={self.level!r}: these weights need dissimilarities in units that "
+                "mean something; use weights=None (or an array in fit), or level='ratio'."
+            )
+        if self.weights == "curvilinear" and self.n_components == 0:
+            raise ValueError("weights='curvilinear' needs a map to go by; use n_components of at least 1.")
+        if self.weights == "curvilinear" and weights is not None:
+            raise ValueError(
+                "weights='curvilinear' finds its own weights and fit received an array of weights; choose one of them."
+            )
+
+    def _refine(self, problem: Problem, stage: Stage, workers: Workers) -> Stage:
+        """Follow the best start through further stages: moving weights, values that move within their errors."""
+        settings = Settings(RULES[self._rule], float(self.tol), int(self.max_iter), self._callback)
+        self.radius_: float | None = None
+        if self.weights == "curvilinear":
+            found = curvilinear(problem, stage, workers, settings)
+            stage, self.radius_ = found.stage, found.radius / stage.objective.engine.scale
+            self._warn_of_radius(found)
+        if problem.known.errors:
+            stage = within_errors(problem, stage, settings)
+        return stage
+
+    def _report_fit(
+        self, stage: Stage, known: KnownFeatures, checked: Dissimilarities, component: IntArray | None
+    ) -> None:
+        import pandas as pd
+
+        engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
+        Z = structure.lift(theta)
+        for name in ("component_", "disparities_"):
+            self.__dict__.pop(name, None)
+        if component is not None:
+            self.component_ = pd.Series(component, index=checked.labels, name="component")
+        self._curve = None
+        if isinstance(engine, LevelEngine):
+            disparities = engine.table(Z) / engine.scale
+            self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
+            self._curve = Curve(checked.values, disparities, ordinal=self.level == "ordinal")
+        self._report(
+            structure.unknown(theta),
+            structure.gram(theta),
+            Z,
+            engine,
+            known,
+            checked,
+            component,
+            structure.moved(theta),
+        )
+        self._fingerprints = self._fingerprints_of(engine, checked)
+
+    def _fingerprints_of(self, engine: Engine, checked: Dissimilarities) -> Array:
+        """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
+        vector = fingerprint_vector(checked.n)
+        if self._curve is None:
+            return np.asarray(engine.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0])
+        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * engine.scale, nan=0.0) ** 2
+        np.fill_diagonal(squares, 0.0)
+        return np.asarray(squares @ vector)
+
+    def _transformed(self, delta: Array) -> Array:
+        # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
+        return delta if self._curve is None else np.where(delta == 0.0, 0.0, self._curve(delta))
+
+    def _warn_of_radius(self, found: Curvilinear) -> None:
+        if found.too_small:
+            warn_user(
+                "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
+                f"small for most; it was kept at radius_={self.radius_:.4g}. Some objects lie far from all others: "
+                "leave them out to let it shrink further.",
+                SmallNeighbourhoodWarning,
+            )
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
@@ -242,6 +366,9 @@ class ConditionalMDS(ConditionalMap):
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
         require_choice("weights", self.weights, (None, *SCHEMES))
+        require_choice("level", self.level, LEVELS)
+        require_choice("ties", self.ties, TIES)
+        require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
         require_number("leak_penalty", self.leak_penalty, 0.0)
         require_number("tol", self.tol, 0.0)
@@ -263,7 +390,7 @@ class ConditionalMDS(ConditionalMap):
     def _attempt(
         self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, workers: Workers
     ) -> list[Attempt]:
-        make_rule = RULES["lbfgs" if self.solver == "auto" else self.solver](objective)
+        make_rule = RULES[self._rule](objective)
         return attempt_all(
             objective,
             self._starts(objective, known, checked),
@@ -271,8 +398,16 @@ class ConditionalMDS(ConditionalMap):
             workers,
             tol=float(self.tol),
             max_iter=int(self.max_iter),
-            callback=_print_iteration if self.verbose > 1 else None,
+            callback=self._callback,
         )
+
+    @property
+    def _rule(self) -> str:
+        return "lbfgs" if self.solver == "auto" else self.solver
+
+    @property
+    def _callback(self) -> Callback | None:
+        return _print_iteration if self.verbose > 1 else None
 
     def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
         if isinstance(self.init, tuple):
@@ -329,7 +464,8 @@ class ConditionalMDS(ConditionalMap):
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
         self.stop_reason_ = best.reason.value
-        rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is best) for kind, s in attempts]
+        lowest = best_of(attempts)
+        rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is lowest) for kind, s in attempts]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
         if self.verbose:
             print(self.starts_.to_string())
@@ -352,6 +488,11 @@ class ConditionalMDS(ConditionalMap):
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
         return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, self._fingerprints)
+
+
+def _sammon_floor(pairs: Pairs | Edges) -> float | None:
+    """Return the dissimilarity as which 0 counts in Sammon's weights; None with other weights."""
+    return pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None
 
 
 def _print_iteration(iteration: int, stress: float) -> None:

@@ -1,15 +1,16 @@
-"""Known features: aligned with the objects, centred, scaled and freed of redundancy."""
+"""Known features: aligned with the objects, coded, centred, scaled and freed of redundancy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Array
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, numbers, quote, warn_user
+from .._typing import Array, IntArray
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, warn_user
+from ._codings import Feature, Inferred, feature_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,21 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class KnownFeatures:
-    """Known features in standard units, and how to bring others into the same units.
+class KnownColumn:
+    """One column of the known table: its name, its own label (a tuple below a two-level header), its cells."""
 
-    ``values`` holds the kept columns only, centred with unit standard deviation; ``groups`` are positions in it.
+    name: str
+    label: Any
+    cells: Any
+
+
+@dataclass(frozen=True)
+class KnownFeatures:
+    """Known features as columns of numbers in standard units, and how to bring others into the same units.
+
+    ``names``, ``reference``, ``centre`` and ``scale`` are of every coded column; ``values`` holds the kept ones only,
+    centred with unit standard deviation, 0 where a cell is missing; ``groups`` are positions in it, and ``ties`` say
+    how the columns of a group share coefficients (see the codings).
     """
 
     names: tuple[str, ...]
@@ -35,15 +47,47 @@ class KnownFeatures:
     scale: Array
     groups: Groups
     redundant: dict[str, str] = field(default_factory=dict)
+    ties: tuple[str, ...] = ()
+    features: tuple[Feature, ...] = ()
+    shift: Array | float = 0.0  # what was taken out of values within separate groups of objects
+    errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
 
     @property
     def n_kept(self) -> int:
         return len(self.kept)
 
+    @property
+    def n_dimensions(self) -> int:
+        """Number of dimensions the known features take of the fitted space."""
+        return sum(
+            1 if tie in ("function", "monotone") else len(g) for g, tie in zip(self.groups, self.ties, strict=True)
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features)
+
     def standardise(self, raw: Array) -> Array:
-        """Return the kept columns of raw values (all columns) in the units of the fit."""
+        """Return the kept columns of coded values (all columns) in the units of the fit."""
         columns = list(self.kept)
         return np.asarray((raw[:, columns] - self.reference[columns] - self.centre[columns]) / self.scale[columns])
+
+    def restore(self, standard: Array, column: int) -> Array:
+        """Return values of a kept column in the units they were coded in."""
+        at = self.kept[column]
+        return np.asarray(standard * self.scale[at] + self.centre[at] + self.reference[at])
+
+    def encode(self, table: list[KnownColumn]) -> Array:
+        """Return all coded columns for new objects; no cell may be missing."""
+        coded = [feature.coding.encode(column.cells) for feature, column in zip(self.features, table, strict=True)]
+        for feature, columns in zip(self.features, coded, strict=True):
+            if not np.isfinite(columns).all():
+                row = int(np.argmax(~np.isfinite(columns).all(axis=1)))
+                raise ValueError(
+                    f"known has no finite value in column {feature.name!r}, row {row}; a new object is placed by what "
+                    "is known about it: fill the cell, or leave the object out."
+                )
+        return np.column_stack(coded) if coded else np.empty((0, 0))
 
 
 def nothing_known(n: int) -> KnownFeatures:
@@ -52,147 +96,344 @@ def nothing_known(n: int) -> KnownFeatures:
     return KnownFeatures((), (), np.empty((n, 0)), empty, empty, empty, ())
 
 
-def check_known(data: Any, n: int, labels: pd.Index | None, coef: str | Sequence[Sequence[Any]]) -> KnownFeatures:
-    """Check, align and standardise known features; ``coef`` says which columns share a block of coefficients."""
+def check_known(
+    data: Any,
+    n: int,
+    labels: pd.Index | None,
+    coef: str | Sequence[Sequence[Any]],
+    *,
+    types: Mapping[Any, Any] | None = None,
+    errors: Mapping[Any, Any] | None = None,
+    component: IntArray | None = None,
+) -> KnownFeatures:
+    """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients.
+
+    ``component`` numbers groups of objects between which no dissimilarity counts: nothing is learned from a feature's
+    differences between them, so the columns are centred within each.
+    """
     if data is None:
+        _require_nothing_declared(types, errors)
         return nothing_known(n)
-    raw, names, columns = known_table(data, n, labels)
-    if raw.shape[1] == 0:
+    table = known_table(data, n, labels)
+    if not table:
         return nothing_known(n)
-    reference = raw[0].copy()
+    features, raw = _code(table, types)
+    reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
     shifted = raw - reference
-    spread = np.abs(shifted).max(axis=0)
-    constant = spread <= 8 * np.finfo(float).eps * np.abs(raw).max(axis=0)
+    spread = np.nanmax(np.abs(shifted), axis=0, initial=0.0)
+    largest = np.nanmax(np.abs(raw), axis=0, initial=0.0)
+    constant = spread <= 8 * np.finfo(float).eps * largest
     unit = np.where(constant, 1.0, spread)  # divide before squaring: the squares of 1e200 overflow
-    centre = (shifted / unit).mean(axis=0) * unit
-    deviation = ((shifted - centre) / unit).std(axis=0) * unit
+    centre = np.nan_to_num(_mean(shifted / unit)) * unit
+    deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
     scale = np.where(constant, 1.0, deviation)
-    standard = (shifted - centre) / scale
-    groups = resolve_groups(coef, names, columns)
-    redundant = {names[c]: "constant" for c in np.flatnonzero(constant)}
-    redundant |= _dependent(standard, names, groups, set(np.flatnonzero(constant).tolist()))
-    if redundant:
-        _warn_redundant(redundant)
-    kept = tuple(c for c in range(len(names)) if names[c] not in redundant)
+    groups, ties = _grouped(features, coef, table)
+    for group in (g for g, tie in zip(groups, ties, strict=True) if tie == "common"):
+        scale[list(group)] = np.sqrt(np.mean(scale[list(group)] ** 2))
+    standard = np.nan_to_num((shifted - centre) / scale)
+    shift = _group_means(standard, component)
+    standard = standard - shift
+    constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
+    names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
+    redundant = _redundant(standard, names, features, groups, ties, constant)
+    kept = tuple(c for c in range(len(names)) if c not in redundant)
     place = {column: position for position, column in enumerate(kept)}
-    kept_groups = tuple(tuple(place[c] for c in group if c in place) for group in groups)
+    left = [(tuple(place[c] for c in g if c in place), tie) for g, tie in zip(groups, ties, strict=True)]
     return KnownFeatures(
-        names, kept, standard[:, list(kept)], reference, centre, scale, tuple(g for g in kept_groups if g), redundant
+        names,
+        kept,
+        standard[:, list(kept)],
+        reference,
+        centre,
+        scale,
+        tuple(g for g, _ in left if g),
+        _reported(redundant, names, features),
+        tuple(tie for g, tie in left if g),
+        features,
+        shift[:, list(kept)],
+        _check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
     )
 
 
-def known_table(data: Any, n: int, labels: pd.Index | None) -> tuple[Array, tuple[str, ...], tuple[Any, ...]]:
-    """Return the aligned values (n x q, float64), the columns' names and the columns' own labels."""
+def _mean(table: Array) -> Array:
+    """Return the mean of each column's finite cells; 0 where there is none."""
+    count = np.maximum(np.isfinite(table).sum(axis=0), 1)
+    return np.asarray(np.nansum(table, axis=0) / count)
+
+
+def _group_means(standard: Array, component: IntArray | None) -> Array:
+    means = np.zeros_like(standard)
+    if component is not None:
+        for number in np.unique(component):
+            members = component == number
+            means[members] = standard[members].mean(axis=0)
+    return means
+
+
+# ---- reading the table
+
+
+def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]:
+    """Return the columns of a table, its rows aligned with the objects."""
     data = align_rows(data, labels, "known")
     if is_pandas(data) and not hasattr(data, "columns"):
         data = data.to_frame(data.name if data.name is not None else "known0")
-    if hasattr(data, "columns"):
-        _require_distinct(names_of(list(data.columns)))
-    values = _as_table(data)
-    if len(values) != n:
-        raise ValueError(f"known has {len(values)} rows but there are {n} objects; pass one row per object.")
-    columns = list(data.columns) if hasattr(data, "columns") else [f"known{c}" for c in range(values.shape[1])]
-    names = names_of(columns)
-    _require_finite(values, names)
-    return values, names, tuple(columns)
-
-
-def names_of(columns: list[Any]) -> tuple[str, ...]:
-    """Return columns' labels as text, levels joined by a slash."""
-    return tuple("/".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in columns)
-
-
-def _require_distinct(names: tuple[str, ...]) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    columns = _columns_of_frame(data) if hasattr(data, "columns") else _columns_of_array(data)
+    repeated = sorted({c.name for c in columns if [other.name for other in columns].count(c.name) > 1})
     if repeated:
         raise ValueError(f"known has duplicate column names: {quote(repeated)}; give every feature a name of its own.")
+    rows = len(columns[0].cells) if columns else n
+    if rows != n:
+        raise ValueError(f"known has {rows} rows but there are {n} objects; pass one row per object.")
+    return columns
 
 
-def _as_table(data: Any) -> Array:
-    """Return the values as a float64 table, one column if there is one dimension only."""
-    if not hasattr(data, "columns"):
-        data = np.asarray(data)
-        data = data[:, None] if data.ndim == 1 else data
-        if data.ndim != 2:
-            raise ValueError(f"known has {data.ndim} dimensions; pass one row per object and one column per feature.")
-    if 0 in data.shape:
-        return np.empty(data.shape)
-    return numbers(data, "known").astype(np.float64, copy=False)
+def _columns_of_frame(data: Any) -> list[KnownColumn]:
+    labels = list(data.columns)
+    if is_pandas(data):
+        return [KnownColumn(name_of(label), label, data.iloc[:, at]) for at, label in enumerate(labels)]
+    return [KnownColumn(name_of(label), label, data[label]) for label in labels]
 
 
-def _require_finite(values: Array, names: tuple[str, ...]) -> None:
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"known has {values[row, column]} in column {names[column]!r}, row {row}; every object needs a finite "
-            "value: leave the column or the object out, or fill the cell."
-        )
+def _columns_of_array(data: Any) -> list[KnownColumn]:
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data).astype(np.float64))
+    array = np.asarray(data)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2:
+        raise ValueError(f"known has {array.ndim} dimensions; pass one row per object and one column per feature.")
+    return [KnownColumn(f"known{c}", c, array[:, c]) for c in range(array.shape[1])]
 
 
-def resolve_groups(coef: str | Sequence[Sequence[Any]], names: tuple[str, ...], columns: tuple[Any, ...]) -> Groups:
-    """Return which columns share a block of coefficients."""
-    if isinstance(coef, str):
-        if coef == "full":
-            return (tuple(range(len(names))),)
-        if coef == "diagonal":
-            return tuple((c,) for c in range(len(names)))
-        # One block per feature: what stands above the columns, or each column.
-        features = [column[0] if isinstance(column, tuple) else column for column in columns]
-        return tuple(
-            tuple(c for c, feature in enumerate(features) if feature == name) for name in dict.fromkeys(features)
-        )
-    groups = tuple(tuple(_column(member, names, columns) for member in group) for group in coef)
-    flat = sorted(c for group in groups for c in group)
-    if flat != list(range(len(names))):
-        raise ValueError(
-            f"coef={list(coef)!r} must name every known column exactly once; the columns are {quote(names)}."
-        )
-    return groups
+def name_of(label: Any) -> str:
+    """Return a column's label as text, levels joined by a slash."""
+    return "/".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
-def _column(member: Any, names: tuple[str, ...], columns: tuple[Any, ...]) -> int:
+def find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
     """Find a column by its label, by its name as text, or else by its position."""
-    if member in columns:
-        return columns.index(member)
+    labels, names = [column.label for column in table], [column.name for column in table]
+    if member in labels:
+        return labels.index(member)
     if str(member) in names:
         return names.index(str(member))
     if isinstance(member, int | np.integer) and 0 <= member < len(names):
         return int(member)
-    raise ValueError(f"coef names {member!r}, which is not a known column; the columns are {quote(names)}.")
+    raise ValueError(f"{what} names {member!r}, which is not a known column; the columns are {quote(names)}.")
 
 
-def _dependent(standard: Array, names: tuple[str, ...], groups: Groups, skip: set[int]) -> dict[str, str]:
-    """Name the columns that repeat others.
+def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tuple[Feature, ...], Array]:
+    """Return the features and their coded columns side by side, NaN where a cell is missing."""
+    declared = {find_column(key, table, "known_types"): value for key, value in _mapping(types, "known_types").items()}
+    features, coded, first = [], [], 0
+    for at, column in enumerate(table):
+        kind = feature_type(declared[at], column.name) if at in declared else Inferred()
+        coding = kind.learn(column.cells, column.name)
+        columns = coding.encode(column.cells)
+        missing = _missing_rows(columns, column)
+        places = tuple(range(first, first + columns.shape[1]))
+        features.append(Feature(column.name, coding, places, at in declared, missing))
+        coded.append(columns)
+        first += columns.shape[1]
+    return tuple(features), np.column_stack(coded)
 
-    Within a block any linear combination of earlier columns is redundant. Across blocks (a diagonal B) only a
-    proportional copy is: there the squared differences of a + b are not combinations of those of a and of b. Of two
-    copies the one in the smaller block goes, because the other acts together with its neighbours.
+
+def _missing_rows(columns: Array, column: KnownColumn) -> IntArray:
+    if np.isinf(columns).any():
+        row = int(np.argmax(np.isinf(columns).any(axis=1)))
+        raise ValueError(
+            f"known has an infinite value in column {column.name!r}, row {row}; every value must be finite, "
+            "and a missing one NaN."
+        )
+    missing = np.flatnonzero(np.isnan(columns).any(axis=1))
+    if len(missing) == len(columns):
+        raise ValueError(f"known has no value at all in column {column.name!r}; leave the column out.")
+    return missing
+
+
+def _mapping(given: Any, what: str) -> Mapping[Any, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{what}={given!r} must be a dictionary from known columns to what is said about them.")
+    return given
+
+
+def _require_nothing_declared(types: Any, errors: Any) -> None:
+    for name, given in (("known_types", types), ("known_error", errors)):
+        if _mapping(given, name):
+            raise ValueError(f"{name} names {quote(given)} but no known features were given; pass known to fit.")
+
+
+def _check_errors(
+    errors: Any, features: tuple[Feature, ...], table: list[KnownColumn], scale: dict[int, float], place: dict[int, int]
+) -> dict[int, float]:
+    """Return the standard deviation of each kept column's measurement error, in standard units; none for no error."""
+    found = {}
+    for key, error in _mapping(errors, "known_error").items():
+        feature = features[find_column(key, table, "known_error")]
+        if isinstance(error, bool) or not isinstance(error, int | float | np.number) or not 0 <= error < np.inf:
+            raise ValueError(
+                f"known_error: {feature.name!r} has error {error!r}, which must be a number of at least 0."
+            )
+        if feature.coding.kind != "numeric":
+            raise ValueError(
+                f"known_error: {feature.name!r} is {feature.coding.kind}; only the values of a numeric feature can "
+                "move within an error. Leave it out of known_error, or declare it numeric."
+            )
+        if error > 0 and feature.columns[0] in place:
+            found[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
+    return found
+
+
+# ---- which columns share coefficients
+
+
+def _grouped(
+    features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]
+) -> tuple[Groups, tuple[str, ...]]:
+    """Return groups of coded columns and how each is tied: by ``coef`` if free, else by the type of feature."""
+    numeric = all(feature.coding.kind == "numeric" for feature in features)
+    if isinstance(coef, str) and coef == "auto":
+        coef = "full" if numeric else "grouped"
+    tied = [f for f in features if f.coding.tie != "free"]
+    groups = [(f.columns, f.coding.tie) for f in tied]
+    for members in _groups_of_features(coef, features, table):
+        free = [features[m] for m in members if features[m].coding.tie == "free"]
+        columns = tuple(c for feature in free for c in feature.columns)
+        # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
+        tie = "common" if coef == "diagonal" and len(columns) > 1 else "free"
+        if columns:
+            groups.append((columns, tie))
+    groups.sort(key=lambda group: group[0][0])
+    return tuple(columns for columns, _ in groups), tuple(tie for _, tie in groups)
+
+
+def _groups_of_features(
+    coef: str | Sequence[Sequence[Any]], features: tuple[Feature, ...], table: list[KnownColumn]
+) -> list[list[int]]:
+    every = range(len(features))
+    if isinstance(coef, str):
+        if coef == "full":
+            return [list(every)]
+        if coef == "diagonal":
+            return [[f] for f in every]
+        # One block per feature: what stands above the columns, or each column.
+        above = [column.label[0] if isinstance(column.label, tuple) else column.label for column in table]
+        return [[f for f in every if above[f] == name] for name in dict.fromkeys(above)]
+    groups = [[find_column(member, table, "coef") for member in group] for group in coef]
+    if sorted(f for group in groups for f in group) != list(every):
+        raise ValueError(
+            f"coef={list(coef)!r} must name every known column exactly once; the columns are "
+            f"{quote(column.name for column in table)}."
+        )
+    return groups
+
+
+# ---- redundancy
+
+
+def _redundant(
+    standard: Array,
+    names: tuple[str, ...],
+    features: tuple[Feature, ...],
+    groups: Groups,
+    ties: tuple[str, ...],
+    constant: Any,
+) -> dict[int, str]:
+    """Say of each redundant column why it is: constant, explained within its block, or by another block."""
+    found: dict[int, str] = {int(c): "constant" for c in np.flatnonzero(constant)}
+    found |= _copies(standard, names, features, groups, ties, set(found))
+    for group, tie in zip(groups, ties, strict=True):
+        if tie == "free":
+            found |= _dependent_within(standard, names, [c for c in group if c not in found])
+    found |= _contained(standard, names, groups, ties, set(found))
+    return found
+
+
+def _copies(
+    standard: Array,
+    names: tuple[str, ...],
+    features: tuple[Feature, ...],
+    groups: Groups,
+    ties: tuple[str, ...],
+    skip: set[int],
+) -> dict[int, str]:
+    """Find proportional copies of features of one column.
+
+    Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
     """
     found: dict[int, str] = {}
-    block = {column: group for group in groups for column in group}
-    for column in (c for c in range(len(names)) if c not in skip):
-        earlier = [c for c in range(column) if c not in skip and c not in found]
-        for copy in (c for c in earlier if _unexplained(standard, column, [c]) < DEPENDENCE):
-            lesser, other = (column, copy) if len(block[column]) <= len(block[copy]) else (copy, column)
-            found[lesser] = f"a copy of {names[other]!r}"
-        partners = [c for c in earlier if c in block[column] and c not in found]
-        if column not in found and len(partners) > 1 and _unexplained(standard, column, partners) < DEPENDENCE:
-            found[column] = "a linear combination of " + quote(names[c] for c in partners)
-    return {names[column]: why for column, why in found.items()}
+    free = {c: group for group, tie in zip(groups, ties, strict=True) if tie == "free" for c in group}
+    single = [f.columns[0] for f in features if len(f.columns) == 1 and f.columns[0] in free]
+    for at, column in enumerate(single):
+        for other in single[:at]:
+            if {column, other} & (skip | set(found)) or _unexplained(standard, [column], [other]) >= DEPENDENCE:
+                continue
+            lesser, greater = (column, other) if len(free[column]) <= len(free[other]) else (other, column)
+            found[lesser] = f"a copy of {names[greater]!r}"
+    return found
 
 
-def _unexplained(standard: Array, column: int, others: list[int]) -> float:
-    """Return the root mean square of what the others leave of a column (in its standard deviations)."""
-    design, target = standard[:, others], standard[:, column]
+def _dependent_within(standard: Array, names: tuple[str, ...], columns: list[int]) -> dict[int, str]:
+    """Find columns of a block that are linear combinations of the columns before them."""
+    found: dict[int, str] = {}
+    for at, column in enumerate(columns):
+        before = [c for c in columns[:at] if c not in found]
+        if before and _unexplained(standard, [column], before) < DEPENDENCE:
+            found[column] = (
+                f"a copy of {names[before[0]]!r}"
+                if len(before) == 1
+                else "a linear combination of " + quote(names[c] for c in before)
+            )
+    return found
+
+
+def _contained(
+    standard: Array, names: tuple[str, ...], groups: Groups, ties: tuple[str, ...], skip: set[int]
+) -> dict[int, str]:
+    """Find blocks that lie within the space of another free block, which can do all that they can."""
+    found: dict[int, str] = {}
+    left = [[c for c in group if c not in skip] for group in groups]
+    for at, group in enumerate(left):
+        for other, (container, tie) in enumerate(zip(left, ties, strict=True)):
+            earlier = len(container) > len(group) or (len(container) == len(group) and other < at)
+            if (
+                other == at
+                or tie != "free"
+                or len(container) < 2
+                or not earlier
+                or not group
+                or set(container) & set(found)
+            ):
+                continue
+            if _unexplained(standard, group, container) < DEPENDENCE:
+                found |= {c: "a function of " + quote(names[c] for c in container) for c in group}
+                break
+    return found
+
+
+def _unexplained(standard: Array, columns: list[int], others: list[int]) -> float:
+    """Return the largest root mean square of what the others leave of the columns (in their standard deviations)."""
+    design, target = standard[:, others], standard[:, columns]
     rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
-    return float(np.sqrt(np.mean(rest**2)))
+    return float(np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300)).max())
 
 
-def _warn_redundant(redundant: dict[str, str]) -> None:
-    listed = "; ".join(f"{name!r} is {why}" for name, why in redundant.items())
-    warn_user(
-        f"known columns carry no information of their own: {listed}. The fit goes on without "
-        f"{'them' if len(redundant) > 1 else 'it'} (coefficient 0).",
-        RedundantKnownWarning,
-    )
+def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:
+    """Return the redundant columns by name, a feature's all together, and warn about them."""
+    report: dict[str, str] = {}
+    for feature in features:
+        gone = [c for c in feature.columns if c in redundant]
+        if gone and len(gone) == len(feature.columns):
+            report[feature.name] = redundant[gone[0]]
+        else:
+            report |= {names[c]: redundant[c] for c in gone}
+    if report:
+        listed = "; ".join(f"{name!r} is {why}" for name, why in report.items())
+        warn_user(
+            f"known columns carry no information of their own: {listed}. The fit goes on without "
+            f"{'them' if len(report) > 1 else 'it'} (coefficient 0).",
+            RedundantKnownWarning,
+        )
+    return report

@@ -18,6 +18,7 @@ class Problem:
     p: int
     leak_penalty: float = 0.0
     orthogonal: bool = False
+    error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
 
     @property
     def n(self) -> int:
@@ -26,12 +27,15 @@ class Problem:
 
 def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     """Raise when the objects cannot fill the dimensions asked for, or when there is nothing to estimate."""
-    most = n - 1 - known.n_kept
+    most = n - 1 - known.n_dimensions
     if most < 0:
-        raise ValueError(f"{known.n_kept} known features are too many for {n} objects; keep at most {n - 1} of them.")
+        raise ValueError(
+            f"{known.n_dimensions} known features are too many for {n} objects; keep at most {n - 1} of them "
+            "(a nominal feature counts once for each level but one)."
+        )
     if p > most:
         raise ValueError(
-            f"n_components={p} is too many: {n} objects and {known.n_kept} known features leave at most "
+            f"n_components={p} is too many: {n} objects and {known.n_dimensions} known features leave at most "
             f"n_components={most}."
         )
     if p == 0 and known.n_kept == 0:

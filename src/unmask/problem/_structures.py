@@ -15,107 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import scipy.linalg
 
 from .._typing import Array
-from ._known import KnownFeatures
-
-
-class CoefBlock(Protocol):
-    """Coefficients of some known columns: a part of theta that lifts to columns of Z."""
-
-    @property
-    def columns(self) -> list[int]: ...
-    @property
-    def size(self) -> int: ...
-    def lift(self, part: Array) -> Array:
-        """Return this block's columns of Z."""
-
-    def adjoint(self, G: Array) -> Array:
-        """Return the gradient in this block's part of theta."""
-
-    def gram(self, part: Array) -> Array:
-        """Return BB' of this block in standard units."""
-
-    def pack(self, B: Array) -> Array:
-        """Return this block's part of theta for coefficients in standard units."""
-
-
-@dataclass(frozen=True)
-class DenseBlock:
-    """Columns that share a full block: B = T B_theta, where the columns times T are ``basis``."""
-
-    columns: list[int]
-    basis: Array
-    T: Array
-    inverse: Array  # of T
-
-    @property
-    def size(self) -> int:
-        return len(self.columns) ** 2
-
-    def lift(self, part: Array) -> Array:
-        return np.asarray(self.basis @ part.reshape(self.T.shape))
-
-    def adjoint(self, G: Array) -> Array:
-        return np.asarray((self.basis.T @ G).ravel())
-
-    def gram(self, part: Array) -> Array:
-        B = self.T @ part.reshape(self.T.shape)
-        return np.asarray(B @ B.T)
-
-    def pack(self, B: Array) -> Array:
-        return np.asarray((self.inverse @ B).ravel())
-
-
-@dataclass(frozen=True)
-class DiagonalBlock:
-    """Columns that have one coefficient each, all of them in one vectorised block."""
-
-    columns: list[int]
-    basis: Array
-    scale: Array
-
-    @property
-    def size(self) -> int:
-        return len(self.columns)
-
-    def lift(self, part: Array) -> Array:
-        return self.basis * part
-
-    def adjoint(self, G: Array) -> Array:
-        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
-
-    def gram(self, part: Array) -> Array:
-        return np.diag((part * self.scale) ** 2)
-
-    def pack(self, B: Array) -> Array:
-        return np.asarray(np.diagonal(B) / self.scale)
-
-
-def coef_blocks(known: KnownFeatures, HV: Array) -> tuple[CoefBlock, ...]:
-    """Return one block per group of columns, all groups of one column in a single diagonal block."""
-    singles = [group[0] for group in known.groups if len(group) == 1]
-    blocks: list[CoefBlock] = []
-    for group in known.groups:
-        if len(group) > 1:
-            columns = list(group)
-            V = known.values[:, columns]
-            metric = V.T @ HV[:, columns]
-            values, vectors = np.linalg.eigh((metric + metric.T) / 2)
-            # B'(V'HV)B = |RB|^2 with R = root(values) vectors', so B_theta = RB and T is the inverse of R.
-            # Values lost to rounding are raised: a larger metric only means shorter steps.
-            roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
-            T = vectors / roots
-            blocks.append(DenseBlock(columns, V @ T, T, roots[:, None] * vectors.T))
-    if singles:
-        V = known.values[:, singles]
-        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))
-        blocks.append(DiagonalBlock(singles, V * scale, scale))
-    return tuple(blocks)
+from ._blocks import Cells, CoefBlock, MonotoneBlock, MovingBlock
+from ._linalg import symmetric_root
 
 
 @dataclass(frozen=True)
@@ -159,7 +65,7 @@ class Structure:
         """Return each block with its place in theta and its columns of Z."""
         layout, in_theta, in_Z = [], self.n_unknown, self.p
         for block in self.blocks:
-            next_theta, next_Z = in_theta + block.size, in_Z + len(block.columns)
+            next_theta, next_Z = in_theta + block.size, in_Z + block.width
             layout.append((block, slice(in_theta, next_theta), slice(in_Z, next_Z)))
             in_theta, in_Z = next_theta, next_Z
         return layout
@@ -177,7 +83,7 @@ class Structure:
     @cached_property
     def k(self) -> int:
         """Number of columns of Z."""
-        return self.p + sum(len(block.columns) for block in self.blocks)
+        return self.p + sum(block.width for block in self.blocks)
 
     def unknown(self, theta: Array) -> Array:
         """Return U."""
@@ -192,7 +98,40 @@ class Structure:
             Z[:, columns] = block.lift(theta[part])
         return Z
 
-    def adjoint(self, G: Array) -> Array:
+    @cached_property
+    def nonlinear(self) -> bool:
+        """Whether cells of the known table move, so that the lift is not linear and a step may overshoot."""
+        return any(isinstance(block, MovingBlock) for block in self.blocks)
+
+    @cached_property
+    def constrained(self) -> bool:
+        """Whether some parts of theta must stay in a convex set: ordered levels, mixtures."""
+        return any(isinstance(block, MonotoneBlock | MovingBlock) for block in self.blocks)
+
+    def project(self, theta: Array) -> Array:
+        """Return the nearest permitted parameters."""
+        if not self.constrained:
+            return theta
+        theta = theta.copy()
+        for block, part, _ in self.layout:
+            if isinstance(block, MonotoneBlock | MovingBlock):
+                theta[part] = block.project(theta[part])
+        return theta
+
+    def price(self, theta: Array) -> float:
+        """Return what the moves of measured cells cost; their gradient is part of the adjoint."""
+        return sum(block.price(theta[part]) for block, part, _ in self.layout if isinstance(block, MovingBlock))
+
+    def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
+        """Return the cells that were estimated, and for each row its mixture or its move."""
+        return [
+            found
+            for block, part, _ in self.layout
+            if isinstance(block, MovingBlock)
+            for found in zip(block.cells, block.parts(theta[part])[1], strict=True)
+        ]
+
+    def adjoint(self, theta: Array, G: Array) -> Array:
         """Return the gradient in theta for the gradient G in Z."""
         g = np.empty(self.size)
         GU = G[:, : self.p]
@@ -200,7 +139,7 @@ class Structure:
             GU = self.space.scale(GU, self.keep)
         np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
         for block, part, columns in self.layout:
-            g[part] = block.adjoint(G[:, columns])
+            g[part] = block.adjoint(theta[part], G[:, columns])
         return g
 
     def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -219,11 +158,27 @@ class Structure:
         """Undo what ``keep`` did to the part of U in the known space; nothing undoes keeping none of it."""
         return U if self.space is None or self.keep == 0.0 else self.space.scale(U, 1.0 / self.keep)
 
-    def pack(self, U: Array, B: Array) -> Array:
-        """Return theta for a map U and coefficients B in standard units (kept columns)."""
+    def pack(self, U: Array, B: Array, rng: np.random.Generator | None = None) -> Array:
+        """Return theta for a map U and coefficients B in standard units (kept columns); ``rng`` scatters free cells."""
         parts: list[Array] = [(self._expand(U) * self.root_degrees).ravel()]
-        parts += [block.pack(B[np.ix_(block.columns, block.columns)]) for block in self.blocks]
-        return np.concatenate(parts)
+        for block in self.blocks:
+            own = B[np.ix_(block.columns, block.columns)]
+            parts.append(block.pack(own, rng) if isinstance(block, MovingBlock) else block.pack(own))
+        return self.project(np.concatenate(parts))
+
+    def carry(self, theta: Array, to: Structure) -> Array:
+        """Return the same map and coefficients as parameters of another structure of the same known features."""
+        q = sum(len(block.columns) for block in self.blocks)
+        B = np.zeros((q, q))
+        for block in self.blocks:
+            own = np.ix_(block.columns, block.columns)
+            B[own] = symmetric_root(self.gram(theta)[own])
+        carried = to.pack(self.unknown(theta), B)
+        estimated = {tuple(cells.columns): r for cells, r in self.moved(theta) if cells.price == 0.0}
+        for block, part, _ in to.layout:
+            if isinstance(block, MovingBlock):
+                carried[part] = block.with_cells(carried[part], estimated)
+        return carried
 
     def gram(self, theta: Array) -> Array:
         """Return BB' in standard units (kept columns x kept columns)."""

@@ -14,19 +14,21 @@ from .. import kernels
 from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
+    FewPairsWarning,
     align_columns,
     align_rows,
     is_pandas,
     name_object,
     quote,
     rounding_level,
+    warn_user,
 )
 from ..kernels import Pairs, Weighting, Workers, power_of_two_near
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMES = ("sammon",)
+SCHEMES = ("sammon", "curvilinear")
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,14 @@ class Edges:
     scale: float
 
 
-def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers) -> Pairs | Edges:
-    """Combine dissimilarities and weights into what the passes read."""
+def build_pairs(
+    dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers, *, apart: bool = False
+) -> tuple[Pairs | Edges, IntArray | None]:
+    """Combine dissimilarities and weights into what the passes read.
+
+    Also return the number of each object's group if the pairs that count fall into several, which is an error unless
+    ``apart``; None if all hang together.
+    """
     if scheme is not None and weights is not None:
         raise ValueError(
             f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
@@ -69,9 +77,15 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
         pairs = _sammon(dissimilarities, scale, workers)
     else:
         pairs = Pairs(dissimilarities.values, scale, plain, every_pair=not dissimilarities.missing)
-    if isinstance(pairs, Edges) or not pairs.every_pair:
-        _require_connected(pairs, dissimilarities, weighted=weights is not None)
-    return pairs
+    if not isinstance(pairs, Edges) and pairs.every_pair:
+        return pairs, None
+    component = _components(pairs)
+    if not component.any():
+        return pairs, None
+    _require_partners(component, dissimilarities, weighted=weights is not None)
+    if not apart:
+        _refuse_groups(component, dissimilarities, weighted=weights is not None)
+    return pairs, component
 
 
 def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) -> Pairs:
@@ -187,24 +201,29 @@ def _require_symmetric(W: sp.csr_array, level: float, labels: pd.Index | None) -
         )
 
 
-def _require_connected(pairs: Pairs | Edges, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
-    """Raise when the pairs that count fall into groups: nothing would say how far apart these are."""
-    component = _components(pairs)
-    if not component.any():
-        return
-    labels = dissimilarities.labels
+def _require_partners(component: IntArray, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
+    """Raise when an object is alone: nothing says where it is."""
     sizes = np.bincount(component)
-    if not weighted and np.any(sizes == 1):
+    if np.any(sizes == 1):
         alone = int(np.flatnonzero(sizes[component] == 1)[0])
-        raise ValueError(
-            f"{name_object(labels, alone)} has no dissimilarity to any other object left (all are NaN); leave it out."
+        why = (
+            "weight with any other object (all are 0)"
+            if weighted
+            else "dissimilarity to any other object left (all are NaN)"
         )
-    members = [np.flatnonzero(component == c) for c in range(len(sizes))]
+        raise ValueError(f"{name_object(dissimilarities.labels, alone)} has no {why}; leave it out.")
+
+
+def _refuse_groups(component: IntArray, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
+    """Raise when the pairs that count fall into groups: nothing says how far apart these are."""
+    labels = dissimilarities.labels
+    members = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
     groups = "; ".join(f"group {g + 1}: {quote(m if labels is None else labels[m])}" for g, m in enumerate(members))
     cause = "weights are zero" if weighted else "dissimilarities are missing"
     raise ValueError(
-        f"the objects fall into {len(sizes)} groups between which all {cause}: {groups}. "
-        "Fit each group on its own, or give some pair between them a dissimilarity and a weight."
+        f"the objects fall into {len(members)} groups between which all {cause}: {groups}. "
+        "Pass on_disconnected='components' to map each group on its own with common coefficients, or give some pair "
+        "between them a dissimilarity and a weight."
     )
 
 
@@ -233,3 +252,33 @@ def _unseen(component: IntArray) -> Any:
     """Yield an object without a component for as long as there is one."""
     while (component < 0).any():
         yield int(np.argmax(component < 0))
+
+
+def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | None) -> None:
+    """Warn of objects that have no more pairs than dimensions: these do not hold them in one place."""
+    if not isinstance(pairs, Edges) and pairs.every_pair:
+        return
+    counts = _pair_counts(pairs)
+    few = np.flatnonzero(counts <= dimensions)
+    if len(few):
+        named = ", ".join(f"{name_object(labels, int(i))} ({counts[i]})" for i in few[:5])
+        more = f" and {len(few) - 5} more" if len(few) > 5 else ""
+        warn_user(
+            f"few dissimilarities hold these objects in place, no more than there are dimensions ({dimensions}): "
+            f"{named}{more}. Do not read much into where they are.",
+            FewPairsWarning,
+        )
+
+
+def _pair_counts(pairs: Pairs | Edges) -> IntArray:
+    """Return the number of each object's pairs that count."""
+    if isinstance(pairs, Edges):
+        return np.bincount(np.concatenate([pairs.rows, pairs.columns]), minlength=pairs.n)
+    counts = np.empty(pairs.n, dtype=np.int64)
+    for i, row in enumerate(pairs.D):
+        present = ~np.isnan(row)
+        if pairs.weighting == Weighting.ARRAY:
+            present &= pairs.W[i] > 0
+        present[i] = False
+        counts[i] = np.count_nonzero(present)
+    return counts

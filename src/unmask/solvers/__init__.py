@@ -1,11 +1,12 @@
 """One iteration loop with plug-in rules, the closed form, starts, canonical form, and placing new objects."""
 
-from ._canonical import axis_signs, canonical_map
+from ._canonical import axis_signs, canonical_by_component, canonical_map, side_by_side
 from ._closed_form import ClosedForm, closed_form
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, Point, make_objective
 from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
+from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
 from ._starts import Attempt, Start, attempt_all, automatic_number, best_of, given_start, make_starts
 
 __all__ = [
@@ -13,24 +14,31 @@ __all__ = [
     "Attempt",
     "Callback",
     "ClosedForm",
+    "Curvilinear",
     "Lbfgs",
     "Objective",
     "Point",
     "Reason",
     "Rule",
+    "Settings",
     "Smacof",
     "Solution",
+    "Stage",
     "Start",
     "attempt_all",
     "automatic_number",
     "axis_signs",
     "best_of",
+    "canonical_by_component",
     "canonical_map",
     "closed_form",
+    "curvilinear",
     "fingerprint_vector",
     "given_start",
     "make_objective",
     "make_starts",
     "minimise",
     "place",
+    "side_by_side",
+    "within_errors",
 ]

@@ -30,11 +30,25 @@ class Objective:
         self.total = engine.total
 
     def __call__(self, theta: Array) -> Point:
-        Z = self.structure.lift(theta)
+        structure = self.structure
+        theta = structure.project(theta)
+        Z = structure.lift(theta)
         value, G = self.engine.stress(Z)
         for penalty in self.penalties:
             value += penalty.add_to(G, Z)
-        return Point(theta, value, self.structure.adjoint(G))
+        gradient = structure.adjoint(theta, G)
+        if structure.nonlinear:
+            value += structure.price(theta)
+        if structure.constrained:
+            # What is left of a majorisation step that stays permitted: the gradient where nothing holds it back, and
+            # zero at the constrained minimum. Every rule goes by it as by a gradient.
+            gradient = theta - structure.project(theta - gradient)
+        return Point(theta, value, gradient)
+
+    @property
+    def halvings(self) -> int:
+        """Number of times a majorisation step may have to be halved: none where the lift is linear."""
+        return 30 if self.structure.nonlinear else 0
 
     def safe_step(self) -> float:
         """Return the length of a step along the gradient, in theta, that can never raise the objective.
@@ -57,7 +71,7 @@ class Objective:
 def make_objective(problem: Problem, engine: Engine) -> Objective:
     """Build the structure and the penalties of a problem for an engine."""
     known, p = problem.known, problem.p
-    blocks = coef_blocks(known, engine.laplacian(known.values))
+    blocks = coef_blocks(known, engine.laplacian(known.values), engine.degrees, problem.error_price)
     apart = p > 0 and known.n_kept > 0 and (problem.orthogonal or problem.leak_penalty > 0)
     if not apart:
         root = np.sqrt(engine.degrees[:1] if engine.unit_weights else engine.degrees[:, None])

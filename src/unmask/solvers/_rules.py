@@ -17,11 +17,14 @@ class Smacof:
 
     patience = 1
 
-    def __init__(self, step: Callable[[Array], Array]) -> None:
+    def __init__(self, step: Callable[[Array], Array], halvings: int = 0) -> None:
         self._step = step
+        self._halvings = halvings
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
-        yield point.theta - self._step(point.gradient), point.value
+        step = self._step(point.gradient)
+        for halving in range(self._halvings + 1):
+            yield point.theta - 0.5**halving * step, point.value
 
     def learn(self, old: Point, new: Point) -> None:
         """Keep no memory."""
@@ -40,8 +43,9 @@ class Lbfgs:
     trials = 4
     sufficient = 1e-4
 
-    def __init__(self, size: int, safe_step: float) -> None:
+    def __init__(self, size: int, safe_step: float, halvings: int = 0) -> None:
         self._safe_step = safe_step
+        self._halvings = halvings
         self._steps = np.zeros((self.memory, size))
         self._changes = np.zeros((self.memory, size))
         self._inverse_curvatures = np.zeros(self.memory)
@@ -52,7 +56,8 @@ class Lbfgs:
         if self._count:
             yield from self._backtrack(point)
             self._count = 0  # the memory misled: forget it
-        yield point.theta - self._safe_step * point.gradient, point.value
+        for halving in range(self._halvings + 1):
+            yield point.theta - 0.5**halving * self._safe_step * point.gradient, point.value
 
     def _backtrack(self, point: Point) -> Iterator[tuple[Array, float]]:
         direction = self._direction_of(
@@ -80,12 +85,12 @@ class Lbfgs:
 def smacof(objective: Objective) -> Callable[[], Rule]:
     """Return a maker of SMACOF rules that share one factorisation of H."""
     step = objective.smacof_step()
-    return lambda: Smacof(step)
+    return lambda: Smacof(step, objective.halvings)
 
 
 def lbfgs(objective: Objective) -> Callable[[], Rule]:
     """Return a maker of L-BFGS rules, each with a memory of its own."""
-    return lambda: Lbfgs(objective.structure.size, objective.safe_step())
+    return lambda: Lbfgs(objective.structure.size, objective.safe_step(), objective.halvings)
 
 
 RULES: dict[str, Callable[[Objective], Callable[[], Rule]]] = {"lbfgs": lbfgs, "smacof": smacof}

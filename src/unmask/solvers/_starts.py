@@ -50,22 +50,36 @@ def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random
     """Return the closed form as a start, moved off zero where it has zeros."""
     structure, typical = objective.structure, _typical_distance(objective)
     U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
-    values, vectors = np.linalg.eigh(gram) if len(gram) else (np.empty(0), gram)
-    floor = (LEAST_SHARE * typical) ** 2
-    B = (vectors * np.sqrt(np.maximum(values, floor))) @ vectors.T
+    B = np.zeros_like(gram)
+    for group in known.groups:
+        block = np.ix_(group, group)
+        B[block] = _root_off_zero(gram[block], known.values[:, list(group)], LEAST_SHARE * typical)
     flat = np.sqrt(np.mean(U**2, axis=0)) < LEAST_SHARE * typical
     U = U + flat * rng.normal(scale=LEAST_SHARE * typical, size=U.shape)
     return Start("closed-form", structure.pack(U, B))
 
 
+def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
+    """Return a root of a block of BB' with no direction of VB shorter than ``least``, however V is coded."""
+    squares, axes = np.linalg.eigh(V.T @ V / len(V))
+    spread = (axes * np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))) @ axes.T  # the symmetric root
+    values, vectors = np.linalg.eigh(spread @ gram @ spread)
+    return np.asarray(np.linalg.solve(spread, vectors * np.sqrt(np.maximum(values, least**2))))
+
+
 def random_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
     """Return normal coordinates and coefficients of random size, together of the size of the dissimilarities."""
-    structure, q = objective.structure, known.n_kept
+    structure, q = objective.structure, known.n_dimensions
     # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
     size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
     U = rng.normal(scale=size, size=(structure.n, structure.p))
-    B = np.diag(size * rng.lognormal(sigma=0.5, size=q))
-    return Start("random", structure.pack(U, B))
+    B = np.zeros((known.n_kept, known.n_kept))
+    for group in known.groups:
+        # One size for a block, in a metric in which its coding does not matter.
+        B[np.ix_(group, group)] = _root_off_zero(
+            np.zeros((len(group), len(group))), known.values[:, list(group)], size * rng.lognormal(sigma=0.5)
+        )
+    return Start("random", structure.pack(U, B, rng))
 
 
 def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:

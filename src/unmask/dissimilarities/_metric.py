@@ -1,0 +1,217 @@
+"""Dissimilarities from a metric: every pair compared once, tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
+from ..checking import (
+    MissingDissimilarityWarning,
+    name_object,
+    require_choice,
+    require_integer,
+    require_jobs,
+    warn_user,
+)
+from ..kernels import OneBlasThread, Workers, resolve_threads
+from ._base import DTYPES, DissimilarityTransformer
+from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family
+
+
+class Metric(DissimilarityTransformer):
+    """Compare all pairs of objects by a metric.
+
+    The metrics of scipy and scikit-learn by name, Gower's for mixed tables with missing cells, Aitchison's for
+    compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
+    Put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it.
+
+    Each pair is compared once, tile by tile, straight into the result: besides it, memory grows with N only. Time grows
+    with N squared times what one comparison costs.
+
+    Parameters
+    ----------
+    metric : str or callable, default="euclidean"
+        Name of a metric, or a function of two rows that returns a number. The names are listed under Notes.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+    n_jobs : int, optional
+        Threads; None and -1 mean every core. The result does not depend on it. A function written in Python is
+        called from one thread only.
+    verbose : int, default=0
+        1 shows a progress bar on the standard error.
+
+    Attributes
+    ----------
+    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        Dissimilarity of each pair: symmetric, 0 on the diagonal, NaN where two objects share no cell (``"gower"`` and
+        ``"nan_euclidean"``, with a warning that counts them).
+    n_features_in_ : int
+        Number of columns seen in the fit, if `X` was a table.
+
+    Notes
+    -----
+    **Tables of numbers.** ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"cityblock"`` (``"manhattan"``, ``"l1"``),
+    ``"chebyshev"`` (``"infinity"``), ``"minkowski"`` (``"p"``; parameter ``p``), ``"canberra"``, ``"cosine"``,
+    ``"correlation"``, ``"hamming"`` (``"matching"``), ``"braycurtis"`` and ``"jensenshannon"`` (amounts);
+    all but the last take weights of the columns ``w``. ``"seuclidean"`` and ``"mahalanobis"`` learn the variances
+    ``V`` or the inverse covariances ``VI`` from all fitted objects, unless they are given. ``"nan_euclidean"`` allows
+    missing cells. ``"haversine"`` takes latitude and longitude in radians. Sparse tables: ``"euclidean"``,
+    ``"cityblock"``, ``"cosine"`` and their other names.
+
+    **Presence and absence** (cells 0 and 1, or False and True; anything else is refused): ``"jaccard"``, ``"dice"``,
+    ``"rogerstanimoto"`` (``"sokalmichener"``), ``"russellrao"``, ``"sokalsneath"``, ``"yule"``. In Russell and Rao's,
+    an object is not at 0 from itself; the diagonal is 0 nevertheless.
+
+    **Mixed tables.** ``"gower"``: the mean difference over the columns that both objects have. Numbers and dates
+    differ by a share of their range among the fitted objects, which new objects may exceed; ordered categories by a
+    share of the range of their ranks; other categories, text and booleans by 0 or 1. A column of numbers that are all
+    equal is compared by 0 or 1 too. Parameters: ``weights`` of the columns (a list, or a dict by name), and
+    ``asymmetric``, a list of 0/1 columns in which that both are 0 says nothing.
+
+    **Compositions.** ``"aitchison"``: Euclidean distance of centred log-ratios; zeros are refused unless a
+    ``pseudocount`` is added to every cell. ``"robust_aitchison"``: log-ratios of the parts that are there; a part that
+    is not counts as the geometric mean of those that are.
+
+    **Distributions.** ``"wasserstein"``: each object is a sample of values, as a row (NaN where it has fewer) or, in a
+    list, as a sequence of any length. ``"wasserstein_histogram"``: each column is a place and each cell how much lies
+    there; each row is divided by its sum. ``positions`` of the columns, by default 0, 1, 2, …. Both: ``order``, by
+    default 1.
+
+    **Series.** ``"dtw"``: root of the sum of squared differences along the best alignment; rows (NaN after the last
+    value) or a list of sequences. ``window``, the widest shift plus 1, and ``penalty`` for a shift. Needs the package
+    dtaidistance: ``pip install 'unmask[series]'``.
+
+    References
+    ----------
+    J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics, 1971.
+
+    J. Aitchison, "The statistical analysis of compositional data", Chapman and Hall, 1986.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from unmask.dissimilarities import Metric
+    >>> sites = pd.DataFrame({"oak": [5, 3, 0], "fern": [0, 1, 4]}, index=["hill", "slope", "dell"])
+    >>> Metric("braycurtis").fit_transform(sites).round(2)
+    array([[0.  , 0.33, 1.  ],
+           [0.33, 0.  , 0.75],
+           [1.  , 0.75, 0.  ]])
+    """
+
+    def __init__(
+        self,
+        metric: Any = "euclidean",
+        *,
+        metric_params: dict[str, Any] | None = None,
+        dtype: str = "float64",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.metric_params = metric_params
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = [self.dtype]
+        try:
+            family = make_family(self.metric, self.metric_params)
+        except ValueError:  # fit will say so
+            return tags
+        tags.input_tags.allow_nan = family.allow_nan
+        tags.input_tags.sparse = family.sparse
+        tags.input_tags.positive_only = family.positive_only
+        tags.input_tags.string = tags.input_tags.categorical = family.text
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Metric:
+        """Compare all pairs of objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features), DataFrame, sparse matrix or list of sequences
+            One row, or sequence, per object; which of them a metric takes is said under Notes.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : Metric
+        """
+        self._check_parameters()
+        family = make_family(self.metric, self.metric_params)
+        reader = Reader(self, X, new=False)
+        with OneBlasThread(), self._workers(family) as workers:
+            objects = family.fit(reader)
+            n = count(objects)
+            D = np.empty((n, n), dtype=self.dtype)
+            with self._progress(family, n * (n + 1) // 2) as advance:
+                missing, pairs = fill_square(D, family, objects, workers, reader.object, advance)
+        self._family, self._objects, self._labels = family, objects, reader.labels
+        self.dissimilarities_ = D
+        _warn_of_missing(family, missing, pairs)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Compare new objects with the fitted ones.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, sparse matrix or list of sequences
+            New objects, in the form of those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_objects)
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        family, reader = self._family, Reader(self, X, new=True)
+        names = Names(reader.object, lambda row: name_object(self._labels, row))
+        with OneBlasThread(), self._workers(family) as workers:
+            new = family.read(reader)
+            D = np.empty((count(new), len(self.dissimilarities_)), dtype=self.dtype)
+            with self._progress(family, D.size) as advance:
+                missing, pairs = fill_rectangle(D, family, new, self._objects, workers, names, advance)
+        _warn_of_missing(family, missing, pairs)
+        return D
+
+    def _check_parameters(self) -> None:
+        require_choice("dtype", self.dtype, DTYPES)
+        require_jobs(self.n_jobs)
+        require_integer("verbose", self.verbose, 0)
+
+    def _workers(self, family: Family) -> Workers:
+        family.threads = resolve_threads(self.n_jobs)
+        return Workers(family.threads if family.releases_lock else 1)
+
+    @contextmanager
+    def _progress(self, family: Family, pairs: int) -> Iterator[Callable[[int], None]]:
+        """Give a function to call with the number of pairs just compared."""
+        if not self.verbose:
+            yield lambda _: None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True)) as bar:
+            task = bar.add_task(f"dissimilarities ({family.name})", total=pairs)
+            yield lambda number: bar.advance(task, number)
+
+
+def _warn_of_missing(family: Family, missing: int, pairs: int) -> None:
+    if missing:
+        warn_user(
+            f"{missing} of {pairs} pairs have no dissimilarity (NaN): the two objects share no cell that "
+            f"metric={family.name!r} could compare; they count as missing (weight 0) in a map.",
+            MissingDissimilarityWarning,
+        )

@@ -1,0 +1,355 @@
+"""Gower's dissimilarity: tables whose columns are of different kinds, with cells missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Number as AnyNumber
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..._typing import Array
+from ...checking import is_pandas, quote, require_number
+from ._family import Family, Reader
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What pandas' infer_dtype says of the cells of a column.
+UNITS = {
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "numbers"),
+    **dict.fromkeys(("datetime64", "datetime", "date"), "dates"),
+    **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
+}
+CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
+
+
+class Column(Protocol):
+    """How the cells of one column are coded as numbers (NaN where missing) and compared."""
+
+    def code(self, cells: pd.Series) -> Array: ...
+
+    def difference(self, x: Array, y: Array) -> Array: ...
+
+    def counts(self, x: Array, y: Array) -> Any: ...
+
+
+class Compared:
+    """A column of which every pair of cells that are there counts."""
+
+    def counts(self, x: Array, y: Array) -> Any:
+        """Tell which pairs count; None if all do."""
+        missing_x, missing_y = np.isnan(x), np.isnan(y)
+        return ~(missing_x | missing_y) if missing_x.any() or missing_y.any() else None
+
+
+@dataclass(frozen=True)
+class Quantity(Compared):
+    """Numbers, dates and durations: the difference as a share of the range among the fitted objects."""
+
+    name: str
+    span: float
+    unit: str | None
+
+    @classmethod
+    def learn(cls, name: str, cells: pd.Series) -> Quantity:
+        """Find the range; a column without one is compared as equal or not."""
+        values, unit = _numbers(name, cells)
+        return cls(name, _span(values), unit)
+
+    def code(self, cells: pd.Series) -> Array:
+        """Return numbers in units of the range."""
+        values, _ = _numbers(self.name, cells, self.unit)
+        return values / self.span if self.span > 0 else values
+
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return the distance, which exceeds 1 where a new object lies outside the range."""
+        if self.span == 0:
+            return np.asarray(x != y, dtype=np.float64)
+        difference = x - y
+        return np.abs(difference, out=difference)
+
+
+@dataclass(frozen=True)
+class Ranks(Quantity):
+    """Ordered categories: the difference of their ranks as a share of the range of ranks."""
+
+    levels: dict[Any, int]
+
+    @classmethod
+    def learn(cls, name: str, cells: pd.Series) -> Ranks:
+        """Number the levels in their order."""
+        levels = {level: rank for rank, level in enumerate(cells.cat.categories)}
+        return cls(name, _span(_coded(name, cells, levels)), None, levels)
+
+    def code(self, cells: pd.Series) -> Array:
+        """Return ranks in units of their range."""
+        ranks = _coded(self.name, cells, self.levels)
+        if (ranks < 0).any():
+            unseen = cells.iloc[int(np.argmax(ranks < 0))]
+            raise ValueError(
+                f"column {self.name!r} has the level {unseen!r}, which has no place in the fitted order "
+                f"{quote(self.levels)}; recode it."
+            )
+        return ranks / self.span if self.span > 0 else ranks
+
+
+@dataclass(frozen=True)
+class Nominal(Compared):
+    """Categories: equal or not; one that was not seen in the fit equals none."""
+
+    name: str
+    levels: dict[Any, int]
+
+    @classmethod
+    def learn(cls, name: str, cells: pd.Series) -> Nominal:
+        """Number the categories."""
+        try:
+            return cls(name, {level: code for code, level in enumerate(dict.fromkeys(cells[cells.notna()]))})
+        except TypeError as error:
+            raise ValueError(
+                f"column {name!r} holds cells that cannot be compared as categories ({error}); leave it out."
+            ) from error
+
+    def code(self, cells: pd.Series) -> Array:
+        """Return the numbers of the categories, -1 for a new one."""
+        return _coded(self.name, cells, self.levels)
+
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return 1 where two categories differ."""
+        return np.asarray(x != y, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Presence and absence, where that both lack something says nothing."""
+
+    name: str
+
+    @classmethod
+    def learn(cls, name: str, cells: pd.Series) -> Presence:
+        """Check that there is nothing but presence and absence."""
+        column = cls(name)
+        column.code(cells)
+        return column
+
+    def code(self, cells: pd.Series) -> Array:
+        """Return 1 for presence and 0 for absence."""
+        values = _coded(self.name, cells, {0: 0, 1: 1})  # False and True are found as 0 and 1
+        if (values < 0).any():
+            other = cells.iloc[int(np.argmax(values < 0))]
+            raise ValueError(
+                f"column {self.name!r} is in metric_params['asymmetric'] but holds {other!r}; an asymmetric column "
+                "holds 0 and 1, or False and True."
+            )
+        return values
+
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return 1 where only one is present."""
+        return np.asarray(x != y, dtype=np.float64)
+
+    def counts(self, x: Array, y: Array) -> Any:
+        """Tell where at least one is present, and neither missing."""
+        return (x + y) > 0  # NaN is not
+
+
+class Gower(Family):
+    """Gower's dissimilarity (1971): the weighted mean, over the columns both objects have, of their differences."""
+
+    parameters = ("asymmetric", "weights")
+    allow_nan = True
+    may_miss = True
+    text = True
+
+    def __init__(self, name: str, params: Mapping[str, Any]) -> None:
+        super().__init__(name, params)
+        self.columns: list[Column] = []
+        self.weights: list[float] = []
+
+    def fit(self, reader: Reader) -> Array:
+        """Find out what kind each column is of, and the ranges."""
+        cells = _columns(reader)
+        names = list(cells)
+        asymmetric = self._asymmetric(names)
+        self.columns = [
+            Presence.learn(name, column) if name in asymmetric else _kind_of(name, column)
+            for name, column in cells.items()
+        ]
+        self.weights = self._weights(names)
+        return self._coded(cells)
+
+    def read(self, reader: Reader) -> Array:
+        """Return the table coded as numbers."""
+        return self._coded(_columns(reader))
+
+    def _coded(self, cells: dict[str, pd.Series]) -> Array:
+        coded = [column.code(values) for column, values in zip(self.columns, cells.values(), strict=True)]
+        return np.asarray(np.column_stack(coded), order="F")
+
+    def between(self, rows: Array, columns: Array) -> Array:
+        """Return the mean differences; 0/0, NaN, where two objects share no column."""
+        total = np.zeros((len(rows), len(columns)))
+        weights: Any = 0.0
+        for k, (column, weight) in enumerate(zip(self.columns, self.weights, strict=True)):
+            x, y = rows[:, k, None], columns[None, :, k]
+            difference = column.difference(x, y)
+            difference *= weight
+            counts = column.counts(x, y)
+            if counts is None:
+                total += difference
+                weights = weights + weight
+            else:
+                np.add(total, difference, out=total, where=counts)
+                weights = weights + weight * counts
+        return np.asarray(total / weights)
+
+    def _asymmetric(self, names: list[str]) -> list[str]:
+        given = self.params.get("asymmetric", [])
+        if isinstance(given, str) or not hasattr(given, "__iter__"):
+            raise ValueError(f"metric_params['asymmetric']={given!r} must be a list of columns.")
+        chosen = [str(name) for name in given]
+        _require_columns("asymmetric", chosen, names)
+        return chosen
+
+    def _weights(self, names: list[str]) -> list[float]:
+        """Return one weight per column, given by name (the others have 1) or in order."""
+        given = self.params.get("weights")
+        if given is None:
+            return [1.0] * len(names)
+        if isinstance(given, Mapping):
+            by_name = {str(name): weight for name, weight in given.items()}
+            _require_columns("weights", list(by_name), names)
+            given = [by_name.get(name, 1.0) for name in names]
+        elif len(given) != len(names):
+            raise ValueError(
+                f"metric_params['weights'] has {len(given)} entries but X has {len(names)} columns; pass one for each, "
+                "or a dict by name."
+            )
+        weights = [require_number("metric_params['weights']", _plain(weight), 0.0) for weight in given]
+        if not any(weights):
+            raise ValueError("metric_params['weights'] are all 0; give some column a weight.")
+        return weights
+
+
+def _plain(weight: Any) -> Any:
+    return weight.item() if isinstance(weight, np.generic) else weight
+
+
+def _require_columns(key: str, given: list[str], names: list[str]) -> None:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"metric_params[{key!r}] names {quote(unknown)}, but X has the columns {quote(names)}.")
+
+
+def _columns(reader: Reader) -> dict[str, pd.Series]:
+    """Return the columns by name; those of an array are called by their numbers."""
+    import pandas as pd
+
+    X = reader.X
+    if is_pandas(X) or hasattr(X, "get_column"):
+        names = _names(X, least=1 if reader.new else 2)
+        reader.note_columns()
+        if is_pandas(X):
+            return {name: X.iloc[:, k] for k, name in enumerate(names)}
+        return {name: pd.Series(X.get_column(column).to_list()) for name, column in zip(names, X.columns, strict=True)}
+    return {str(k): pd.Series(column) for k, column in enumerate(_array(reader).T)}
+
+
+def _names(frame: Any, least: int) -> list[str]:
+    """Return the names of a frame's columns."""
+    if getattr(frame, "ndim", 2) != 2 or frame.shape[0] < least or not frame.shape[1]:
+        raise ValueError(f"X has shape {frame.shape}; metric='gower' needs at least {least} rows and a column.")
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        repeated = {name for name in names if names.count(name) > 1}
+        raise ValueError(f"X has several columns of the name {quote(sorted(repeated))}; rename them.")
+    return names
+
+
+def _array(reader: Reader) -> Any:
+    """Return an array without making text of numbers, as numpy does with a list that holds both."""
+    X = reader.X
+    if isinstance(X, list | tuple):
+        reader = Reader(reader.estimator, np.array(X, dtype=object), reader.new)
+    array = reader.table(dtype=None, ensure_all_finite=False)
+    if array.dtype.kind in "US":
+        raise ValueError(
+            "X is an array of text, in which numbers would be taken for categories; pass a DataFrame, or an array of "
+            "dtype object."
+        )
+    return array
+
+
+def _kind_of(name: str, cells: pd.Series) -> Column:
+    """Return how to compare a column, from the type of its cells."""
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return Ranks.learn(name, cells) if cells.cat.ordered else Nominal.learn(name, cells)
+    found = pd.api.types.infer_dtype(cells, skipna=True)
+    if found in UNITS:
+        return Quantity.learn(name, cells)
+    if found not in CATEGORIES:
+        raise ValueError(
+            f"{found.capitalize()} data not supported: column {name!r} holds {cells.dropna().iloc[0]!r}; "
+            "make it numbers, dates, text or categories."
+        )
+    _require_one_kind(name, cells)
+    return Nominal.learn(name, cells)
+
+
+def _require_one_kind(name: str, cells: pd.Series) -> None:
+    """Raise on a column of numbers and something else, which is a slip more often than not."""
+    present = list(cells[cells.notna()])
+    counted = [isinstance(cell, AnyNumber) and not isinstance(cell, bool | np.bool_) for cell in present]
+    if any(counted) and not all(counted):
+        number, other = present[counted.index(True)], present[counted.index(False)]
+        raise ValueError(
+            f"column {name!r} holds numbers ({number!r}) and other things ({other!r}); replace these by NaN if they "
+            "stand for missing numbers, or make all cells text if they are categories."
+        )
+
+
+def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Array, str | None]:
+    """Return numbers as float64 (dates and durations in nanoseconds; NaN where missing) and what they count.
+
+    ``unit`` is what they must count, if that is known; it stays unknown as long as all cells are missing.
+    """
+    import pandas as pd
+
+    values = np.full(len(cells), np.nan)
+    there = cells.notna().to_numpy()
+    if not there.any():
+        return values, unit
+    present = cells[there]
+    found = UNITS.get(pd.api.types.infer_dtype(present, skipna=True))
+    if found is None or (unit is not None and found != unit):
+        raise ValueError(
+            f"column {name!r} holds {present.iloc[0]!r} but held {unit or 'numbers'} in the fit; convert it."
+        )
+    if found == "dates":
+        values[there] = pd.DatetimeIndex(pd.to_datetime(present)).as_unit("ns").asi8
+    elif found == "durations":
+        values[there] = pd.TimedeltaIndex(pd.to_timedelta(present)).as_unit("ns").asi8
+    else:
+        values[there] = present.to_numpy(dtype=np.float64)
+    if np.isinf(values).any():
+        raise ValueError(f"column {name!r} holds infinity (inf); replace it, or use NaN for a missing cell.")
+    return values, found
+
+
+def _span(values: Array) -> float:
+    """Return the range of the values that are there."""
+    present = values[~np.isnan(values)]
+    return float(np.ptp(present)) if len(present) else 0.0
+
+
+def _coded(name: str, cells: pd.Series, levels: dict[Any, int]) -> Array:
+    """Return the numbers of levels, -1 for one that is not among them and NaN for a missing cell."""
+    missing = cells.isna().to_numpy()
+    try:
+        codes = [np.nan if gone else levels.get(cell, -1) for cell, gone in zip(cells, missing, strict=True)]
+    except TypeError as error:
+        raise ValueError(f"column {name!r} holds cells that are no categories ({error}); recode them.") from error
+    return np.array(codes, dtype=np.float64)

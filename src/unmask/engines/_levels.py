@@ -1,0 +1,86 @@
+"""Disparities instead of dissimilarities: fitted anew at every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from .. import kernels
+from .._typing import Array, IntArray
+from ..kernels import Pairs, Weighting, Workers
+from ..problem import make_level
+from ._memory import MemoryEngine
+
+
+class LevelEngine:
+    """Passes in which each pair's dissimilarity is its best admissible transformation, given the distances.
+
+    For a cone of transformations the stress with the best disparities of a fixed sum of squares is a function of the
+    coordinates alone, and its gradient is the usual one with these disparities. So the loop needs to know nothing of
+    them. A pass takes a list of all distances, a regression, and the usual pass over a table of disparities.
+    """
+
+    def __init__(self, pairs: Pairs, workers: Workers, level: str, ties: str = "primary") -> None:
+        self._base = MemoryEngine(pairs, workers)
+        self._pairs, self._workers = pairs, workers
+        self.n, self.scale, self.total = self._base.n, self._base.scale, self._base.total
+        self.unit_weights, self.every_pair = self._base.unit_weights, self._base.every_pair
+        self.degrees, self.one_thread = self._base.degrees, self._base.one_thread
+        i, j = np.triu_indices(self.n, 1)
+        delta = pairs.D[i, j].astype(np.float64) * pairs.scale
+        weights = None
+        if pairs.weighting == Weighting.ARRAY:
+            weights = pairs.W[i, j].astype(np.float64) * pairs.factor
+        counts = ~np.isnan(delta) if weights is None else ~np.isnan(delta) & (weights > 0)
+        self._every = bool(counts.all())
+        self._counts, self._flat = counts, (i * self.n + j)[counts]
+        self._delta = delta[counts]
+        self._weights = None if weights is None else weights[counts]
+        self._level = make_level(level, ties, self._delta, self._weights)
+
+    def disparities(self, Z: Array) -> Array:
+        """Return the disparities of the pairs that count, in the engine's units."""
+        distances = pdist(Z)
+        fitted = self._level(distances if self._every else distances[self._counts])
+        size = float(np.sum(fitted**2 if self._weights is None else self._weights * fitted**2))
+        if size == 0.0:  # all objects in one place: any disparities are as good
+            return self._delta
+        return np.asarray(fitted * np.sqrt(self.total / size))
+
+    def table(self, Z: Array) -> Array:
+        """Return the disparities as a square table in the engine's units, NaN where a pair does not count."""
+        table = self._upper(Z)
+        i, j = np.triu_indices(self.n, 1)
+        table[j, i] = table[i, j]
+        return table
+
+    def _upper(self, Z: Array) -> Array:
+        table = np.full((self.n, self.n), np.nan)
+        np.fill_diagonal(table, 0.0)
+        table.ravel()[self._flat] = self.disparities(Z)
+        return table
+
+    def _with(self, table: Array) -> Pairs:
+        return replace(self._pairs, D=table, scale=1.0)
+
+    def stress(self, Z: Array) -> tuple[float, Array]:
+        stress, G = kernels.fused().stress_pass(self._with(self._upper(Z)), Z, self._workers)
+        return stress, G
+
+    def point_stress(self, Z: Array) -> Array:
+        return np.asarray(kernels.fused().point_stress(self._with(self.table(Z)), Z, self._workers))
+
+    def laplacian(self, X: Array) -> Array:
+        return self._base.laplacian(X)
+
+    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
+        return self._base.squared_product(X, fill, offset)
+
+    def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
+        return self._base.observed_pairs()
+
+    def laplacian_solver(self) -> Callable[[Array], Array]:
+        return self._base.laplacian_solver()

@@ -1,0 +1,143 @@
+"""Small tables that report what was found about the known features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import Array
+from ..problem import Cells, Feature, KnownFeatures, symmetric_root
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Moved = Sequence[tuple[Cells, Array]]
+
+
+def block_roots(gram: Array, known: KnownFeatures) -> Array:
+    """Return the symmetric positive root of each block of BB'."""
+    roots = np.zeros_like(gram)
+    for group in known.groups:
+        block = np.ix_(group, group)
+        roots[block] = symmetric_root(gram[block])
+    return roots
+
+
+def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
+    """Return the symmetric positive B per unit of the known features as given, block by block.
+
+    With BB' = RR' and S the scales, it is the symmetric root of (R/S)(R/S)', found from the singular values of R/S: no
+    product of two scales is formed, which might overflow.
+    """
+    import pandas as pd
+
+    kept = list(known.kept)
+    own = np.zeros_like(gram)
+    for group in known.groups:
+        block = np.ix_(group, group)
+        left, singular, _ = np.linalg.svd(symmetric_root(gram[block]) / known.scale[kept][list(group), None])
+        own[block] = (left * singular) @ left.T
+    coef = np.zeros((len(known.names), len(known.names)))
+    coef[np.ix_(kept, kept)] = own / unit
+    return pd.DataFrame(coef, index=list(known.names), columns=list(known.names))
+
+
+def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
+    """Return each feature's share in the distances: per unit (numbers only) and per standard deviation."""
+    import pandas as pd
+
+    n = len(known.values)
+    rows = {}
+    for feature in known.features:
+        at = _kept_columns(known, feature)
+        # The variance of VB that the feature's own columns make; the values are in standard deviations.
+        covariance = known.values[:, at].T @ known.values[:, at] / max(n - 1, 1)
+        standardized = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
+        raw = np.nan
+        if feature.coding.kind == "numeric":
+            raw = float(np.sqrt(gram[at[0], at[0]])) / (known.scale[feature.columns[0]] * unit) if at else 0.0
+        rows[feature.name] = (raw, standardized)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["raw", "standardized"], dtype=np.float64)
+
+
+def summary_table(known: KnownFeatures) -> pd.DataFrame:
+    """Return what each known feature was taken for."""
+    import pandas as pd
+
+    rows = [
+        (
+            feature.name,
+            feature.coding.kind,
+            "declared" if feature.declared else "inferred",
+            len(_kept_columns(known, feature)),
+            ", ".join(map(str, feature.coding.levels)),
+            len(feature.missing),
+        )
+        for feature in known.features
+    ]
+    names = ["feature", "type", "source", "columns", "levels", "missing"]
+    return pd.DataFrame(rows, columns=names).set_index("feature")
+
+
+def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
+    """Return the fitted positions of the levels of nominal and ordinal features, in principal axes."""
+    import pandas as pd
+
+    found: dict[tuple[str, Any], Array] = {}
+    for feature in (f for f in known.features if f.coding.levels):
+        corners = feature.coding.vertices()
+        raw = np.zeros((len(feature.coding.levels), len(known.names)))
+        raw[:, list(feature.columns)] = corners
+        at = _kept_columns(known, feature)
+        places = known.standardise(raw)[:, at] @ roots[at]
+        left, size, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
+        axes = left * size
+        axes = axes[:, : max(1, int(np.sum(size > 1e-6 * size[0])))] if size[0] > 0 else axes[:, :1]
+        axes *= np.where(axes[-1] < 0, -1.0, 1.0)  # ordered levels rise
+        found |= {(feature.name, level): place for level, place in zip(feature.coding.levels, axes, strict=True)}
+    width = max((len(place) for place in found.values()), default=0)
+    places = np.full((len(found), width), np.nan)
+    for row, place in zip(places, found.values(), strict=True):
+        row[: len(place)] = place
+    index = pd.MultiIndex.from_tuples(list(found), names=["feature", "level"]) if found else None
+    return pd.DataFrame(places, index=index, columns=[f"axis{a + 1}" for a in range(width)])
+
+
+def moved_values(known: KnownFeatures, moved: Moved) -> Array:
+    """Return the known values (kept columns, standard units) with the estimated cells in place."""
+    values = known.values + known.shift
+    for cells, r in moved:
+        at = np.ix_(cells.rows, np.asarray(cells.columns))
+        values[at] = r @ cells.standard + (values[at] if cells.price > 0 else 0.0)
+    return np.asarray(values)
+
+
+def imputed_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:
+    """Return the missing cells as they were estimated; ``certainty`` is 1 for a level or angle that fits by itself."""
+    import pandas as pd
+
+    values = moved_values(known, moved)
+    rows = []
+    for feature in known.features:
+        at = _kept_columns(known, feature)
+        for row in feature.missing if len(at) == len(feature.columns) else ():
+            coded = np.array([known.restore(values[row, c], c) for c in at])
+            estimate, certainty = feature.coding.decode(coded)
+            rows.append((row if labels is None else labels[row], feature.name, estimate, certainty))
+    return pd.DataFrame(rows, columns=["object", "feature", "value", "certainty"])
+
+
+def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:
+    """Return the values of features measured with error, as the fit moved them, in their own units."""
+    import pandas as pd
+
+    values = moved_values(known, moved)
+    columns = sorted({c for cells, _ in moved if cells.price > 0 for c in cells.columns})
+    data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in columns}
+    return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)
+
+
+def _kept_columns(known: KnownFeatures, feature: Feature) -> list[Any]:
+    return [known.kept.index(c) for c in feature.columns if c in known.kept]

@@ -1,0 +1,134 @@
+"""The levels of a known feature as a map: how far apart the fit found them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..checking import is_pandas, quote
+from ._map import plot_map
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LINE_COLOR = "0.8"
+
+
+def plot_levels(
+    estimator_or_table: Any,
+    feature: Any = None,
+    *,
+    counts: Mapping[Any, Any] | pd.Series[Any] | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+    merge: float = 0.03,
+    max_labels: int = 150,
+) -> Axes:
+    """Draw the levels of a nominal or ordinal known feature where the fit put them.
+
+    Distances are those that the levels add to the fitted distances of objects: levels that lie far apart account for
+    much. An ordinal feature, and a nominal one of two levels, lies along a line; other levels are drawn in their first
+    two principal axes.
+
+    Parameters
+    ----------
+    estimator_or_table : estimator or DataFrame
+        A fitted estimator, or its ``level_positions_``.
+    feature : str, optional
+        Which known feature; may be left out if only one has levels.
+    counts : Series or mapping, optional
+        How many objects have each level, as ``known["habitat"].value_counts()`` says; added to the labels. A level
+        that is not in it counts 0.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    title : str, optional
+        Title of the Axes; by default the name of the feature.
+    merge, max_labels : float and int
+        As in :func:`plot_map`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on.
+
+    Raises
+    ------
+    ValueError
+        If there are no levels, if `feature` has none, if it is left out and several features have levels, or if
+        `counts` names a level that the feature does not have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> from unmask.plotting._levels import plot_levels
+    >>> size = pd.MultiIndex.from_product([["size"], ["small", "medium", "large"]], names=["feature", "level"])
+    >>> places = pd.DataFrame({"axis1": [-2.0, 0.5, 1.5]}, index=size)
+    >>> ax = plot_levels(places, ax=Figure().add_subplot())
+    >>> ax.get_title(loc="left"), sorted(text.get_text() for text in ax.texts)
+    ('size', ['large', 'medium', 'small'])
+    """
+    table = _check_table(getattr(estimator_or_table, "level_positions_", estimator_or_table))
+    name = _check_feature(feature, table)
+    places = table.xs(name, level=0).dropna(axis="columns", how="all")
+    labels = _with_counts(list(places.index), counts, name)
+    along_a_line = places.shape[1] == 1
+    if along_a_line:
+        ax = _flat_axes() if ax is None else ax
+        ax.axhline(0.0, color=LINE_COLOR, linewidth=1.0, zorder=1)
+    title = str(name) if title is None else title
+    return plot_map(places, labels=labels, ax=ax, title=title, merge=merge, max_labels=max_labels)
+
+
+def _check_table(table: Any) -> pd.DataFrame:
+    if not (is_pandas(table) and hasattr(table, "columns")):
+        raise ValueError(
+            f"estimator_or_table is of type {type(table).__name__} and has no level_positions_; pass a fitted "
+            "ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS, or its level_positions_."
+        )
+    checked: pd.DataFrame = table
+    if not len(checked):
+        raise ValueError(
+            "estimator_or_table has no levels in its level_positions_: no known feature is nominal or ordinal. "
+            "Text and categories are; declare others in known_types."
+        )
+    if checked.index.nlevels != 2:
+        raise ValueError(
+            f"estimator_or_table has {checked.index.nlevels} level of index but level_positions_ has 2, the feature "
+            "and its level; pass level_positions_ as it is."
+        )
+    return checked
+
+
+def _check_feature(feature: Any, table: pd.DataFrame) -> Any:
+    """Return the name of the feature to draw."""
+    names = list(dict.fromkeys(table.index.get_level_values(0)))
+    if feature is None:
+        if len(names) > 1:
+            raise ValueError(f"feature is needed, because several have levels; pass one of {quote(names)}.")
+        return names[0]
+    if feature not in names:
+        raise ValueError(f"feature={feature!r} is not among the features that have levels; pass one of {quote(names)}.")
+    return feature
+
+
+def _with_counts(levels: list[Any], counts: Mapping[Any, Any] | pd.Series[Any] | None, name: Any) -> list[str]:
+    """Return a label per level."""
+    if counts is None:
+        return [str(level) for level in levels]
+    number = dict(counts.items())
+    strange = [level for level in number if level not in levels]
+    if strange:
+        raise ValueError(
+            f"counts names {quote(strange)}, which {'is no level' if len(strange) == 1 else 'are no levels'} of "
+            f"{name!r}; its levels are {quote(levels)}."
+        )
+    return [f"{level} ({number.get(level, 0)})" for level in levels]
+
+
+def _flat_axes() -> Axes:
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(6.4, 1.8), layout="constrained")[1]

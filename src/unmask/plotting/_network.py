@@ -1,0 +1,267 @@
+"""A network as a map of its nodes with its edges: by shortest paths, given what is known about the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import Array, IntArray
+from ..checking import align_rows, is_network, is_pandas, quote
+from ..dissimilarities import NetworkDissimilarity
+from ..estimators import ConditionalMDS
+from ..graphs import adjacency_graph, components, network_graph
+from ._map import plot_map
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+EDGE_COLOR = "0.72"
+# From this many edges on a vector file would be slow to open.
+RASTERIZE_ABOVE = 2000
+
+
+def plot_network(
+    network: Any,
+    embedding: Any = None,
+    *,
+    known: Any = None,
+    color: Any = None,
+    labels: Any = None,
+    weight: str | None = "weight",
+    orthogonal: bool = True,
+    ax: Axes | None = None,
+    title: str | None = None,
+    random_state: Any = 0,
+    merge: float = 0.03,
+    max_labels: int = 150,
+) -> Axes:
+    """Draw a network: its nodes by their shortest paths, given what is known about them, and its edges.
+
+    Without an `embedding` the nodes are placed by :class:`unmask.ConditionalMDS` so that distances come close to the
+    lengths of shortest paths, each pair weighted by the inverse square of its length: the least sum of squared
+    relative errors, as in the layout of Kamada and Kawai. With `known`, the attributes take their share of each
+    length, and the drawing shows what else ties nodes together.
+
+    Parameters
+    ----------
+    network : networkx graph, or scipy sparse matrix of shape (n_nodes, n_nodes)
+        The network, without direction. The entries of a sparse matrix are lengths of edges.
+    embedding : array-like of shape (n_nodes, 2), DataFrame or dict, optional
+        Where to draw the nodes, in place of the fit: a fitted map, or a layout of networkx. Rows are in the order of
+        the nodes; a DataFrame and a dict are matched by node.
+    known : str, list of str, array-like or DataFrame of shape (n_nodes, n_known), optional
+        What is known about the nodes: names of node attributes of a networkx graph, or a table, matched by node if it
+        is a DataFrame. Only without `embedding`.
+    color : str, Series or array-like of length n_nodes, optional
+        What to colour nodes by: the name of a node attribute, or as in :func:`plot_map`.
+    labels : str or sequence of length n_nodes, optional
+        Labels of the nodes, or the node attribute that holds them. By default the nodes of a networkx graph.
+    weight : str or None, default="weight"
+        Attribute of a networkx graph's edges that holds their length; an edge without it has length 1. None counts
+        edges. (A strength is not a length: the stronger the tie, the shorter it should be.)
+    orthogonal : bool, default=True
+        Keep the drawing uncorrelated with what is known. A drawing always has two dimensions; where fewer are unknown,
+        or where nodes of a group differ in how far they belong to it, it would show what is known again. False leaves
+        it free to, as :class:`unmask.ConditionalMDS` does by default: what is unknown may truly correlate with it.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    title : str, optional
+        Title of the Axes.
+    random_state : int, RandomState or None, default=0
+        Seed of the fit's random starts; the default draws the same picture each time.
+    merge, max_labels : float and int
+        As in :func:`plot_map`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. Edges lie below the points; more than 2000 are rasterised in vector files.
+
+    Raises
+    ------
+    ValueError
+        If the network falls into parts between which there is no path (with an `embedding` it may), if a node lacks
+        an attribute, or if something has not one entry per node.
+
+    See Also
+    --------
+    unmask.dissimilarities.NetworkDissimilarity : The shortest paths, to fit a map with options of your own.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from matplotlib.figure import Figure
+    >>> from unmask.plotting import plot_network
+    >>> ax = plot_network(nx.cycle_graph(6), ax=Figure().add_subplot())
+    >>> len(ax.texts), len(ax.collections[-1].get_segments())
+    (6, 6)
+    """
+    nodes = _Nodes.of(network)
+    # Attributes are looked up before the fit: a wrong name should not cost one.
+    columns = {
+        "labels": nodes.column("labels", labels, complete=True),
+        "color": nodes.column("color", color, complete=False),
+    }
+    if embedding is None:
+        mds = ConditionalMDS(2, metric="precomputed", orthogonal=orthogonal, random_state=random_state)
+        placed = nodes.table(_fit(mds, nodes, nodes.attributes("known", known), weight))
+    elif known is None:
+        placed = nodes.table(nodes.coordinates(embedding))
+    else:
+        raise ValueError("known is for the fit, but embedding says where the nodes are; leave one of them out.")
+    earlier = [] if ax is None else list(ax.texts)
+    ax = plot_map(placed, **columns, ax=ax, title=title, merge=merge, max_labels=max_labels)
+    _draw_edges(ax, np.asarray(placed)[:, :2], nodes.edges)
+    _outline([text for text in ax.texts if text not in earlier])
+    return ax
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """The nodes of a network, its edges as pairs of their positions, and tables about them."""
+
+    network: Any
+    graph: Any
+    index: pd.Index | None  # None: nodes without names
+
+    @classmethod
+    def of(cls, network: Any) -> _Nodes:
+        """Read a network; lengths of edges do not matter to where lines are drawn."""
+        if sp.issparse(network):
+            return cls(network, adjacency_graph(network), None)
+        if not is_network(network):
+            raise TypeError(
+                f"network is {type(network).__name__}; pass a networkx graph or a scipy sparse matrix of edges "
+                "(scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
+            )
+        import pandas as pd
+
+        graph, nodes = network_graph(network, None)
+        return cls(network, graph, pd.Index(nodes, tupleize_cols=False))
+
+    def __len__(self) -> int:
+        return int(self.graph.shape[0])
+
+    @property
+    def edges(self) -> IntArray:
+        """Return pairs of positions, each edge once."""
+        upper = sp.triu(self.graph, 1).tocoo()
+        return np.column_stack(upper.coords)
+
+    def table(self, coordinates: Array) -> Any:
+        """Return coordinates with the nodes' names, if they have some."""
+        if self.index is None:
+            return coordinates
+        import pandas as pd
+
+        frame = pd.DataFrame(coordinates, index=self.index)
+        return frame.set_axis([""] * coordinates.shape[1], axis=1)
+
+    def coordinates(self, embedding: Any) -> Array:
+        """Return given coordinates in the order of the nodes."""
+        if isinstance(embedding, Mapping):
+            self._require_all("embedding", embedding)
+            embedding = [embedding[node] for node in self._names()]
+        elif is_pandas(embedding):
+            embedding = align_rows(embedding, self.index, "embedding")
+        values = np.asarray(embedding, dtype=np.float64)
+        if values.ndim != 2 or values.shape[0] != len(self) or values.shape[1] < 2:
+            raise ValueError(
+                f"embedding has shape {values.shape} but the network has {len(self)} nodes; pass one row per node and "
+                "two columns."
+            )
+        return values
+
+    def attributes(self, name: str, given: Any) -> Any:
+        """Return what is known as a table: attributes by their names, everything else as it is."""
+        names = [given] if isinstance(given, str) else given
+        if not (isinstance(names, Sequence) and len(names) and all(isinstance(one, str) for one in names)):
+            return given
+        import pandas as pd
+
+        columns = {}
+        for one in names:
+            values = self._attribute(name, one)
+            self._require_all(f"the node attribute {one!r}", values)
+            columns[one] = [values[node] for node in self._names()]
+        return pd.DataFrame(columns, index=self.index)
+
+    def column(self, name: str, given: Any, *, complete: bool) -> Any:
+        """Return one entry per node: an attribute by its name, which some may lack if not complete, or as given."""
+        if not isinstance(given, str):
+            return given
+        import pandas as pd
+
+        values = self._attribute(name, given)
+        if complete:
+            self._require_all(f"the node attribute {given!r}", values)
+        return pd.Series([values.get(node) for node in self._names()], index=self.index, name=given)
+
+    def _names(self) -> list[Any]:
+        return list(range(len(self))) if self.index is None else list(self.index)
+
+    def _attribute(self, name: str, attribute: str) -> dict[Any, Any]:
+        if self.index is None:
+            raise ValueError(
+                f"{name}={attribute!r} names a node attribute, but a sparse matrix has none; pass the values."
+            )
+        values = {node: data[attribute] for node, data in self.network.nodes(data=True) if attribute in data}
+        if not values:
+            there = sorted({str(key) for _, data in self.network.nodes(data=True) for key in data})
+            raise ValueError(
+                f"{name}={attribute!r} is no attribute of the nodes, which have {quote(there) or 'none'}; "
+                "pass one of these, or the values."
+            )
+        return values
+
+    def _require_all(self, what: str, values: Mapping[Any, Any]) -> None:
+        absent = [node for node in self._names() if node not in values]
+        if absent:
+            raise ValueError(f"{what} is missing for {len(absent)} of {len(self)} nodes: {quote(absent)}; add it.")
+
+
+def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> Array:
+    """Return a map of the nodes with the least sum of squared relative errors."""
+    count, component = components(nodes.graph)
+    if count > 1:
+        sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+        raise ValueError(
+            f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes), between which there "
+            "is no path; draw one of them at a time, or pass an embedding."
+        )
+    paths = NetworkDissimilarity(weight).set_output(transform="pandas").fit_transform(nodes.network)
+    return mds.fit(paths, known=known, weights=_relative(np.asarray(paths))).embedding_
+
+
+def _relative(paths: Array) -> Array:
+    """Return the weights that make errors relative; a path of length 0 counts as the shortest other one."""
+    shortest = np.min(paths, where=paths > 0, initial=np.inf)
+    return np.asarray((shortest / np.maximum(paths, shortest)) ** 2)
+
+
+def _draw_edges(ax: Axes, points: Array, edges: IntArray) -> None:
+    """Draw the edges below the points, thinner the more there are; the points have set the limits already."""
+    from matplotlib.collections import LineCollection
+
+    lines = LineCollection(
+        list(points[edges]),
+        colors=EDGE_COLOR,
+        linewidths=float(np.clip(12 / np.sqrt(len(edges)), 0.25, 0.9)),
+        zorder=1,
+        rasterized=len(edges) > RASTERIZE_ABOVE,
+    )
+    ax.add_collection(lines, autolim=False)
+
+
+def _outline(texts: list[Text]) -> None:
+    """Give labels a white outline: among edges they could not be read."""
+    from matplotlib.patheffects import withStroke
+
+    for text in texts:
+        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])

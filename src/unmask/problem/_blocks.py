@@ -1,0 +1,462 @@
+"""Blocks of coefficients: how some known columns become coordinates, and gradients come back.
+
+Each block is a part of theta, measured in the majoriser's metric: ``design @ coef(part)`` are its columns of Z, and in
+theta's units the majoriser of the stress is the identity (for unit weights; at most twice that for others).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from .._typing import Array, IntArray
+from ._codings import Feature
+from ._known import KnownFeatures
+
+# A cell of a known table is measured in this share of the coefficients' unit: of the order of one, in dissimilarities
+# that are of the order of one.
+TYPICAL_COEFFICIENT = 0.3
+
+
+class CoefBlock(Protocol):
+    """Coefficients of some known columns: a part of theta that lifts to columns of Z."""
+
+    @property
+    def columns(self) -> list[int]: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def width(self) -> int:
+        """Return the number of columns of Z."""
+
+    def lift(self, part: Array) -> Array:
+        """Return this block's columns of Z."""
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        """Return the gradient in this block's part of theta."""
+
+    def coef(self, part: Array) -> Array:
+        """Return the coefficients: what rows of the design are multiplied by."""
+
+    def pull(self, gradient: Array) -> Array:
+        """Return the gradient in theta for a gradient in the coefficients."""
+
+    def gram(self, part: Array) -> Array:
+        """Return BB' of this block in standard units."""
+
+    def pack(self, B: Array) -> Array:
+        """Return this block's part of theta for coefficients in standard units."""
+
+
+@dataclass(frozen=True)
+class DenseBlock:
+    """Columns that share a full block: B = T B_theta, where the columns times T are ``basis``."""
+
+    columns: list[int]
+    basis: Array
+    T: Array
+    inverse: Array  # of T
+
+    @property
+    def size(self) -> int:
+        return len(self.columns) ** 2
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis @ part.reshape(self.T.shape))
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.asarray((self.basis.T @ G).ravel())
+
+    def coef(self, part: Array) -> Array:
+        return np.asarray(self.T @ part.reshape(self.T.shape))
+
+    def pull(self, gradient: Array) -> Array:
+        return np.asarray((self.T.T @ gradient).ravel())
+
+    def gram(self, part: Array) -> Array:
+        B = self.coef(part)
+        return np.asarray(B @ B.T)
+
+    def pack(self, B: Array) -> Array:
+        return np.asarray((self.inverse @ B).ravel())
+
+
+@dataclass(frozen=True)
+class DiagonalBlock:
+    """Columns that have one coefficient each, all of them in one vectorised block."""
+
+    columns: list[int]
+    basis: Array
+    scale: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def lift(self, part: Array) -> Array:
+        return self.basis * part
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
+
+    def coef(self, part: Array) -> Array:
+        return np.diag(part * self.scale)
+
+    def pull(self, gradient: Array) -> Array:
+        return np.asarray(np.diagonal(gradient) * self.scale)
+
+    def gram(self, part: Array) -> Array:
+        return np.diag((part * self.scale) ** 2)
+
+    def pack(self, B: Array) -> Array:
+        return np.asarray(np.diagonal(B) / self.scale)
+
+
+@dataclass(frozen=True)
+class CommonBlock:
+    """Columns that share one coefficient: a circle stays a circle, and levels stay equally far from each other."""
+
+    columns: list[int]
+    basis: Array
+    scale: float
+
+    size = 1
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis * part[0])
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.array([np.sum(self.basis * G)])
+
+    def coef(self, part: Array) -> Array:
+        return np.asarray(part[0] * self.scale * np.eye(len(self.columns)))
+
+    def pull(self, gradient: Array) -> Array:
+        return np.array([np.trace(gradient) * self.scale])
+
+    def gram(self, part: Array) -> Array:
+        return np.asarray((part[0] * self.scale) ** 2 * np.eye(len(self.columns)))
+
+    def pack(self, B: Array) -> Array:
+        return np.array([np.sqrt(np.mean(np.sum(B**2, axis=1))) / self.scale])
+
+
+@dataclass(frozen=True)
+class FunctionBlock:
+    """Columns that are a basis of functions of one feature, which becomes one column of Z."""
+
+    columns: list[int]
+    basis: Array
+    T: Array
+    inverse: Array
+
+    width = 1
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis @ part)[:, None]
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.asarray(self.basis.T @ G[:, 0])
+
+    def coef(self, part: Array) -> Array:
+        return np.asarray(self.T @ part)[:, None]
+
+    def pull(self, gradient: Array) -> Array:
+        return np.asarray(self.T.T @ gradient[:, 0])
+
+    def gram(self, part: Array) -> Array:
+        b = self.coef(part)
+        return np.asarray(b @ b.T)
+
+    def pack(self, B: Array) -> Array:
+        """Take the one direction that has most of BB'."""
+        values, vectors = np.linalg.eigh(B @ B.T)
+        return np.asarray(self.inverse @ (np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]))
+
+
+@dataclass(frozen=True)
+class MonotoneBlock:
+    """Ordered levels, whose positions on one axis must not fall: the design is who has which level.
+
+    A position's majoriser is the sum of the degrees of the objects at that level, so the nearest permitted positions
+    in theta's metric are a weighted isotonic regression.
+    """
+
+    columns: list[int]  # the steps between levels, standardised
+    basis: Array  # who has which level, divided by the root of each level's mass
+    mass: Array
+    step_scale: Array  # of the columns: a step in standard units is the difference of two positions times this
+
+    width = 1
+
+    @property
+    def size(self) -> int:
+        return len(self.mass)
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis @ part)[:, None]
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.asarray(self.basis.T @ G[:, 0])
+
+    def coef(self, part: Array) -> Array:
+        return np.asarray(part / np.sqrt(self.mass))[:, None]
+
+    def pull(self, gradient: Array) -> Array:
+        return np.asarray(gradient[:, 0] / np.sqrt(self.mass))
+
+    def gram(self, part: Array) -> Array:
+        b = np.diff(self.coef(part)[:, 0]) * self.step_scale
+        return np.outer(b, b)
+
+    def pack(self, B: Array) -> Array:
+        steps = np.sqrt(np.sum(B**2, axis=1)) / self.step_scale
+        return np.asarray(np.concatenate([[0.0], np.cumsum(steps)]) * np.sqrt(self.mass))
+
+    def project(self, part: Array) -> Array:
+        positions = isotonic_regression(part / np.sqrt(self.mass), weights=self.mass).x
+        return np.asarray(positions * np.sqrt(self.mass))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of one known feature that may move: missing ones freely, measured ones within their error at a price.
+
+    A row's design is moved by ``r @ corners``. Where ``mixture`` holds, r is a mixture of levels: at least 0, with sum
+    1; the cells of a numeric feature have one corner and any r.
+    """
+
+    rows: IntArray
+    at: list[int]  # columns of the design
+    corners: Array  # in the design's units
+    columns: list[int]  # of the known values
+    standard: Array  # the corners in the known values' units
+    mixture: bool
+    price: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.corners)
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) * len(self.corners)
+
+    def start(self, rng: np.random.Generator | None) -> Array:
+        """Return even mixtures or zeros; with a generator, something near them."""
+        if self.mixture:
+            r = np.full(self.shape, 1.0 / len(self.corners))
+            return r if rng is None else rng.dirichlet(np.ones(len(self.corners)), len(self.rows))
+        return np.zeros(self.shape) if rng is None or self.price > 0 else rng.standard_normal(self.shape)
+
+
+@dataclass(frozen=True)
+class MovingBlock:
+    """A block of which some rows of the design are estimated: Z is the inner block's plus the moved rows' share."""
+
+    inner: CoefBlock
+    cells: tuple[Cells, ...]
+    unit: float  # a cell's r times this is its theta
+
+    nonlinear = True
+
+    @property
+    def columns(self) -> list[int]:
+        return self.inner.columns
+
+    @property
+    def width(self) -> int:
+        return self.inner.width
+
+    @property
+    def size(self) -> int:
+        return self.inner.size + sum(cells.size for cells in self.cells)
+
+    def parts(self, part: Array) -> tuple[Array, list[Array]]:
+        """Return the inner block's part and each group of cells' r."""
+        first, found = self.inner.size, []
+        for cells in self.cells:
+            found.append(part[first : first + cells.size].reshape(cells.shape) / self.unit)
+            first += cells.size
+        return part[: self.inner.size], found
+
+    def lift(self, part: Array) -> Array:
+        own, moved = self.parts(part)
+        Z, B = self.inner.lift(own).copy(), self.inner.coef(own)
+        for cells, r in zip(self.cells, moved, strict=True):
+            Z[cells.rows] += r @ cells.corners @ B[cells.at]
+        return Z
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        own, moved = self.parts(part)
+        B = self.inner.coef(own)
+        gradient_B, out = np.zeros_like(B), []
+        for cells, r in zip(self.cells, moved, strict=True):
+            gradient_B[cells.at] += (r @ cells.corners).T @ G[cells.rows]
+            out.append((G[cells.rows] @ B[cells.at].T @ cells.corners.T + cells.price * r).ravel() / self.unit)
+        return np.concatenate([self.inner.adjoint(own, G) + self.inner.pull(gradient_B), *out])
+
+    def price(self, part: Array) -> float:
+        """Return what the moves cost."""
+        return float(sum(c.price * np.sum(r**2) for c, r in zip(self.cells, self.parts(part)[1], strict=True)))
+
+    def coef(self, part: Array) -> Array:
+        return self.inner.coef(self.parts(part)[0])
+
+    def pull(self, gradient: Array) -> Array:  # pragma: no cover - no block moves within a moving one
+        raise NotImplementedError
+
+    def gram(self, part: Array) -> Array:
+        return self.inner.gram(self.parts(part)[0])
+
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
+        starts = [cells.start(rng).ravel() * self.unit for cells in self.cells]
+        return np.concatenate([self.inner.pack(B), *starts])
+
+    def with_cells(self, part: Array, estimated: dict[tuple[int, ...], Array]) -> Array:
+        """Return the part with missing cells as they were estimated before, by the columns they are in."""
+        own, moved = self.parts(part)
+        known = [
+            estimated.get(tuple(cells.columns), r) if cells.price == 0.0 else r
+            for cells, r in zip(self.cells, moved, strict=True)
+        ]
+        return np.concatenate([own, *((r * self.unit).ravel() for r in known)])
+
+    def project(self, part: Array) -> Array:
+        own, moved = self.parts(part)
+        own = self.inner.project(own) if isinstance(self.inner, MonotoneBlock) else own
+        moved = [_onto_mixtures(r) if c.mixture else r for c, r in zip(self.cells, moved, strict=True)]
+        return np.concatenate([own, *((r * self.unit).ravel() for r in moved)])
+
+
+def _onto_mixtures(r: Array) -> Array:
+    """Return for each row the nearest one of shares: at least 0, with sum 1."""
+    descending = -np.sort(-r, axis=1)
+    excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, r.shape[1] + 1)
+    last = np.sum(descending > excess, axis=1) - 1
+    return np.asarray(np.maximum(r - excess[np.arange(len(r)), last][:, None], 0.0))
+
+
+# ---- making them
+
+
+def coef_blocks(
+    known: KnownFeatures, HV: Array, degrees: Array | None = None, price: float = 0.0
+) -> tuple[CoefBlock, ...]:
+    """Return one block per group of columns, all groups of one free column in a single diagonal block.
+
+    ``price`` is what moving a cell by its standard error costs; at 0 only missing cells move. ``degrees`` (H's
+    diagonal) are needed where levels are ordered or cells move.
+    """
+    singles = [
+        g[0] for g, tie in zip(known.groups, known.ties, strict=True) if len(g) == 1 and tie in ("free", "common")
+    ]
+    blocks: list[CoefBlock] = []
+    for group, tie in zip(known.groups, known.ties, strict=True):
+        if group[0] not in singles:
+            blocks.append(_MAKERS[tie](known, list(group), HV, degrees))
+    if singles:
+        V = known.values[:, singles]
+        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))
+        blocks.append(DiagonalBlock(singles, V * scale, scale))
+    return tuple(_moving(known, block, degrees, price) for block in blocks)
+
+
+def _whitened(known: KnownFeatures, columns: list[int], HV: Array) -> tuple[Array, Array, Array]:
+    """Return the columns in the metric V'HV = I, the matrix T that brings them there, and its inverse."""
+    V = known.values[:, columns]
+    metric = V.T @ HV[:, columns]
+    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
+    # B'(V'HV)B = |RB|^2 with R = root(values) vectors', so B_theta = RB and T is the inverse of R.
+    # Values lost to rounding are raised: a larger metric only means shorter steps.
+    roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+    T = vectors / roots
+    return V @ T, T, roots[:, None] * vectors.T
+
+
+def _dense(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+    return DenseBlock(columns, *_whitened(known, columns, HV))
+
+
+def _function(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+    return FunctionBlock(columns, *_whitened(known, columns, HV))
+
+
+def _common(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+    V = known.values[:, columns]
+    scale = float(1.0 / np.sqrt(np.sum(V * HV[:, columns])))
+    return CommonBlock(columns, V * scale, scale)
+
+
+def _monotone(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+    scale = known.scale[[known.kept[c] for c in columns]]
+    steps = known.values + known.shift
+    # Back from standard units to steps of 0 and 1, whose sum is the level.
+    raw = np.column_stack([known.restore(steps[:, c], c) for c in columns])
+    level = np.rint(raw.sum(axis=1)).astype(int)
+    members = np.zeros((len(level), len(columns) + 1))
+    members[np.arange(len(level)), level] = 1.0
+    feature = next(f for f in known.features if known.kept[columns[0]] in f.columns)
+    members[feature.missing] = 0.0
+    mass = members.T @ (np.ones(len(level)) if degrees is None else degrees)
+    return MonotoneBlock(columns, members / np.sqrt(mass), mass, scale)
+
+
+_MAKERS = {"free": _dense, "common": _common, "function": _function, "monotone": _monotone}
+
+
+def _moving(known: KnownFeatures, block: CoefBlock, degrees: Array | None, price: float) -> CoefBlock:
+    """Let the block's missing cells move, and its measured ones where they have an error and a price."""
+    cells = []
+    for feature in known.features:
+        columns = [
+            known.kept.index(c) for c in feature.columns if c in known.kept and known.kept.index(c) in block.columns
+        ]
+        if columns and len(feature.missing):
+            cells.append(_missing_cells(known, block, feature, columns))
+        if columns and price > 0 and columns[0] in known.errors:
+            cells.append(_measured_cells(known, block, columns, price / known.errors[columns[0]] ** 2))
+    if not cells:
+        return block
+    unit = TYPICAL_COEFFICIENT * float(np.sqrt(1.0 if degrees is None else degrees.mean()))
+    return MovingBlock(block, tuple(cells), unit)
+
+
+def _missing_cells(known: KnownFeatures, block: CoefBlock, feature: Feature, columns: list[int]) -> Cells:
+    corners = feature.coding.vertices()
+    at = [block.columns.index(c) for c in columns]
+    if corners is None:
+        one = np.ones((1, 1))
+        return Cells(feature.missing, at, one, columns, one, mixture=False)
+    raw = np.zeros((len(corners), len(known.names)))
+    raw[:, list(feature.columns)] = corners
+    standard = known.standardise(raw)[:, columns]
+    if isinstance(block, MonotoneBlock):
+        return Cells(feature.missing, list(range(block.size)), np.eye(block.size), columns, standard, mixture=True)
+    return Cells(feature.missing, at, standard, columns, standard, mixture=True)
+
+
+def _measured_cells(known: KnownFeatures, block: CoefBlock, columns: list[int], price: float) -> Cells:
+    one = np.ones((1, 1))
+    missing = next(f.missing for f in known.features if known.kept[columns[0]] in f.columns)
+    rows = np.setdiff1d(np.arange(len(known.values)), missing)
+    return Cells(rows, [block.columns.index(columns[0])], one, columns, one, mixture=False, price=price)

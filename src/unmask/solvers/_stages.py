@@ -1,0 +1,116 @@
+"""Fits in stages: a problem that changes with what was found, followed from where the last one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._typing import Array
+from ..engines import MemoryEngine
+from ..kernels import Pairs, Weighting, Workers
+from ..problem import Problem
+from ._loop import Callback, Rule, Solution, minimise
+from ._objective import Objective, make_objective
+
+# The neighbourhood's radius shrinks by this factor a stage.
+SHRINKAGE = 0.8
+STAGES = 30
+STAGE_ITERATIONS = 50
+# An object needs this many neighbours more than dimensions to be held in place, each counted by its weight; the
+# neighbourhood is small when the median object has no more than this many times as many.
+SPARE_NEIGHBOURS = 3
+ENOUGH = 4
+
+MakeRule = Callable[[Objective], Callable[[], Rule]]
+
+
+class Settings(NamedTuple):
+    """How each stage is run."""
+
+    make_rule: MakeRule
+    tol: float
+    max_iter: int
+    callback: Callback | None = None
+
+
+class Stage(NamedTuple):
+    """An objective and where it was minimised."""
+
+    objective: Objective
+    solution: Solution
+
+
+def _follow(objective: Objective, theta: Array, settings: Settings, max_iter: int | None = None) -> Stage:
+    rule = settings.make_rule(objective)()
+    solution = minimise(
+        objective, theta, rule, tol=settings.tol, max_iter=max_iter or settings.max_iter, callback=settings.callback
+    )
+    return Stage(objective, solution)
+
+
+def within_errors(problem: Problem, stage: Stage, settings: Settings) -> Stage:
+    """Let measured values move within their errors, from a fit in which they were exact.
+
+    A move by one standard error costs the mean squared residual of that fit: then residuals and errors are both
+    measured in their standard deviations, and the sum is minus twice a log-likelihood.
+    """
+    engine = stage.objective.engine
+    pairs = sum(len(rows) for rows, _ in engine.observed_pairs())
+    price = max(stage.solution.value * engine.total / pairs, 1e-12)
+    objective = make_objective(replace(problem, error_price=price), engine)
+    return _follow(objective, stage.objective.structure.carry(stage.solution.theta, objective.structure), settings)
+
+
+class Curvilinear(NamedTuple):
+    """The last stage, its radius, and whether the radius could shrink no more."""
+
+    stage: Stage
+    radius: float
+    too_small: bool
+
+
+def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Settings) -> Curvilinear:
+    """Shrink the neighbourhood in which dissimilarities count, following the map.
+
+    A pair counts by ``exp(-(d / radius)^2)`` with its distance d on the map as it was at the beginning of the stage.
+    The radius shrinks until the neighbourhood is small, or until some object has too few neighbours to hold it.
+    """
+    found = Curvilinear(stage, np.inf, too_small=False)
+    unknown = stage.objective.structure.unknown(stage.solution.theta)
+    radius = float(cdist(unknown, unknown).max())
+    for _ in range(STAGES):
+        weights = _neighbourhood(problem, found.stage, radius)
+        neighbours, needed = weights.sum(axis=1), found.stage.objective.structure.k + SPARE_NEIGHBOURS
+        if neighbours.min() < needed:
+            return found._replace(too_small=True)
+        found = Curvilinear(_with_weights(problem, found.stage, weights, workers, settings), radius, too_small=False)
+        if np.median(neighbours) <= ENOUGH * needed:
+            break
+        radius *= SHRINKAGE
+    return found
+
+
+def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: Settings) -> Stage:
+    """Go on from a stage with other weights."""
+    pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
+    objective = make_objective(replace(problem, pairs=pairs), MemoryEngine(pairs, workers))
+    theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
+    return _follow(objective, theta, settings, STAGE_ITERATIONS)
+
+
+def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:
+    """Return the weights for a radius: 0 for missing pairs and on the diagonal."""
+    Z = stage.objective.structure.lift(stage.solution.theta)
+    weights = np.exp(-((cdist(Z, Z) / radius) ** 2))
+    weights[np.isnan(_dense(problem).D)] = 0.0
+    np.fill_diagonal(weights, 0.0)
+    return np.asarray(weights)
+
+
+def _dense(problem: Problem) -> Pairs:
+    assert isinstance(problem.pairs, Pairs)  # sparse weights are refused with these
+    return problem.pairs

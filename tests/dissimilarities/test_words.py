@@ -1,0 +1,300 @@
+"""WordDissimilarity: information worked by hand, a plain twin, word2vec on two topics, errors."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn import config_context
+from sklearn.pipeline import make_pipeline
+
+from tests.helpers import common_checks
+from unmask import ConditionalMDS
+from unmask.dissimilarities._words import (
+    UnknownWordWarning,
+    WordDissimilarity,
+    _read_corpus,
+    cooccurrences,
+    positive_information,
+)
+
+SEA = ["ship", "sail", "wave", "harbour", "anchor", "fish"]
+KITCHEN = ["pot", "pan", "stove", "spoon", "flour", "oven"]
+
+
+def random_text(rng, words="abcdefgh", documents=30):
+    """Return documents of random lengths in which some words are rarer than others."""
+    chance = np.arange(len(words), 0, -1.0) ** 2
+    draw = [rng.choice(list(words), size=rng.integers(1, 25), p=chance / chance.sum()) for _ in range(documents)]
+    return [" ".join(document) for document in draw]
+
+
+def plain_information(text, window, min_count, smoothing):
+    """Return the vocabulary and the positive information, word by word and pair by pair."""
+    documents = [document.split() for document in text]
+    counts = Counter(word for document in documents for word in document)
+    words = sorted((w for w in counts if counts[w] >= min_count), key=lambda w: (-counts[w], w))
+    pairs = Counter()
+    for document in documents:
+        for i, word in enumerate(document):
+            for j in range(max(i - window, 0), min(i + window + 1, len(document))):
+                if i != j and counts[word] >= min_count and counts[document[j]] >= min_count:
+                    pairs[word, document[j]] += 1
+    seen = {w: sum(pairs[w, c] for c in words) for w in words}
+    total = sum(seen[c] ** smoothing for c in words)
+    table = [
+        [
+            max(0.0, np.log(pairs[w, c] / seen[w] / (seen[c] ** smoothing / total))) if pairs[w, c] else 0.0
+            for c in words
+        ]
+        for w in words
+    ]
+    return words, np.array(table)
+
+
+def two_topics(rng, documents=400):
+    """Return sentences of five words, each from one of two topics, and a few words that fit both."""
+    both = ["and", "the", "with"]
+    topics = [SEA, KITCHEN]
+    return [" ".join(rng.choice(topics[k % 2] + both, size=5)) for k in range(documents)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_common_checks():
+    for estimator, check in common_checks(WordDissimilarity()):
+        check(estimator)
+
+
+def test_information_worked_by_hand():
+    # a b a c, one place: a meets b twice and c once. Rows sum to a 3, b 2, c 1.
+    counts = cooccurrences(_read_corpus(["a b a c"], None, 1), window=1)
+    np.testing.assert_array_equal(counts.toarray(), [[0, 2, 1], [2, 0, 0], [1, 0, 0]])
+    # Unsmoothed: p(a,b) / p(a)p(b) = (2/6) / (3/6 · 2/6) = 2, and p(a,c) / p(a)p(c) = (1/6) / (3/6 · 1/6) = 2.
+    plain = positive_information(counts, 1.0).toarray()
+    np.testing.assert_allclose(plain, np.log(2) * (counts.toarray() > 0), rtol=1e-12, atol=0)
+    # With the root of the contexts' counts: p(b | a) = 2/3 against √2 / (√3 + √2 + 1), and so on.
+    total = np.sqrt(3) + np.sqrt(2) + 1
+    a, b, c = 0, 1, 2
+    smoothed = positive_information(counts, 0.5).toarray()
+    np.testing.assert_allclose(smoothed[a, b], np.log(2 / 3 * total / np.sqrt(2)), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(smoothed[a, c], np.log(1 / 3 * total), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(smoothed[b, a], np.log(total / np.sqrt(3)), rtol=1e-12, atol=0)
+    assert smoothed[b, c] == 0
+
+
+@pytest.mark.parametrize(("window", "min_count", "smoothing"), [(1, 1, 1.0), (2, 5, 0.75), (7, 20, 0.0)])
+def test_information_agrees_with_a_plain_twin(rng, window, min_count, smoothing):
+    text = random_text(rng)
+    corpus = _read_corpus(text, None, min_count)
+    words, expected = plain_information(text, window, min_count, smoothing)
+    assert list(corpus.vocabulary) == words
+    found = positive_information(cooccurrences(corpus, window), smoothing)
+    np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_distances_agree_with_a_dense_decomposition(rng, metric):
+    text = random_text(rng, documents=60)
+    words, information = plain_information(text, 2, 5, 0.75)
+    U, S, _ = np.linalg.svd(information)
+    vectors = U[:, :4] * np.sqrt(S[:4])
+    fitted = WordDissimilarity(4, metric=metric).fit(words, text=text)
+    expected = cdist(vectors, vectors, metric)
+    np.testing.assert_allclose(fitted.dissimilarities_, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(abs(fitted.vectors_), abs(vectors), rtol=1e-7, atol=1e-9)
+    assert fitted.n_vocabulary_ == len(words)
+
+
+def test_contexts_do_not_reach_over_borders_but_over_rare_words():
+    apart = cooccurrences(_read_corpus(["a b", "c a"], None, 1), window=5)
+    assert apart.toarray()[1, 2] == 0
+    joined = cooccurrences(_read_corpus(["a b c a"], None, 1), window=5)
+    assert joined.toarray()[1, 2] == 1
+    # x is rare: no context, but b stays two places from a.
+    over = _read_corpus(["a x b", "a b"], None, 2)
+    assert list(over.vocabulary) == ["a", "b"]
+    assert cooccurrences(over, window=1).toarray()[0, 1] == 1
+    assert cooccurrences(over, window=2).toarray()[0, 1] == 2
+
+
+def test_order_of_documents_and_words_changes_nothing(rng):
+    text = two_topics(rng)
+    fitted = WordDissimilarity(5).fit(SEA + KITCHEN, text=text)
+    D = fitted.dissimilarities_
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_array_equal(np.diagonal(D), 0)
+    turned = WordDissimilarity(5).fit_transform(KITCHEN[::-1] + SEA, text=text[::-1])
+    order = list(range(11, 5, -1)) + list(range(6))
+    np.testing.assert_allclose(turned, D[np.ix_(order, order)], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fitted.transform(SEA + KITCHEN), D, rtol=1e-9, atol=1e-12)
+    assert fitted.transform(["and", "ship"]).shape == (2, 12)
+
+
+def test_words_of_one_topic_are_near(rng):
+    D = WordDissimilarity(5).fit_transform(SEA + KITCHEN, text=two_topics(rng, 1000))
+    same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
+    assert D[same].max() < D[~same].min()
+
+
+def test_one_string_is_one_document(rng):
+    text = " ".join(two_topics(rng))
+    one = WordDissimilarity(5).fit(SEA, text=text)
+    np.testing.assert_array_equal(one.dissimilarities_, WordDissimilarity(5).fit(SEA, text=[text]).dissimilarities_)
+    assert one.n_tokens_ == 400 * 5
+    assert one.counts_["ship"] == text.split().count("ship")
+    for form in (pd.Series([text], index=[7]), iter([text]), np.array([text])):
+        np.testing.assert_array_equal(
+            WordDissimilarity(5).fit_transform(np.array(SEA), text=form), one.dissimilarities_
+        )
+
+
+def test_capitals_apostrophes_and_a_tokenizer_of_ones_own():
+    text = ["The king\u2019s son saw David's father; THE King saw it."] * 5
+    fitted = WordDissimilarity(3).fit(["The", "king", "king\u2019s", "david's"], text=text)
+    assert fitted.counts_.to_dict() == {"The": 10, "king": 5, "king\u2019s": 5, "david's": 5}
+    exact = WordDissimilarity(3, lowercase=False).fit(["The", "THE"], text=text)
+    assert exact.counts_.to_dict() == {"The": 5, "THE": 5}
+    split = WordDissimilarity(3, tokenizer=lambda document: document.split(";")[0].split()).fit(["saw"], text=text)
+    assert split.n_tokens_ == 6 * 5
+
+
+def test_labels_travel_and_text_is_routed(rng):
+    words = pd.Series(SEA + KITCHEN, index=range(100, 112))
+    text = two_topics(rng)
+    vectors = WordDissimilarity(5, dtype="float32").set_output(transform="pandas")
+    D = vectors.fit_transform(words, text=text)
+    assert list(D.index) == list(D.columns) == list(words)
+    assert set(D.dtypes) == {np.dtype("float32")}
+    assert list(vectors.get_feature_names_out()) == list(words)
+    assert list(vectors.transform(["the"]).index) == ["the"]
+    known = np.log(vectors.counts_).rename("frequency")
+    with config_context(enable_metadata_routing=True):
+        stages = make_pipeline(vectors, ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0))
+        U = stages.set_output(transform="pandas").fit_transform(words, text=text, known=known.iloc[::-1])
+    assert list(U.index) == list(words)
+    expected = ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0).fit_transform(D, known=known)
+    np.testing.assert_array_equal(U.to_numpy(), expected)
+
+
+def test_unknown_words_are_all_named_or_dropped_with_a_warning(rng):
+    text = [*two_topics(rng), "dragon fire", "dragon"]
+    asked = ["ship", "dragon", "pot", "unicorn", "phoenix"]
+    with pytest.raises(ValueError, match=r"3 of 5 words do not occur .* \('unicorn', 'phoenix'\) or occur less"):
+        WordDissimilarity(5).fit(asked, text=text)
+    with pytest.raises(ValueError, match=r"min_count=5 times \('dragon' \(2\)\); leave them out"):
+        WordDissimilarity(5).fit(asked, text=text)
+    dropping = WordDissimilarity(5, on_unknown="drop").set_output(transform="pandas")
+    with pytest.warns(UnknownWordWarning, match="3 of 5 words .* they were left out"):
+        D = dropping.fit_transform(asked, text=text)
+    assert list(D.index) == list(D.columns) == list(dropping.counts_.index) == ["ship", "pot"]
+    assert dropping.unknown_.to_dict() == {"dragon": 2, "unicorn": 0, "phoenix": 0}
+    with pytest.warns(UnknownWordWarning, match="1 of 2 words occur less"):
+        assert list(dropping.transform(["dragon", "wave"]).index) == ["wave"]
+    with pytest.raises(ValueError, match="no word is left"):
+        dropping.transform(["dragon"])
+    many = [f"word{k}" for k in range(30)]
+    with pytest.raises(ValueError, match="'word19' and 10 more"):
+        WordDissimilarity(5).fit(many, text=text)
+    assert WordDissimilarity(5).fit(["ship", "pot"], text=text).unknown_.empty
+
+
+def test_a_word_without_any_context_of_its_own():
+    text = ["a b", "b c", "c a", "d"] * 5
+    with pytest.raises(ValueError, match="nothing distinguishes the contexts of 'd'"):
+        WordDissimilarity(2).fit(["a", "d"], text=text)
+    fitted = WordDissimilarity(2).fit(["a", "b"], text=text)
+    with pytest.raises(ValueError, match="nothing distinguishes the contexts of 'd'"):
+        fitted.transform(["d"])
+
+
+@pytest.mark.parametrize("model", ["cbow", "skipgram"])
+def test_word2vec_finds_topics_and_repeats_itself(rng, model):
+    pytest.importorskip("gensim")
+    text = two_topics(rng, 1000)
+    options = {"model": model, "model_params": {"epochs": 20, "alpha": 0.1}, "window": 4, "random_state": 0}
+    D = WordDissimilarity(8, **options).fit_transform(SEA + KITCHEN, text=text)
+    same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
+    assert D[same].max() < D[~same].min()
+    np.testing.assert_array_equal(WordDissimilarity(8, **options).fit_transform(SEA + KITCHEN, text=text), D)
+    other = WordDissimilarity(8, **{**options, "random_state": 1}).fit_transform(SEA + KITCHEN, text=text)
+    assert not np.array_equal(other, D)
+
+
+def test_word2vec_reads_a_long_text_to_its_end(rng):
+    pytest.importorskip("gensim")
+    # gensim cuts a document after 10,000 words; the topics come after that, each in long runs.
+    runs = [" ".join(rng.choice(topic, size=1000)) for topic in [SEA, KITCHEN] * 5]
+    text = " ".join(["filling words " * 6_000, *runs])
+    options = {"epochs": 20, "alpha": 0.1, "sample": 0}  # every word of the filling counts
+    D = WordDissimilarity(8, model="cbow", model_params=options, random_state=0).fit_transform(SEA + KITCHEN, text=text)
+    same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
+    assert D[same].max() < D[~same].min()
+
+
+def test_word2vec_does_not_depend_on_the_interpreter(rng):
+    pytest.importorskip("gensim")
+    code = (
+        "from unmask.dissimilarities._words import WordDissimilarity as W;"
+        "print(W(3, model='cbow', random_state=0).fit_transform(['a', 'b'], text=['a b c d', 'b d a c'] * 9)[0, 1])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1
+
+
+def test_word2vec_without_gensim(monkeypatch, rng):
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(ImportError, match=r"needs the package 'gensim', .* pip install 'unmask\[words\]'"):
+        WordDissimilarity(3, model="cbow").fit(SEA, text=two_topics(rng))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": 0}, "n_components=0 must be an integer of at least 1"),
+        ({"n_components": 15}, "n_components=15, but only 15 words .* min_count=5 times; choose at most 14"),
+        ({"model": "glove"}, "model='glove' is not one of 'ppmi', 'cbow', 'skipgram'"),
+        ({"window": 0}, "window=0 must be"),
+        ({"min_count": 0}, "min_count=0 must be"),
+        ({"smoothing": -1}, "smoothing=-1 must be a number of at least 0"),
+        ({"lowercase": "no"}, "lowercase='no' must be True or False"),
+        ({"on_unknown": "skip"}, "on_unknown='skip' is not one of 'error', 'drop'"),
+        ({"dtype": "int"}, "dtype='int' is not one of"),
+        ({"tokenizer": "split"}, "tokenizer='split' must be None or a function"),
+        ({"model_params": {"epochs": 3}}, "means nothing with model='ppmi'"),
+        ({"model": "cbow", "model_params": {"sg": 1}}, "model_params has 'sg'; set it by model instead"),
+        ({"model": "cbow", "n_components": 16}, "choose at most 15"),
+    ],
+)
+def test_bad_parameters(rng, options, message):
+    with pytest.raises(ValueError, match=message):
+        WordDissimilarity(**{"n_components": 3, **options}).fit(SEA, text=two_topics(rng))
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "message"),
+    [
+        ("ship", "ship", "X='ship' is one string; pass a list of words"),
+        ([["ship"]], "ship", r"X has shape \(1, 1\) but must be a list of words"),
+        (["ship", 3], "ship", "X has 3 at position 1; every object must be a word"),
+        (["ship", "pot", "Ship"], "ship", "X has words more than once: 'ship', 'Ship'"),
+        (["ship"], None, "text is needed"),
+        (["ship"], ["a", ["b"]], r"text has \['b'\] at position 1; it must be a string or a sequence"),
+        (["ship"], "", "only 0 words occur .* choose at most 0, or pass more text"),
+    ],
+)
+def test_bad_input(words, text, message):
+    with pytest.raises(ValueError, match=message):
+        WordDissimilarity(3).fit(words, text=text)
