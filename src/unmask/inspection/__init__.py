@@ -1,5 +1,19 @@
-"""Reading a map: scores that answer what a careful analyst asks next."""
+"""Reading a map: small, named tables."""
 
 from ._correlations import average_canonical_correlation, canonical_correlations
+from ._permutation import dimension_test, permutation_test
+from ._resampling import Stability, bootstrap, jackknife
+from ._scree import choose_n_components, elbow, scree
 
-__all__ = ["average_canonical_correlation", "canonical_correlations"]
+__all__ = [
+    "Stability",
+    "average_canonical_correlation",
+    "bootstrap",
+    "canonical_correlations",
+    "choose_n_components",
+    "dimension_test",
+    "elbow",
+    "jackknife",
+    "permutation_test",
+    "scree",
+]

@@ -1,0 +1,169 @@
+"""Tests by permutation: does a known feature matter, and does a further dimension?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._typing import Array, IntArray
+from ..checking import is_pandas, require_integer
+from ._fits import Study, make_study, warm_start
+from ._residuals import make_residuals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def permutation_test(
+    estimator: Any,
+    X: Any,
+    known: Any,
+    *,
+    weights: Any = None,
+    n_permutations: int = 199,
+    random_state: Any = 0,
+) -> pd.DataFrame:
+    """Test for each known feature whether it says anything about the dissimilarities.
+
+    The rows of the feature are permuted among the objects, the other known features are kept, and the map is fitted
+    anew; a feature that matters has a lower stress in its own order than in almost any other. The test is exact where
+    the feature is independent of the other known ones; where it is not, its permuted rows break that link as well.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS or ConditionalIsomap
+        How to fit; every fit is made in the same way, with the same seed.
+    X, known, weights
+        As in the estimator's ``fit``.
+    n_permutations : int, default=199
+        Number of permutations of each feature; the smallest possible p-value is 1 / (this + 1).
+    random_state : int, RandomState or None, default=0
+        Seed of the permutations.
+
+    Returns
+    -------
+    DataFrame indexed by feature
+        ``stress`` of the fit, ``permuted`` (mean stress over permutations), ``p_value``.
+
+    Examples
+    --------
+    >>> from unmask import ConditionalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import permutation_test
+    >>> kin = load_kinship()
+    >>> mds = ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0)
+    >>> test = permutation_test(mds, kin.dissimilarities, kin.known[["gender", "degree"]], n_permutations=19)
+    >>> test["p_value"].tolist()
+    [0.05, 0.05]
+    """
+    import pandas as pd
+
+    number = require_integer("n_permutations", n_permutations, 1)
+    study = make_study(estimator, X, _as_frame(known, X), weights)
+    rng = check_random_state(random_state)
+    stress = _quietly(lambda: study.fit().stress_)
+    rows = []
+    for column in range(study.known.shape[1]):
+        permuted = np.array([_quietly(_permuted_fit, study, column, rng.permutation(study.n)) for _ in range(number)])
+        rows.append((stress, permuted.mean(), (1 + np.sum(permuted <= stress)) / (1 + number)))
+    names = [str(name) for name in study.known.columns]
+    return pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
+
+
+def _as_frame(known: Any, X: Any) -> pd.DataFrame:
+    """Return known features as a DataFrame, whose columns keep their types when they are permuted."""
+    import pandas as pd
+
+    if known is None:
+        raise ValueError("known=None: there is no known feature to test; pass known.")
+    if is_pandas(known) and not hasattr(known, "columns"):
+        known = known.to_frame(known.name if known.name is not None else "known0")
+    if is_pandas(known):
+        return pd.DataFrame(known)
+    if hasattr(known, "columns"):
+        return pd.DataFrame({name: known[name].to_numpy() for name in known.columns}, index=_index_of(X))
+    table = np.asarray(known)
+    table = table[:, None] if table.ndim == 1 else table
+    names = [f"known{c}" for c in range(table.shape[1])]
+    return pd.DataFrame(table, columns=names, index=_index_of(X)).infer_objects()
+
+
+def _index_of(X: Any) -> Any:
+    return X.index if is_pandas(X) else None
+
+
+def _permuted_fit(study: Study, column: int, order: IntArray) -> float:
+    known = study.known.copy()
+    known.isetitem(column, known.iloc[order, column].set_axis(known.index))
+    return float(study.fit(known=known).stress_)
+
+
+def _quietly(function: Callable[..., float], *arguments: Any) -> float:
+    """Call without warnings: what is worth saying about the data is said once, by the user's own fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments)
+
+
+def dimension_test(
+    estimator: Any,
+    X: Any,
+    known: Any = None,
+    *,
+    weights: Any = None,
+    n_permutations: int = 99,
+    random_state: Any = 0,
+) -> pd.Series:
+    """Test whether a map with one dimension more fits better than by chance.
+
+    Under the hypothesis that ``n_components`` dimensions are enough, what the fit leaves is noise. New dissimilarities
+    are made of the fitted distances and this noise in random order; the test asks how often the stress falls as much
+    by a further dimension as it does for the data.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS
+        How to fit; its ``n_components`` is compared with one more.
+    X, known, weights
+        As in the estimator's ``fit``.
+    n_permutations : int, default=99
+        Number of sets of dissimilarities made.
+    random_state : int, RandomState or None, default=0
+        Seed.
+
+    Returns
+    -------
+    Series
+        ``n_components``, ``stress``, ``stress_next`` (one dimension more), ``p_value``.
+    """
+    import pandas as pd
+
+    number = require_integer("n_permutations", n_permutations, 1)
+    study = make_study(estimator, X, known, weights)
+    rng = check_random_state(random_state)
+    p = int(estimator.n_components)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small = study.fit()
+        observed = small.stress_, _next_stress(study, None, small, p)
+        residuals = make_residuals(study, small)
+        falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(number)]
+    fall = 1 - observed[1] / observed[0]
+    p_value = (1 + np.sum(np.array(falls) >= fall)) / (1 + number)
+    values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
+    return pd.Series(values, name="dimension_test")
+
+
+def _fall(study: Study, D: Array, fitted: Any, p: int) -> float:
+    """Return by which share the stress of other dissimilarities falls with a further dimension."""
+    small = study.fit(D, init=warm_start(fitted), n_init="auto")
+    return 1 - _next_stress(study, D, small, p) / float(small.stress_)
+
+
+def _next_stress(study: Study, D: Array | None, small: Any, p: int) -> float:
+    warm = study.fit(D, n_components=p + 1, init=warm_start(small, 1), n_init="auto").stress_
+    return min(float(warm), float(study.fit(D, n_components=p + 1).stress_))

@@ -1,0 +1,60 @@
+"""What a fit leaves of the dissimilarities, as noise from which new ones are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ._fits import Study
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Fitted distances and residuals of the pairs that have a dissimilarity.
+
+    The residuals are a little larger than the fit left them: a fit with k parameters leaves a share 1 - k/m of the
+    noise of m pairs.
+    """
+
+    distances: Array  # N x N, NaN where missing
+    rows: IntArray
+    columns: IntArray
+    values: Array
+
+    def _table(self, values: Array) -> Array:
+        D = self.distances.copy()
+        D[self.rows, self.columns] = np.maximum(D[self.rows, self.columns] + values, 0.0)
+        D[self.columns, self.rows] = D[self.rows, self.columns]
+        return D
+
+    def permuted(self, rng: Any) -> Array:
+        """Return dissimilarities with the residuals, relative to the distances, in random order."""
+        d = self.distances[self.rows, self.columns]
+        relative = np.divide(self.values, d, out=np.zeros_like(d), where=d > 0)
+        return self._table(d * rng.permutation(relative))
+
+    def wild(self, rng: Any) -> Array:
+        """Return dissimilarities with each residual in its place and a sign by chance, whatever its variance."""
+        return self._table(self.values * rng.choice([-1.0, 1.0], size=len(self.values)))
+
+
+def make_residuals(study: Study, fitted: Any) -> Residuals:
+    """Return the residuals of a fit."""
+    distances = fitted.predict_dissimilarities().to_numpy().copy()
+    distances[np.isnan(study.D)] = np.nan
+    np.fill_diagonal(distances, 0.0)
+    i, j = np.triu_indices(study.n, 1)
+    present = np.isfinite(study.D[i, j]) & np.isfinite(distances[i, j])
+    i, j = i[present], j[present]
+    p, n = fitted.embedding_.shape[1], study.n
+    parameters = n * p - p * (p + 1) // 2 + int(np.count_nonzero(np.tril(fitted.coef_.to_numpy())))
+    left = 1 - parameters / max(len(i), 1)
+    if left <= 0:
+        raise ValueError(
+            f"{len(i)} pairs are no more than the {parameters} parameters of the fit, which leaves no residuals to "
+            "judge by; lower n_components."
+        )
+    return Residuals(distances, i, j, (study.D[i, j] - distances[i, j]) / np.sqrt(left))

@@ -1,0 +1,192 @@
+"""How many dimensions: the stress of every number of them, its elbow, and what predicts dissimilarities best."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.utils import check_random_state
+
+from .._typing import Array, IntArray
+from ..checking import require_integer, require_number
+from ._fits import Study, make_study, warm_start
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max_components: int = 6) -> pd.DataFrame:
+    """Return the normalised stress for 0, 1, … dimensions.
+
+    Each number of dimensions is fitted from the usual starts and, in addition, from the map with one dimension less, so
+    that the stress never rises with the number of dimensions.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS or ConditionalIsomap
+        How to fit; its ``n_components`` is varied.
+    X, known, weights
+        As in the estimator's ``fit``.
+    max_components : int, default=6
+        Largest number of dimensions.
+
+    Returns
+    -------
+    DataFrame indexed by ``n_components``
+        ``stress`` and ``fall`` (by how much it is below that of one dimension less). ``attrs["elbow"]`` is the number
+        of dimensions after which adding more pays little (see :func:`elbow`).
+
+    Examples
+    --------
+    >>> from unmask import ConditionalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import scree
+    >>> kin = load_kinship()
+    >>> mds = ConditionalMDS(metric="precomputed", n_init=8, random_state=0)
+    >>> table = scree(mds, kin.dissimilarities, kin.known[["gender", "degree"]], max_components=3)
+    >>> table["stress"].round(3).tolist()
+    [0.113, 0.031, 0.014, 0.009]
+    """
+    import pandas as pd
+
+    most = require_integer("max_components", max_components, 1)
+    stress = [fit_stress for fit_stress, _ in _path(make_study(estimator, X, known, weights), most)]
+    table = pd.DataFrame(
+        {"stress": stress, "fall": [np.nan, *(-np.diff(stress))]}, index=pd.RangeIndex(most + 1, name="n_components")
+    )
+    table.attrs["elbow"] = elbow(stress)
+    return table
+
+
+def _path(study: Study, most: int, D: Array | None = None) -> list[tuple[float, Array]]:
+    """Return for 0, 1, … dimensions the stress and the fitted distances, the stress never rising."""
+    found: list[tuple[float, Array]] = []
+    fitted = None
+    for p in range(most + 1):
+        if p == 0 and not _anything_known(study):
+            found.append((1.0, np.zeros_like(study.D)))  # all objects in one place
+            continue
+        fits = [study.fit(D, n_components=p)]
+        if fitted is not None:
+            fits.append(study.fit(D, n_components=p, init=warm_start(fitted, 1), n_init="auto"))
+        fitted = min(fits, key=lambda fit: fit.stress_)
+        best = (fitted.stress_, fitted.predict_dissimilarities().to_numpy())
+        # The map of one dimension less, with a further one of zeros, is a map too.
+        found.append(min(best, found[-1], key=lambda pair: pair[0]) if found else best)
+    return found
+
+
+def _anything_known(study: Study) -> bool:
+    return study.known is not None and 0 not in getattr(study.known, "shape", (1, 1))[1:]
+
+
+def elbow(stress: Any) -> int:
+    """Return where a falling curve bends most: the point farthest below the line between its ends.
+
+    Both axes are scaled to their range first (Satopää and others, 2011).
+
+    Parameters
+    ----------
+    stress : sequence
+        Stress for 0, 1, … dimensions.
+    """
+    values = np.asarray(stress, dtype=np.float64)
+    if np.ptp(values) == 0:
+        return 0
+    across = np.linspace(0, 1, len(values))
+    down = (values - values[-1]) / (values[0] - values[-1])
+    return int(np.argmax(1 - across - down))
+
+
+def choose_n_components(
+    estimator: Any,
+    X: Any,
+    known: Any = None,
+    *,
+    weights: Any = None,
+    max_components: int = 6,
+    share: float = 0.1,
+    n_splits: int = 10,
+    random_state: Any = 0,
+) -> pd.DataFrame:
+    """Choose the number of dimensions by predicting dissimilarities that the fit did not see.
+
+    A random share of the pairs is treated as missing and predicted by the fitted distances, for every number of
+    dimensions, several times over. The choice is the smallest number whose error is within one standard error of the
+    lowest. Where nothing is left to find, it is 0.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS
+        How to fit; its ``n_components`` is varied.
+    X, known, weights
+        As in the estimator's ``fit``.
+    max_components : int, default=6
+        Largest number of dimensions.
+    share : float, default=0.1
+        Share of the pairs that is held out at a time. No object loses all of its pairs.
+    n_splits : int, default=10
+        Number of times; up to ``1 / share`` the held-out sets are disjoint.
+    random_state : int, RandomState or None, default=0
+        Seed of the splits.
+
+    Returns
+    -------
+    DataFrame indexed by ``n_components``
+        ``stress``, ``fall`` (see :func:`scree`), ``heldout`` (mean squared error of held-out dissimilarities, as a
+        share of their mean square) and ``heldout_se``, its standard error. ``attrs["chosen"]`` is the choice, and
+        ``attrs["elbow"]`` that of the stress alone.
+    """
+    fraction = require_number("share", share, 0.0)
+    if not 0 < fraction < 1:
+        raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
+    splits = require_integer("n_splits", n_splits, 2)
+    table = scree(estimator, X, known, weights=weights, max_components=max_components)
+    study = make_study(estimator, X, known, weights)
+    rng = check_random_state(random_state)
+    errors = np.array([_held_out(study, held, len(table) - 1) for held in _splits(study, fraction, splits, rng)])
+    table["heldout"] = errors.mean(axis=0)
+    table["heldout_se"] = errors.std(axis=0, ddof=1) / np.sqrt(splits)
+    best = int(table["heldout"].argmin())
+    within = table["heldout"] <= table["heldout"].iloc[best] + table["heldout_se"].iloc[best]
+    table.attrs["chosen"] = int(np.argmax(within))
+    return table
+
+
+def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
+    """Return sets of pairs, disjoint as long as there are new ones, without which all objects still hang together."""
+    i, j = np.triu_indices(study.n, 1)
+    present = np.flatnonzero(~np.isnan(study.D[i, j]))
+    size = max(1, round(share * len(present)))
+    queue: IntArray = np.empty(0, dtype=np.int64)
+    found: list[tuple[IntArray, IntArray]] = []
+    attempts = 0
+    while len(found) < number:
+        if len(queue) < size:
+            queue = rng.permutation(present)
+        held, queue = queue[:size], queue[size:]
+        kept = np.setdiff1d(present, held)
+        graph = np.zeros(study.D.shape, dtype=bool)
+        graph[i[kept], j[kept]] = True
+        attempts += 1
+        if connected_components(graph, directed=False)[0] == 1:
+            found.append((i[held], j[held]))
+        elif attempts > 20 * number:
+            raise ValueError(
+                f"share={share}: without that share of the pairs the objects fall into groups; hold out fewer."
+            )
+    return found
+
+
+def _held_out(study: Study, held: tuple[IntArray, IntArray], most: int) -> Array:
+    """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square."""
+    D = study.D.copy()
+    i, j = held
+    D[i, j] = D[j, i] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that pairs are missing is what this is about
+        path = _path(study, most, D)
+    truth = study.D[i, j]
+    return np.array([np.sum((distances[i, j] - truth) ** 2) for _, distances in path]) / np.sum(truth**2)

@@ -1,0 +1,107 @@
+"""Permutation tests: exact under the null, decisive on kinship."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import kstest
+
+from unmask import ConditionalMDS
+from unmask.inspection import dimension_test, permutation_test
+
+
+def mds(p=2, **options):
+    return ConditionalMDS(p, metric="precomputed", **{"n_init": 2, "random_state": 0, "tol": 1e-6, **options})
+
+
+def test_gender_and_degree_matter_to_kinship(kinship):
+    table = permutation_test(mds(), kinship.dissimilarities, kinship.known[["gender", "degree"]], n_permutations=99)
+    assert list(table.index) == ["gender", "degree"]
+    assert (table["p_value"] <= 0.01).all()
+    assert (table["permuted"] > table["stress"]).all()
+
+
+def test_p_value_counts_the_permutations_that_do_as_well(kinship):
+    """The same permutations by hand."""
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    orders = np.random.RandomState(5)
+    observed = mds().fit(D, known=known).stress_
+    permuted = [mds().fit(D, known=known.to_numpy()[orders.permutation(14)]).stress_ for _ in range(9)]
+    table = permutation_test(mds(), D, known, n_permutations=9, random_state=5)
+    assert table.loc["gender", "stress"] == observed
+    np.testing.assert_allclose(table.loc["gender", "permuted"], np.mean(permuted), rtol=1e-12)
+    assert table.loc["gender", "p_value"] == (1 + np.sum(np.array(permuted) <= observed)) / 10
+
+
+def null_p_value(seed, n_permutations):
+    """Return the p-value of a feature that has nothing to do with the dissimilarities, beside one that has."""
+    rng = np.random.default_rng(seed)
+    n = 14
+    U, v, noise = rng.standard_normal((n, 1)), rng.standard_normal(n), rng.standard_normal(n)
+    D = squareform(pdist(np.column_stack([U, v])))
+    e = np.triu(0.1 * rng.standard_normal((n, n)), 1)
+    known = np.column_stack([v, noise])
+    table = permutation_test(mds(1), D * np.abs(1 + e + e.T), known, n_permutations=n_permutations, random_state=seed)
+    return table["p_value"].to_numpy()
+
+
+def spread_within_steps(p_values, n_permutations):
+    """Return p-values spread evenly within the steps of their discrete distribution."""
+    rng = np.random.default_rng(0)
+    return p_values - rng.uniform(0, 1 / (n_permutations + 1), len(p_values))
+
+
+@pytest.mark.simulation
+def test_p_values_are_uniform_under_the_null():
+    found = np.array([null_p_value(seed, 19) for seed in range(40)])
+    assert kstest(spread_within_steps(found[:, 1], 19), "uniform").pvalue > 0.01
+    assert np.median(found[:, 0]) == 0.05  # and the one that matters is found
+
+
+@pytest.mark.slow
+def test_p_values_are_uniform_under_the_null_over_200_sets():
+    found = np.array([null_p_value(seed, 39) for seed in range(1000, 1200)])
+    assert kstest(spread_within_steps(found[:, 1], 39), "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("form", ["array", "vector", "series", "polars", "nominal"])
+def test_known_features_in_every_form(kinship, form):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    forms = {
+        "array": known.to_numpy(),
+        "vector": known["gender"].to_numpy(),
+        "series": known["gender"],
+        "polars": pl.DataFrame({"gender": known["gender"].to_numpy()}),
+        "nominal": known.replace({1: "man", 2: "woman"}).astype(object).astype(str),
+    }
+    table = permutation_test(mds(1), D, forms[form], n_permutations=3)
+    expected = permutation_test(mds(1), D, known, n_permutations=3)
+    np.testing.assert_allclose(table.to_numpy(), expected.to_numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="there is no known feature to test"):
+        permutation_test(mds(1), D, None)
+
+
+def test_a_further_dimension_is_needed_or_not(rng):
+    D = squareform(pdist(rng.standard_normal((20, 2))))
+    e = np.triu(0.05 * rng.standard_normal(D.shape), 1)
+    D = pd.DataFrame(D * (1 + e + e.T))
+    needed = dimension_test(mds(1), D, n_permutations=19)
+    enough = dimension_test(mds(2), D, n_permutations=19)
+    assert needed["p_value"] == 0.05
+    assert enough["p_value"] > 0.1
+    assert needed["stress_next"] == pytest.approx(enough["stress"], rel=1e-2)
+    with pytest.raises(ValueError, match="no more than the .* parameters of the fit"):
+        dimension_test(mds(2), D.iloc[:3, :3])
+
+
+def null_dimension(seed):
+    rng = np.random.default_rng(seed)
+    D = squareform(pdist(rng.standard_normal((14, 1))))
+    e = np.triu(0.1 * rng.standard_normal(D.shape), 1)
+    return dimension_test(mds(1), D * np.abs(1 + e + e.T), n_permutations=19, random_state=seed)["p_value"]
+
+
+@pytest.mark.slow
+def test_a_further_dimension_is_not_found_more_often_than_it_should_be():
+    assert np.mean([null_dimension(seed) <= 0.05 for seed in range(200)]) <= 0.1

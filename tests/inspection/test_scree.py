@@ -1,0 +1,95 @@
+"""The number of dimensions: scree, elbow, held-out dissimilarities."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from unmask import ConditionalMDS
+from unmask.datasets import make_car_brands
+from unmask.inspection import choose_n_components, elbow, scree
+
+
+def mds(**options):
+    return ConditionalMDS(metric="precomputed", **{"n_init": 3, "random_state": 0, "tol": 1e-7, **options})
+
+
+@pytest.mark.parametrize("known", [None, ["gender"], ["gender", "degree"]])
+def test_stress_never_rises_with_the_number_of_dimensions(kinship, known):
+    known = known if known is None else kinship.known[known]
+    table = scree(mds(n_init=1), kinship.dissimilarities, known, max_components=6)
+    assert list(table.index) == list(range(7))
+    assert (np.diff(table["stress"]) <= 0).all()
+    np.testing.assert_allclose(table["fall"][1:], -np.diff(table["stress"]), rtol=0, atol=1e-15)
+    if known is None:
+        assert table["stress"][0] == 1
+    else:
+        alone = mds(n_components=0).fit(kinship.dissimilarities, known=known)
+        assert table["stress"][0] == pytest.approx(alone.stress_, rel=1e-6)
+    best = mds(n_components=2, n_init=20).fit(kinship.dissimilarities, known=known)
+    assert table["stress"][2] >= best.stress_ - 1e-7
+
+
+def test_a_warm_start_keeps_what_a_single_poor_start_loses(kinship):
+    """From one random start each, without warm starts, the stress does rise somewhere."""
+    D = kinship.dissimilarities
+    cold = [ConditionalMDS(p, metric="precomputed", init="random", n_init=1, random_state=3).fit(D).stress_
+            for p in range(1, 8)]  # fmt: skip
+    warm = scree(ConditionalMDS(metric="precomputed", init="random", n_init=1, random_state=3), D, max_components=7)
+    assert (np.diff(warm["stress"]) <= 0).all()
+    assert (warm["stress"].to_numpy()[1:] <= np.array(cold) + 1e-12).all()
+
+
+def test_elbow_is_where_the_curve_bends():
+    assert elbow([1.0, 0.5, 0.1, 0.09, 0.08]) == 2
+    assert elbow([1.0, 0.02, 0.01, 0.0]) == 1
+    assert elbow([0.3, 0.3, 0.3]) == 0
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_held_out_pairs_find_the_number_of_dimensions(rng, dimensions):
+    D = squareform(pdist(rng.standard_normal((30, dimensions))))
+    noise = np.triu(0.05 * rng.standard_normal(D.shape), 1)
+    table = choose_n_components(mds(), D * (1 + noise + noise.T), max_components=5, n_splits=5)
+    assert table.attrs["chosen"] == dimensions
+    assert {"stress", "fall", "heldout", "heldout_se"} == set(table.columns)
+    # A plain computation of the error of one dimension too few is larger by far than that of the choice.
+    assert table["heldout"][dimensions - 1] > 2 * table["heldout"][dimensions]
+
+
+def chosen(q, replicate):
+    cars = make_car_brands(60, noise=0.05, known_noise=0.0, random_state=replicate)
+    table = choose_n_components(mds(), cars.dissimilarities, cars.known.iloc[:, :q], max_components=7, n_splits=5)
+    return table.attrs["chosen"]
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("q", [2, 5, 7])
+def test_what_is_left_of_car_brands_is_counted(q):
+    assert [chosen(q, replicate) for replicate in range(2)] == [7 - q] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("q", range(1, 8))
+def test_what_is_left_of_car_brands_is_counted_in_nine_of_ten_sets(q):
+    assert np.mean([chosen(q, replicate) == 7 - q for replicate in range(20)]) >= 0.9
+
+
+def test_features_are_turned_into_dissimilarities(rng):
+    X = rng.standard_normal((20, 2))
+    table = scree(ConditionalMDS(n_init=2, random_state=0), X, max_components=3)
+    assert table["stress"][2] < 1e-8 < table["stress"][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_components": 0}, "max_components=0 must be an integer of at least 1"),
+        ({"share": 0.0}, "share=0.0 must be above 0 and below 1"),
+        ({"share": 1.5}, "share=1.5 must be above 0 and below 1"),
+        ({"n_splits": 1}, "n_splits=1 must be an integer of at least 2"),
+        ({"share": 0.97}, "the objects fall into groups; hold out fewer"),
+    ],
+)
+def test_bad_parameters(kinship, options, message):
+    with pytest.raises(ValueError, match=message):
+        choose_n_components(mds(n_init=1), kinship.dissimilarities, **{"max_components": 1, **options})
