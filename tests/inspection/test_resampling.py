@@ -110,6 +110,11 @@ def test_bad_parameters(kinship, level):
         bootstrap(mds(1), kinship.dissimilarities, n_resamples=1)
 
 
+def test_a_fit_without_residuals_is_refused(kinship):
+    with pytest.raises(ValueError, match="3 pairs are no more than the 3 parameters of the fit"):
+        bootstrap(mds(2), kinship.dissimilarities.iloc[:3, :3])
+
+
 def test_a_map_without_dimensions_has_coefficients_only(kinship):
     found = bootstrap(mds(0), kinship.dissimilarities, kinship.known[["gender", "degree"]], n_resamples=4)
     assert found.covariances.shape == (14, 0, 0)

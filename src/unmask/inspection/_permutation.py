@@ -1,4 +1,4 @@
-"""Tests by permutation: does a known feature matter, and does a further dimension?"""
+"""Tests by permutation: whether a known feature matters, and whether a further dimension does."""
 
 from __future__ import annotations
 
