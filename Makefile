@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := unmask-demo
 
-.PHONY: demo test test-slow lint format docs bench clean
+.PHONY: demo test test-slow lint format docs pictures bench clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -42,6 +42,10 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# The pictures of the pages, drawn by the pages' own code.
+pictures: $(VENV)/.installed-docs
+	$(BIN)/python docs/pictures.py
 
 bench: $(VENV)/.installed-bench
 	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.

@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import EllipseCollection
+from matplotlib.figure import Figure
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
 
 from unmask import ConditionalMDS
 from unmask.inspection import bootstrap, jackknife
+from unmask.plotting import plot_importance, plot_map
 
 TRUE_COEF = np.array([1.0, 0.5])
 
@@ -63,9 +66,14 @@ def test_tables(kinship, method):
     assert (found.objects["major"] >= found.objects["minor"]).all()
     assert found.covariances.shape == (14, 2, 2)
     np.testing.assert_array_equal(found.covariances, np.swapaxes(found.covariances, 1, 2))
-    np.testing.assert_allclose(found.importance["estimate"], fitted.importance_["standardized"], rtol=1e-12)
+    np.testing.assert_allclose(found.importance["standardized"], fitted.importance_["standardized"], rtol=1e-12)
     assert (found.importance["low"] < found.importance["high"]).all()
     assert list(found.coef.index) == [("gender", "gender"), ("degree", "gender"), ("degree", "degree")]
+    ax = plot_map(fitted.embedding_, ellipses=found, level=found.level, ax=Figure().add_subplot())
+    (drawn,) = ax.findobj(EllipseCollection)
+    assert len(drawn.get_offsets()) == 14
+    names = [text.get_text() for text in plot_importance(found, ax=Figure().add_subplot()).get_yticklabels()]
+    assert sorted(names) == ["degree", "gender"]
     assert found.n_resamples == (5 if method is bootstrap else 14)
 
 

@@ -235,7 +235,7 @@ def test_subfigures_can_hold_maps_without_labels():
             r"color and embedding disagree on labels.*'a', 'c'.*color\.to_numpy\(\)",
         ),
         (cloud(3), {"merge": -0.1}, r"merge=-0.1 must be a number of at least 0"),
-        (cloud(3), {"max_labels": -1}, r"max_labels=-1 must be a number of at least 0"),
+        (cloud(3), {"max_labels": -1}, r"max_labels=-1 must be an integer of at least 0"),
         (cloud(33), {"color": [f"c{i}" for i in range(33)]}, r"color has 33 categories.*at most 32.*join the rare"),
     ],
 )

@@ -76,7 +76,7 @@ def numbers(data: Any, what: str) -> Array:
     require_numbers(data, what)
     if isinstance(data, np.ma.MaskedArray):
         data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
-    if is_pandas(data) and any(not isinstance(dtype, np.dtype) for dtype in data.dtypes):
+    if is_pandas(data) and any(not isinstance(dtype, np.dtype) or dtype.kind == "O" for dtype in data.dtypes):
         data = data.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, with pd.NA
     values: Array = check_array(data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name=what)
     return values

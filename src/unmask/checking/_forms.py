@@ -8,6 +8,7 @@ these passes unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..graphs import network_graph, shortest_paths
-from ._labels import is_pandas, quote
+from ._labels import find_labels, is_pandas, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,7 @@ def square_table(data: Any) -> Table:
     for recognises, convert in _SQUARE_FORMS:
         if recognises(data):
             return convert(data)
+    _refuse_wide(data)
     return Table(data, None)
 
 
@@ -40,14 +42,14 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
     """Return dissimilarities of new objects to the fitted ones as a table with one column per fitted object."""
     if sp.issparse(data):
         return _filled(data, data.shape)
-    if not is_long(data):
+    if not is_long(data) or (n_fitted == 3 and _is_numeric(data, 2)):  # to three objects: numbers are dissimilarities
         return data
     import pandas as pd
 
     new, fitted, lengths = _columns_of_pairs(data)
     rows = pd.Index(pd.unique(pd.Series(new)))
     columns = pd.RangeIndex(n_fitted) if labels is None else labels
-    at = columns.get_indexer(pd.Index(fitted))
+    at = find_labels(columns, pd.Index(fitted))
     if (at < 0).any():
         raise ValueError(
             f"the long table of new dissimilarities names {quote(pd.unique(pd.Series(fitted)[at < 0]))} in its second "
@@ -143,15 +145,43 @@ def is_long(data: Any) -> bool:
         return bool(data.index.nlevels == 2)  # a Series with the pairs as its index
     if not (hasattr(data, "columns") and len(data.columns) == 3):
         return False
-    kinds = [_kind(data[name]) for name in list(data.columns)[:2]]
+    kinds = _kinds(data, 2)
     # Three objects have a square table of three columns too; there, numbers are dissimilarities.
-    return all(kind != "f" for kind in kinds) and (len(data) != 3 or any(kind == "O" for kind in kinds))
+    return "f" not in kinds and (len(data) != 3 or "O" in kinds)
+
+
+def _is_numeric(data: Any, columns: int) -> bool:
+    """Tell whether the first columns of a table hold nothing but numbers."""
+    return hasattr(data, "columns") and "O" not in _kinds(data, columns)
+
+
+def _kinds(data: Any, columns: int) -> list[str]:
+    return [_kind(_column(data, at)) for at in range(columns)]
+
+
+def _column(data: Any, at: int) -> Any:
+    """Return a column by its position: names may occur twice."""
+    return data.iloc[:, at] if is_pandas(data) else data[data.columns[at]]
 
 
 def _kind(column: Any) -> str:
     """Return "f" for measured numbers, "i" for whole ones and "O" for labels of any other type."""
-    kind = np.asarray(column).dtype.kind
-    return kind if kind in "fi" else "i" if kind in "bu" else "O"
+    cells = np.asarray(column.dropna() if is_pandas(column) else column)
+    if cells.dtype.kind == "O" and all(isinstance(cell, Real | None) for cell in cells):
+        return "i"  # numbers in a column that could hold anything
+    return cells.dtype.kind if cells.dtype.kind in "fi" else "i" if cells.dtype.kind in "bu" else "O"
+
+
+def _refuse_wide(data: Any) -> None:
+    """Raise on a long table with more columns than object, object, dissimilarity: which one counts is a guess."""
+    if not hasattr(data, "columns") or not len(data.columns) > 3 or len(data) == len(data.columns):
+        return
+    if _kinds(data, 2) == ["O", "O"]:
+        raise ValueError(
+            f"dissimilarities has {len(data.columns)} columns, of which the first two hold labels ("
+            f"{quote(list(data.columns)[:2])}); a long table of pairs has three, object, object, dissimilarity: "
+            "leave the others out."
+        )
 
 
 def _from_long(data: Any) -> Table:
@@ -160,6 +190,7 @@ def _from_long(data: Any) -> Table:
     first, second, lengths = _columns_of_pairs(data)
     # Objects in the order in which they appear, reading row by row.
     labels = pd.Index(pd.unique(pd.Series(np.column_stack([first, second]).ravel()).infer_objects()))
+    _require_one_spelling(labels)
     i, j = labels.get_indexer(pd.Index(first)), labels.get_indexer(pd.Index(second))
     values = _placed(i, j, lengths, (len(labels), len(labels)), (labels, labels))
     given = np.zeros(values.shape, dtype=bool)
@@ -168,6 +199,18 @@ def _from_long(data: Any) -> Table:
     diagonal = np.diagonal(values).copy()
     np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
     return Table(values, labels)
+
+
+def _require_one_spelling(labels: pd.Index) -> None:
+    """Raise where 1 and "1" are both objects: columns of different types, rather than two objects."""
+    spelt: dict[str, Any] = {}
+    for label in labels:
+        if str(label) in spelt:
+            raise ValueError(
+                f"the long table of dissimilarities names both {spelt[str(label)]!r} and {label!r}, which would be two "
+                "objects; give the two columns of labels the same type, for example by astype(str)."
+            )
+        spelt[str(label)] = label
 
 
 def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
@@ -179,7 +222,7 @@ def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
         names: list[Any] = [*data.index.names, data.name]
     else:
         names = list(data.columns)
-        first, second, lengths = (data[name] for name in names)
+        first, second, lengths = (_column(data, at) for at in range(3))
     ends = [np.asarray(end, dtype=object) for end in (first, second)]
     for name, end in zip(names, ends, strict=False):
         if pd.isna(end).any():

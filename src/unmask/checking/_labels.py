@@ -61,6 +61,19 @@ def _as_text(labels: pd.Index) -> pd.Index:
     return pd.Index([str(label) for label in labels])
 
 
+def find_labels(given: pd.Index, labels: pd.Index) -> Any:
+    """Return where each label is among those given, -1 where it is not.
+
+    A file gives numbers in one place and the same as text in another: where some label is not found, all are compared
+    as text.
+    """
+    positions = given.get_indexer(labels)
+    if (positions >= 0).all():
+        return positions
+    text = _as_text(given)
+    return text.get_indexer(_as_text(labels)) if text.is_unique else positions
+
+
 def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
     """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
@@ -70,12 +83,9 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
         )
     require_unique(given, what)
     require_unique(labels, "the table of dissimilarities")
-    positions = given.get_indexer(labels)
+    positions = find_labels(given, labels)
     if (positions < 0).any():
-        # A file gives numbers in one place and the same as text in another.
         given, labels = _as_text(given), _as_text(labels)
-        positions = given.get_indexer(labels) if given.is_unique and labels.is_unique else positions
-    if (positions < 0).any():
         raise ValueError(
             f"{what} and the dissimilarities disagree on labels: {quote(labels[positions < 0])} missing from {what}, "
             f"{quote(given.difference(labels, sort=False))} not among the objects; rename them, "
@@ -88,12 +98,13 @@ def with_labels(estimator: Any, values: Any, labels: pd.Index | None) -> Any:
     """Return values as a DataFrame with these labels if the estimator's output is set to pandas.
 
     scikit-learn takes the labels of its output from the input's index, which a network, a long table of pairs or a
-    list of words does not have.
+    list of words does not have, and which a condensed vector has one of for each pair. Without labels objects are
+    numbered.
     """
     from sklearn import get_config
 
     chosen = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-    if labels is None or chosen != "pandas":
+    if chosen != "pandas":
         return values
     import pandas as pd
 

@@ -23,6 +23,7 @@ from ..checking import (
     require_jobs,
     require_package,
     warn_user,
+    with_labels,
 )
 from ..graphs import (
     components,
@@ -37,6 +38,8 @@ from ._base import DTYPES, DissimilarityTransformer
 
 # From this many objects on an approximate search is much faster than an exact one.
 APPROXIMATE_FROM = 20_000
+# What scikit-learn's search does not learn from the table itself.
+NEEDED = {"seuclidean": "{'V': X.var(axis=0, ddof=1)}", "mahalanobis": "{'VI': numpy.linalg.inv(numpy.cov(X.T))}"}
 
 
 class DisconnectedGraphWarning(UserWarning):
@@ -182,6 +185,8 @@ class Geodesic(DissimilarityTransformer):
         ndarray of shape (n_new, n_objects)
         """
         check_is_fitted(self)
+        if self._precomputed:
+            X = new_rows(X, self._labels, self.n_features_in_)
         values = self._read_new(X)
         D = np.empty((len(values), len(self._fit_X)), dtype=self.dtype)
         for row, (lengths, neighbours) in enumerate(zip(*self._neighbours_of(values), strict=True)):
@@ -190,10 +195,21 @@ class Geodesic(DissimilarityTransformer):
                     f"new object {row} has no neighbour among the fitted objects (n_neighbors={self.n_neighbors}, "
                     f"radius={self.radius}); enlarge these, or leave it out."
                 )
-            first = self._first_steps(np.asarray(lengths), np.asarray(neighbours))
+            steps = self._steps(values[row], np.asarray(lengths), np.asarray(neighbours))
+            first = self._first_steps(steps, np.asarray(neighbours))
             # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
-            D[row] = np.fmin.reduce(lengths[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
-        return D
+            D[row] = np.fmin.reduce(steps[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
+        labelled: Array = with_labels(self, D, self._labels_of(X))
+        return labelled
+
+    def _steps(self, new: Array, lengths: Array, neighbours: IntArray) -> Array:
+        """Return the lengths to the neighbours, 0 to those with the same features.
+
+        With many columns scikit-learn finds distances from products of rows, which leaves equal ones apart.
+        """
+        if self._search is None:
+            return lengths
+        return np.where((self._fit_X[neighbours] == new).all(axis=1), 0.0, lengths)
 
     def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
         """Tell which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
@@ -225,6 +241,8 @@ class Geodesic(DissimilarityTransformer):
         number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
         if self.radius is not None and (not number or not self.radius > 0):
             raise ValueError(f"radius={self.radius!r} must be a number above 0.")
+        if isinstance(self.metric, str) and self.metric in NEEDED and not self.metric_params:
+            raise ValueError(f"metric={self.metric!r} needs metric_params={NEEDED[self.metric]}.")
         require_flag("mutual", self.mutual)
         require_choice("on_disconnected", self.on_disconnected, ("join", "error", "components"))
         require_jobs(self.n_jobs)
@@ -234,7 +252,14 @@ class Geodesic(DissimilarityTransformer):
     def _check_approximate(self) -> None:
         if not isinstance(self.approximate, bool | np.bool_) and self.approximate != "auto":
             raise ValueError(f"approximate={self.approximate!r} must be 'auto', True or False.")
-        if self.approximate is True and (self._precomputed or self.n_neighbors is None):
+        if self.approximate == "auto" or not self.approximate:
+            return
+        if callable(self.metric) and not _is_compiled(self.metric):
+            raise ValueError(
+                f"approximate=True with metric={self.metric!r}: pynndescent takes functions compiled by numba.njit "
+                "only; compile it, name a metric, or pass approximate=False."
+            )
+        if self._precomputed or self.n_neighbors is None:
             raise ValueError(
                 f"approximate=True with metric={self.metric!r} and n_neighbors={self.n_neighbors}: only the k nearest "
                 "rows of a table of features are searched for approximately; pass n_neighbors and features, or "
@@ -251,7 +276,7 @@ class Geodesic(DissimilarityTransformer):
             return False
         from pynndescent.distances import named_distances
 
-        return callable(self.metric) or self.metric in named_distances
+        return _is_compiled(self.metric) if callable(self.metric) else self.metric in named_distances
 
     def _read(self, X: Any) -> Array:
         """Return features, or dissimilarities checked and with their columns in the order of their rows."""
@@ -268,7 +293,6 @@ class Geodesic(DissimilarityTransformer):
         if not self._precomputed:
             features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
             return features
-        X = new_rows(X, self._labels, self.n_features_in_)
         values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
         if values.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -280,7 +304,9 @@ class Geodesic(DissimilarityTransformer):
         return values
 
     def _make_search(self) -> NearestNeighbors:
-        return NearestNeighbors(metric=self.metric, metric_params=self.metric_params, n_jobs=self.n_jobs)
+        params = dict(self.metric_params or {})
+        p = params.pop("p", 2)  # which scikit-learn wants beside the others
+        return NearestNeighbors(metric=self.metric, p=p, metric_params=params or None, n_jobs=self.n_jobs)
 
     def _graph(self) -> Any:
         rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
@@ -333,6 +359,12 @@ class Geodesic(DissimilarityTransformer):
         if self.n_neighbors is None:
             near = [np.flatnonzero(row <= self.radius) for row in known]
         else:
-            order = np.argsort(known, axis=1, kind="stable")[:, : self.n_neighbors]
-            near = [row[np.isfinite(known[i, row])] for i, row in enumerate(order)]
+            # As in the fit, all as near as the k-th nearest: the order of the objects must not matter.
+            bound = np.partition(known, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1 : self.n_neighbors]
+            near = [np.flatnonzero(row) for row in (known <= bound) & np.isfinite(known)]
         return [known[i, row] for i, row in enumerate(near)], near
+
+
+def _is_compiled(function: Any) -> bool:
+    """Tell a function compiled by numba from one in plain Python."""
+    return hasattr(function, "py_func")

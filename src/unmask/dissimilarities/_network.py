@@ -93,7 +93,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
         self.graph_, self.nodes_, self._labels = self._read(X)
         self.n_features_in_ = len(self.nodes_)
         self._check_connected()
-        self.dissimilarities_ = self._paths(self.graph_, np.arange(len(self.nodes_)))
+        self.dissimilarities_ = self._paths(self.graph_)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -150,8 +150,8 @@ class NetworkDissimilarity(DissimilarityTransformer):
             )
         warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", MissingDissimilarityWarning)
 
-    def _paths(self, graph: Any, sources: IntArray) -> Array:
-        """Return the lengths of the shortest paths from the sources; NaN where there is none."""
+    def _paths(self, graph: Any, sources: IntArray | None = None) -> Array:
+        """Return the lengths of the shortest paths, all or from some sources; NaN where there is none."""
         D = shortest_paths(graph, self.dtype, sources)
         D[np.isinf(D)] = np.nan
         return D

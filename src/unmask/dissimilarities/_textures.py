@@ -337,6 +337,8 @@ class TextureDissimilarity(DissimilarityTransformer):
                 "X is a table, but must hold images: an array of shape (n_images, height, width), or a list or Series "
                 "of 2-D arrays. Of a single image x, pass [x]."
             )
+        if not len(X):
+            raise ValueError("X has n_samples=0 images; pass at least one.")
         labels = X.index if is_pandas(X) else None
         return [self._read_image(image, name_object(labels, at)) for at, image in enumerate(X)], labels
 

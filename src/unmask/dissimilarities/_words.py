@@ -174,6 +174,8 @@ SET_OTHERWISE = {
     "sentences": "text",
 }
 MODELS = ("ppmi", "cbow", "skipgram")
+# scipy's names for metrics that depend on all vectors at once.
+LEARNING = ("seuclidean", "se", "s", "mahalanobis", "mahal", "mi")
 
 
 class WordDissimilarity(DissimilarityTransformer):
@@ -354,6 +356,11 @@ class WordDissimilarity(DissimilarityTransformer):
         require_choice("dtype", self.dtype, DTYPES)
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise ValueError(f"tokenizer={self.tokenizer!r} must be None or a function from a string to its words.")
+        if isinstance(self.metric, str) and self.metric in LEARNING:
+            raise ValueError(
+                f"metric={self.metric!r} takes variances from the words compared, so that other words would be "
+                "compared otherwise; use metric='cosine' or metric='euclidean'."
+            )
         if self.model_params and self.model == "ppmi":
             raise ValueError(f"model_params={self.model_params!r} means nothing with model='ppmi'; leave it out.")
         for name in self.model_params or {}:
@@ -364,8 +371,10 @@ class WordDissimilarity(DissimilarityTransformer):
         """Return the words, each of which must be text and occur once."""
         if isinstance(X, str):
             raise ValueError(f"X={X!r} is one string; pass a list of words.")
+        if hasattr(X, "columns"):
+            raise ValueError(f"X is a table with the columns {quote(X.columns)}; pass one column of words.")
         values = np.asarray(list(X), dtype=object)
-        if values.ndim != 1:
+        if values.ndim != 1 or not len(values):
             raise ValueError(f"X has shape {values.shape} but must be a list of words.")
         for at, word in enumerate(values):
             if not isinstance(word, str):
@@ -384,6 +393,8 @@ class WordDissimilarity(DissimilarityTransformer):
     def _read_text(self, text: Any) -> Corpus:
         if text is None:
             raise ValueError("text is needed to see the words' contexts; pass fit(words, text=…).")
+        if hasattr(text, "columns"):
+            raise ValueError(f"text is a table with the columns {quote(text.columns)}; pass one column of text.")
         documents = [text] if isinstance(text, str) else list(text.to_list() if is_pandas(text) else text)
         for at, document in enumerate(documents):
             if not isinstance(document, str):

@@ -195,7 +195,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index)
+        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
         self.known_corrected_ = corrected_table(known, moved, index)
 
     def predict_dissimilarities(self) -> Any:

@@ -45,8 +45,9 @@ n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
     geodesic_ : Geodesic
         The fitted graph (``geodesic_.graph_``) and shortest paths (``geodesic_.dissimilarities_``).
     embedding_, coef_, stress_, importance_, leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
-stop_reason_, starts_, known_redundant_
-        As in :class:`ConditionalMDS`.
+stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
+disparities_, component_, radius_, asymmetry_
+        As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References
     ----------

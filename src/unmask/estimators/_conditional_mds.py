@@ -16,6 +16,7 @@ from ..checking import (
     SmallNeighbourhoodWarning,
     align_rows,
     is_pandas,
+    quote,
     require_choice,
     require_flag,
     require_integer,
@@ -86,15 +87,37 @@ class ConditionalMDS(ConditionalMap):
         ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
-    coef : {"full", "diagonal", "grouped"} or list of lists, default="full"
-        Structure of the coefficients. ``"full"``: known features act together, through a symmetric matrix.
-        ``"diagonal"``: each by a number of its own. ``"grouped"``: one block per feature, where a feature is a
-        column, or, in a DataFrame with two levels of columns, all columns below one name. A list of lists of
-        columns spells the blocks out.
-    weights : {None, "sammon"}, default=None
+    coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
+        Structure of the coefficients. ``"auto"``: full if all known features are numeric, grouped otherwise.
+        ``"full"``: numeric and nominal features act together, through a symmetric matrix. ``"diagonal"``: each by a
+        number of its own, so that the levels of a nominal feature are equally far from each other. ``"grouped"``: one
+        block per feature, where a feature is a column, or, in a DataFrame with two levels of columns, all columns below
+        one name; the levels of a nominal feature have free places. A list of lists of columns spells the blocks out.
+        Cyclic, ordinal and spline features always act by themselves, whatever `coef` says: a circle of one size, or a
+        place on a line.
+    known_types : dict, optional
+        Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Nominal`,
+        :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By default ordered categories are ordinal, other
+        categories, text and booleans nominal, and numbers numeric.
+    known_error : dict, optional
+        Standard deviations of the errors with which numeric features were measured, by column, in their own units. The
+        values then move, at a price: one standard deviation costs the mean squared residual of the fit in which they
+        are exact. See ``known_corrected_``.
+    weights : {None, "sammon", "curvilinear"}, default=None
         Scheme for the weights of pairs. ``"sammon"`` is ``1 / (delta_ij * sum of delta)``, which lets small
-        dissimilarities count more (a dissimilarity of 0 counts as the smallest positive one). An array of weights is
-        data: pass it to :meth:`fit`.
+        dissimilarities count more (a dissimilarity of 0 counts as the smallest positive one). ``"curvilinear"`` is
+        ``exp(-(d_ij / radius)^2)`` with the fitted distance ``d_ij``, followed while the radius shrinks: what is near
+        on the map counts. An array of weights is data: pass it to :meth:`fit`.
+    level : {"ratio", "interval", "ordinal", "spline"}, default="ratio"
+        Measurement level of the dissimilarities. Other than ratio, they are replaced by disparities, the admissible
+        transformation that comes nearest to the distances: ``a + b delta``, any increasing one, or a smooth increasing
+        one.
+    ties : {"primary", "secondary"}, default="primary"
+        At the ordinal level: whether equal dissimilarities may have different disparities, or must keep equal ones.
+    on_disconnected : {"error", "components"}, default="error"
+        What to do if no dissimilarity that counts connects some groups of objects: raise an error, or map each group on
+        its own, with common coefficients. The groups are then put side by side, and distances between them mean
+        nothing.
     leak_penalty : float, default=0.0
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
@@ -131,8 +154,8 @@ class ConditionalMDS(ConditionalMap):
     stress_ : float
         Normalised stress: share of the weighted sum of squared dissimilarities that is not accounted for.
     importance_ : DataFrame
-        Row norms of ``B`` per known feature: ``raw`` (change of distance per unit) and ``standardized`` (per
-        standard deviation).
+        One row per known feature: ``raw``, the change of distance per unit (the row norm of ``B``; numeric features
+        only), and ``standardized``, the standard deviation of what the feature contributes to the fitted coordinates.
     leak_ : float
         Average canonical correlation of the map with the known features; 0 without any. Near 1 means that the map
         repeats what was known: lower `n_components`, or use `leak_penalty` or `orthogonal`.
@@ -150,6 +173,25 @@ class ConditionalMDS(ConditionalMap):
         Every start: kind, stress (with the penalty, if any), iterations, passes over the pairs, convergence, reason.
     known_redundant_ : Series
         Known columns that were left out, and why.
+    known_summary_ : DataFrame
+        What each known feature was taken for: type, whether it was declared or inferred, number of columns, levels,
+        number of missing cells.
+    level_positions_ : DataFrame
+        Fitted places of the levels of nominal and ordinal features, in principal axes of each feature; the index is
+        (feature, level). Drawn by ``unmask.plotting.plot_levels``.
+    known_imputed_ : DataFrame
+        Missing cells of `known` as they were estimated: object, feature, value, and ``certainty``, which is 1 where a
+        level or an angle fits by itself and lower where a mixture fits better.
+    known_corrected_ : DataFrame
+        Values of the features in `known_error` as the fit moved them, in their own units.
+    disparities_ : DataFrame of shape (n_objects, n_objects)
+        Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
+    component_ : Series
+        Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
+    radius_ : float or None
+        Where the radius of curvilinear weights ended, in the units of the dissimilarities.
+    asymmetry_ : float
+        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
 
     References
     ----------
@@ -228,13 +270,15 @@ class ConditionalMDS(ConditionalMap):
         Parameters
         ----------
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. The labels of a DataFrame are
-            used to align `known` and `weights`. The array is neither changed nor, when float32 or float64 and
-            contiguous, copied.
+            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
+            condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
+            entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
+            taken. Labels are used to align `known` and `weights`. A square array is neither changed nor, when float32
+            or float64 and contiguous, copied.
         y : ignored
             Present by convention.
         known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object.
+            Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
 
@@ -274,6 +318,7 @@ class ConditionalMDS(ConditionalMap):
             component=component,
         )
         check_dimension(p, checked.n, coded)
+        self._refuse_moving_known(coded)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal)), component
 
@@ -289,6 +334,16 @@ class ConditionalMDS(ConditionalMap):
         if self.weights == "curvilinear" and weights is not None:
             raise ValueError(
                 "weights='curvilinear' finds its own weights and fit received an array of weights; choose one of them."
+            )
+
+    def _refuse_moving_known(self, known: KnownFeatures) -> None:
+        """Raise where the map is to be orthogonal to features whose values are themselves estimated."""
+        missing = [feature.name for feature in known.features if len(feature.missing)]
+        moving = missing + [known.names[known.kept[column]] for column in known.errors]
+        if self.orthogonal and moving:
+            raise ValueError(
+                f"orthogonal=True with values of {quote(moving)} that are estimated (missing, or measured with error): "
+                "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
             )
 
     def _refine(self, problem: Problem, stage: Stage, workers: Workers) -> Stage:
@@ -431,7 +486,7 @@ class ConditionalMDS(ConditionalMap):
             )
         if not (np.isfinite(U0).all() and np.isfinite(B0).all()):
             raise ValueError("init holds NaN or infinite values; every coordinate and coefficient must be finite.")
-        if np.any(np.ptp(U0, axis=0) == 0) or not np.all(np.any(B0 != 0, axis=1)):
+        if np.any(np.ptp(U0, axis=0) == 0) or _has_zero_block(B0, known):
             raise ValueError(
                 "init has a constant column of U0 or a row of zeros in B0; from there no descent ever leaves. "
                 "Give them small values."
@@ -484,10 +539,35 @@ class ConditionalMDS(ConditionalMap):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
+        self._require_one_group(weight)
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
         return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, self._fingerprints)
+
+    def _require_one_group(self, weight: Array) -> None:
+        """Raise on a new object with dissimilarities to several groups that were mapped apart."""
+        if not hasattr(self, "component_"):
+            return
+        groups = self.component_.to_numpy()
+        for row, counts in enumerate(weight > 0):
+            if len(np.unique(groups[counts])) > 1:
+                raise ValueError(
+                    f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
+                    "those to one group (see component_) and make the others NaN."
+                )
+
+
+def _has_zero_block(B0: Array, known: KnownFeatures) -> bool:
+    """Tell whether some coefficients are at zero, from where no gradient leads away.
+
+    Where columns are steps or a basis of one function, or share one coefficient, one of them is enough to start from.
+    """
+    for group, tie in zip(known.groups, known.ties, strict=True):
+        moves = np.any(B0[[known.kept[c] for c in group]] != 0, axis=1)
+        if not (moves.all() if tie == "free" else moves.any()):
+            return True
+    return False
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

@@ -87,11 +87,7 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
 
     found: dict[tuple[str, Any], Array] = {}
     for feature in (f for f in known.features if f.coding.levels):
-        corners = feature.coding.vertices()
-        raw = np.zeros((len(feature.coding.levels), len(known.names)))
-        raw[:, list(feature.columns)] = corners
-        at = _kept_columns(known, feature)
-        places = known.standardise(raw)[:, at] @ roots[at]
+        places = _level_places(known, feature, roots)
         left, size, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
         axes = left * size
         axes = axes[:, : max(1, int(np.sum(size > 1e-6 * size[0])))] if size[0] > 0 else axes[:, :1]
@@ -105,6 +101,14 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     return pd.DataFrame(places, index=index, columns=[f"axis{a + 1}" for a in range(width)])
 
 
+def _level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
+    """Return where the levels of a feature are, in the space of the known features."""
+    raw = np.zeros((len(feature.coding.levels), len(known.names)))
+    raw[:, list(feature.columns)] = feature.coding.vertices()
+    at = _kept_columns(known, feature)
+    return np.asarray(known.standardise(raw)[:, at] @ roots[at])
+
+
 def moved_values(known: KnownFeatures, moved: Moved) -> Array:
     """Return the known values (kept columns, standard units) with the estimated cells in place."""
     values = known.values + known.shift
@@ -114,7 +118,7 @@ def moved_values(known: KnownFeatures, moved: Moved) -> Array:
     return np.asarray(values)
 
 
-def imputed_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:
+def imputed_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None, roots: Array) -> pd.DataFrame:
     """Return the missing cells as they were estimated; ``certainty`` is 1 for a level or angle that fits by itself."""
     import pandas as pd
 
@@ -123,10 +127,24 @@ def imputed_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -
     for feature in known.features:
         at = _kept_columns(known, feature)
         for row in feature.missing if len(at) == len(feature.columns) else ():
-            coded = np.array([known.restore(values[row, c], c) for c in at])
-            estimate, certainty = feature.coding.decode(coded)
+            estimate, certainty = _estimate(known, feature, values[row, at], roots)
             rows.append((row if labels is None else labels[row], feature.name, estimate, certainty))
     return pd.DataFrame(rows, columns=["object", "feature", "value", "certainty"])
+
+
+def _estimate(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) -> tuple[Any, float]:
+    """Return the value of an estimated cell (its kept columns, standard units) and how sure it is."""
+    at = _kept_columns(known, feature)
+    if feature.coding.tie != "monotone":
+        return feature.coding.decode(np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)]))
+    # Levels on a line: many mixtures are in one place, and only the place was estimated.
+    places = _level_places(known, feature, roots)
+    levels = np.linalg.norm(places - places[0], axis=1)
+    here = float(np.linalg.norm(cell @ roots[at] - places[0]))
+    nearest = int(np.argmin(np.abs(levels - here)))
+    off = here - levels[nearest]
+    beyond = np.abs(levels - levels[nearest])[(levels - levels[nearest]) * off > 0]
+    return feature.coding.levels[nearest], float(1.0 - abs(off) / beyond.min()) if len(beyond) else 1.0
 
 
 def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._typing import Array
 from ._neighbours import symmetric_graph
 
 
@@ -25,9 +28,10 @@ def network_graph(network: Any, weight: str | None) -> tuple[sp.csr_array, list[
     edges = [(place[a], place[b], 1.0 if length is None else length) for a, b, length in _edges(network, weight)]
     if not edges:
         raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
-    i, j, lengths = (np.array(side) for side in zip(*edges, strict=True))
-    _require_lengths(lengths, lambda e: f"({nodes[i[e]]!r}, {nodes[j[e]]!r})")
-    return _shortest_of_parallel(i, j, lengths.astype(np.float64), len(nodes)), nodes
+    i, j, given = zip(*edges, strict=True)
+    lengths = np.array([float(length) if isinstance(length, Real) else np.nan for length in given])
+    _require_lengths(lengths, given, lambda e: f"({nodes[i[e]]!r}, {nodes[j[e]]!r})")
+    return _shortest_of_parallel(np.array(i), np.array(j), lengths, len(nodes)), nodes
 
 
 def adjacency_graph(adjacency: Any) -> sp.csr_array:
@@ -38,7 +42,7 @@ def adjacency_graph(adjacency: Any) -> sp.csr_array:
         )
     coo = sp.coo_array(sp.csr_array(adjacency).astype(np.float64))
     i, j = coo.coords
-    _require_lengths(coo.data, lambda e: f"({i[e]}, {j[e]})")
+    _require_lengths(coo.data, coo.data.tolist(), lambda e: f"({i[e]}, {j[e]})")
     if coo.nnz == 0:
         raise ValueError(
             f"the network of {adjacency.shape[0]} nodes has no edges; there are no paths between its nodes."
@@ -54,15 +58,13 @@ def _edges(network: Any, weight: str | None) -> Any:
     return network.edges(data=weight, default=None)
 
 
-def _require_lengths(lengths: Any, name: Any) -> None:
-    try:
-        wrong = ~(np.isfinite(lengths) & (lengths >= 0))
-    except TypeError:
-        wrong = np.array([not isinstance(length, int | float) for length in lengths])
+def _require_lengths(lengths: Array, given: Sequence[Any], name: Callable[[int], str]) -> None:
+    """Raise on what is no length (NaN), as it was given."""
+    wrong = ~(np.isfinite(lengths) & (lengths >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))
         raise ValueError(
-            f"the edge {name(at)} has length {lengths[at]!r}; lengths must be finite numbers of at least 0. "
+            f"the edge {name(at)} has length {given[at]!r}; lengths must be finite numbers of at least 0. "
             "Pass weight=None to count edges instead."
         )
 

@@ -1,19 +1,49 @@
 """Reading a map: small, named tables."""
 
-from ._correlations import average_canonical_correlation, canonical_correlations
+from ._axes import name_axes
+from ._compare import Task, compare, register_method
+from ._correlations import (
+    abs_correlations,
+    average_canonical_correlation,
+    canonical_correlations,
+    leak,
+    recovery,
+)
 from ._permutation import dimension_test, permutation_test
+from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
+from ._rivals import PartialDbrda, dbrda_test, mds_then_regress, partial_dbrda
+from ._scores import coef_error, neighbourhood_scores, signal_to_noise
 from ._scree import choose_n_components, elbow, scree
+from ._shepard import shepard, stress_per_point
 
 __all__ = [
+    "PartialDbrda",
+    "ProcrustesComparison",
     "Stability",
+    "Task",
+    "abs_correlations",
     "average_canonical_correlation",
     "bootstrap",
     "canonical_correlations",
     "choose_n_components",
+    "coef_error",
+    "compare",
+    "dbrda_test",
     "dimension_test",
     "elbow",
     "jackknife",
+    "leak",
+    "mds_then_regress",
+    "name_axes",
+    "neighbourhood_scores",
+    "partial_dbrda",
     "permutation_test",
+    "procrustes",
+    "recovery",
+    "register_method",
     "scree",
+    "shepard",
+    "signal_to_noise",
+    "stress_per_point",
 ]

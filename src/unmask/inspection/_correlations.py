@@ -1,21 +1,19 @@
-"""Canonical correlations between two tables of the same objects."""
+"""Correlations between tables of the same objects: what a map has found of features that are known to the reader."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import problem
 from .._typing import Array
+from ..checking import quote
+from ._inputs import Table, align, code_known, read_pair, read_table, require_rows
 
-
-def _table(data: Any, name: str) -> Array:
-    table = np.asarray(data, dtype=np.float64)
-    table = table[:, None] if table.ndim == 1 else table
-    if table.ndim != 2 or not np.isfinite(table).all():
-        raise ValueError(f"{name} must be a table of finite numbers, one row per object; it has shape {table.shape}.")
-    return table
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def canonical_correlations(X: Any, Y: Any) -> Array:
@@ -23,8 +21,9 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
 
     Parameters
     ----------
-    X, Y : array-like of shape (n_objects, n_columns)
-        Rows are matched by position; columns without a part of their own add nothing.
+    X, Y : array-like of shape (n_objects, n_columns), or fitted estimator
+        Rows are matched by label where both have labels, else by position; columns without a part of their own add
+        nothing. Of an estimator its map is taken.
 
     Returns
     -------
@@ -39,10 +38,8 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
     >>> canonical_correlations(X, 3 - 2 * X).round(6).tolist()
     [1.0]
     """
-    X, Y = _table(X, "X"), _table(Y, "Y")
-    if len(X) != len(Y):
-        raise ValueError(f"X has {len(X)} rows and Y has {len(Y)}; pass one row per object in both.")
-    return problem.canonical_correlations(X, Y)
+    one, other = read_pair(X, Y, ("X", "Y"), ("x", "y"))
+    return problem.canonical_correlations(one.values, other.values)
 
 
 def average_canonical_correlation(X: Any, Y: Any) -> float:
@@ -50,15 +47,197 @@ def average_canonical_correlation(X: Any, Y: Any) -> float:
 
     With ``X`` a map and the known features side by side and ``Y`` all true features this is the score of the
     papers. It credits the known features with themselves; the map alone against the unknown features is the
-    stricter one.
+    stricter one. :func:`recovery` gives both.
 
     Parameters
     ----------
-    X, Y : array-like of shape (n_objects, n_columns)
+    X, Y : array-like of shape (n_objects, n_columns), or fitted estimator
+        As in :func:`canonical_correlations`.
 
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.inspection import average_canonical_correlation
+    >>> round(average_canonical_correlation(np.eye(4)[:, :2], np.eye(4)[:, :1]), 6)
+    1.0
     """
-    correlations = canonical_correlations(X, Y)
+    return average(canonical_correlations(X, Y))
+
+
+def average(correlations: Array) -> float:
+    """Return the mean; 0 of nothing."""
     return float(correlations.mean()) if len(correlations) else 0.0
+
+
+def abs_correlations(embedding: Any, features: Any) -> pd.DataFrame:
+    """Return the absolute correlation of each axis of a map with each feature.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_objects, n_components), or fitted estimator
+        The map.
+    features : array-like of shape (n_objects, n_features)
+        Numbers, none missing. For categories and gaps see :func:`name_axes`.
+
+    Returns
+    -------
+    DataFrame of shape (n_components, n_features)
+        NaN where the axis or the feature is constant.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from unmask.inspection import abs_correlations
+    >>> features = pd.DataFrame({"size": [3.0, 2.0, 1.0], "age": [1.0, 5.0, 1.0]})
+    >>> print(abs_correlations([[1.0], [2.0], [3.0]], features).round(6))
+           size  age
+    axis1   1.0  0.0
+    """
+    import pandas as pd
+
+    axes, table = read_pair(embedding, features, ("embedding", "features"), ("axis", "feature"))
+    correlations = np.abs(standard_units(axes.values).T @ standard_units(table.values))
+    return pd.DataFrame(np.minimum(correlations, 1.0), index=axes.names, columns=table.names)
+
+
+def standard_units(values: Array) -> Array:
+    """Return columns with mean 0 and length 1; NaN where a column is constant up to rounding."""
+    centred = values - values.mean(axis=0)
+    size = np.abs(centred).max(axis=0, initial=0.0)
+    constant = size <= 8 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
+    centred = centred / np.where(constant, 1.0, size)  # before squaring, which may overflow
+    length = np.where(constant, np.nan, np.sqrt(np.sum(centred**2, axis=0)))
+    return np.asarray(centred / length)
+
+
+def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = None) -> float:
+    """Return the average canonical correlation of a map with the known features: what it repeats of them.
+
+    Near 1 the map shows again what was known. With q known columns, N objects and no connection at all, expect about
+    the root of q / N. Of a fitted estimator it is ``leak_``, here for a map from anywhere.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_objects, n_components), or fitted estimator
+        The map.
+    known : array-like of shape (n_objects, n_known)
+        Known features of any type, none missing.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+
+    Returns
+    -------
+    float
+        0 if nothing is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.inspection import leak
+    >>> U = np.array([[0.0], [1.0], [2.0], [5.0]])
+    >>> round(leak(U, 100 - U), 6), round(leak(U, ["a", "b", "b", "a"]), 2)
+    (1.0, 0.27)
+    """
+    table = read_table(embedding, "embedding")
+    coded = code_known(known, len(table.values), table.labels, known_types, "embedding")
+    return average(problem.canonical_correlations(table.values, coded.values))
+
+
+def recovery(
+    embedding: Any,
+    known: Any,
+    features: Any,
+    *,
+    unknown: Sequence[Any] | None = None,
+    known_types: dict[Any, Any] | None = None,
+) -> pd.Series[float]:
+    """Return how much of the true features a map has found, by the papers' score and by an honest one.
+
+    Both are average canonical correlations. ``acc_all`` compares the map and the known features side by side with all
+    true features; it credits the known features with themselves, so that it is high before anything is found.
+    ``acc_unknown`` compares the map alone with the features that were not known.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_objects, n_components), or fitted estimator
+        The map.
+    known : array-like of shape (n_objects, n_known), or None
+        What the map was given, none missing.
+    features : array-like of shape (n_objects, n_features)
+        The truth: all features that made the dissimilarities, known and unknown.
+    unknown : sequence, optional
+        Columns of `features` that were not known; by default those whose names are not columns of `known`.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+
+    Returns
+    -------
+    Series
+        ``acc_all`` and ``acc_unknown``, each between 0 and 1.
+
+    Examples
+    --------
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import recovery
+    >>> features = load_kinship().known[["gender", "generation"]]
+    >>> nothing = [[(-1.0) ** i] for i in range(14)]  # a map that has found nothing
+    >>> print(recovery(nothing, features[["gender"]], features).round(2).to_string())
+    acc_all        0.58
+    acc_unknown    0.11
+    """
+    import pandas as pd
+
+    axes = read_table(embedding, "embedding")
+    n = len(axes.values)
+    truth = read_table(align(features, axes.labels, "features", "embedding"), "features", "feature")
+    require_rows(truth.values, n, "features", "embedding")
+    coded = code_known(known, n, axes.labels, known_types, "embedding")
+    columns = unknown_columns(truth, unknown, known)
+    both = np.column_stack([axes.values, coded.values])
+    scores = {
+        "acc_all": average(problem.canonical_correlations(both, truth.values)),
+        "acc_unknown": average(problem.canonical_correlations(axes.values, truth.values[:, columns])),
+    }
+    return pd.Series(scores, name="recovery")
+
+
+def unknown_columns(features: Table, unknown: Sequence[Any] | None, known: Any) -> list[int]:
+    """Return the positions of the features that were not known."""
+    if unknown is None:
+        unknown = _not_among(features.names, known)
+    wanted = [unknown] if isinstance(unknown, str) else list(unknown)
+    strange = [name for name in wanted if str(name) not in features.names]
+    if strange:
+        raise ValueError(
+            f"unknown names {quote(strange)}, not among the columns of features; these are {quote(features.names)}."
+        )
+    if not wanted:
+        raise ValueError(
+            f"no feature is left unknown: all columns of features ({quote(features.names)}) are known too; "
+            "add the unknown ones to features, or name them in unknown."
+        )
+    return [features.names.index(str(name)) for name in wanted]
+
+
+def _not_among(names: list[str], known: Any) -> list[str]:
+    if known is None:
+        return names
+    if hasattr(known, "columns"):
+        given = set(map(str, known.columns))
+    elif getattr(known, "name", None) is not None:
+        given = {str(known.name)}
+    else:
+        raise ValueError(
+            "known has no column names to tell which features are unknown; name these in unknown, "
+            "or pass known as a DataFrame."
+        )
+    if not given & set(names):
+        raise ValueError(
+            f"known ({quote(sorted(given))}) and features ({quote(names)}) share no column, so that their names do not "
+            "tell which features are unknown; name these in unknown."
+        )
+    return [name for name in names if name not in given]

@@ -37,7 +37,8 @@ class Stability:
     coef : DataFrame
         ``estimate``, ``se``, ``low``, ``high`` of the coefficients, indexed by the two features.
     importance : DataFrame
-        The same of the standardized importance of each feature.
+        ``standardized``, ``se``, ``low``, ``high`` of the importance of each feature: what
+        :func:`unmask.plotting.plot_importance` draws with intervals.
     level : float
         Nominal coverage.
     n_resamples : int
@@ -209,6 +210,7 @@ def _stability(study: Study, fitted: Any, spread: _Spread, level: float, number:
         _object_table(study, fitted, covariances, level),
         covariances,
         _interval_table(
+            "estimate",
             fitted.coef_.to_numpy()[np.tril_indices(len(fitted.coef_))],
             spread.errors(spread.coef)[np.tril_indices(len(fitted.coef_))],
             level,
@@ -223,6 +225,7 @@ def _stability(study: Study, fitted: Any, spread: _Spread, level: float, number:
             else pd.Index([], name="feature"),
         ),
         _interval_table(
+            "standardized",
             fitted.importance_["standardized"].to_numpy(),
             spread.errors(spread.importance),
             level,
@@ -252,9 +255,9 @@ def _object_table(study: Study, fitted: Any, covariances: Array, level: float) -
     return table
 
 
-def _interval_table(estimate: Array, error: Array, level: float, index: Any) -> pd.DataFrame:
+def _interval_table(name: str, estimate: Array, error: Array, level: float, index: Any) -> pd.DataFrame:
     import pandas as pd
 
     reach = norm.ppf((1 + level) / 2) * error
-    values = {"estimate": estimate, "se": error, "low": estimate - reach, "high": estimate + reach}
+    values = {name: estimate, "se": error, "low": estimate - reach, "high": estimate + reach}
     return pd.DataFrame(values, index=index)

@@ -1,6 +1,24 @@
 """Pictures of maps: every function takes ``ax=`` and returns the Axes; matplotlib is imported when one is drawn."""
 
+from ._coef import plot_coef, plot_importance
+from ._levels import plot_levels
 from ._map import plot_map
 from ._network import plot_network
+from ._pair import plot_pair
+from ._radial import plot_radviz, plot_star_coordinates
+from ._scree import plot_scree, plot_stress_path
+from ._shepard import plot_shepard
 
-__all__ = ["plot_map", "plot_network"]
+__all__ = [
+    "plot_coef",
+    "plot_importance",
+    "plot_levels",
+    "plot_map",
+    "plot_network",
+    "plot_pair",
+    "plot_radviz",
+    "plot_scree",
+    "plot_shepard",
+    "plot_star_coordinates",
+    "plot_stress_path",
+]

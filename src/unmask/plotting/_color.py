@@ -1,87 +1,281 @@
-"""Points and their colours: a scale for numbers, a colour and a marker each for categories."""
+"""Points and how they look: a scale for numbers, a colour each for categories, markers for a second set of these."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._typing import Array
+from .._typing import Array, IntArray
+from ._axes import QUIET, ROW, figure_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Iterator
+
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.lines import Line2D
+
+Mask = NDArray[np.bool_]
 
 # Okabe and Ito's palette, which people with any of the common colour deficiencies can tell apart; yellow, which is
 # weak on white, comes last.
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# The first four go with colours; a set of shapes of its own may use all.
 MARKERS = ("o", "s", "^", "D")
+SHAPES = (*MARKERS, "v", "P", "X", "*")
 MISSING = "0.75"
 MISSING_NAME = "missing"
+MISSING_SHAPE = "x"
 LEGEND_COLUMNS = 4
 RASTERIZE_ABOVE = 2000
+# From here on points cover each other whatever their size, and a picture of them takes seconds to draw.
+CROWDED_ABOVE = 20_000
+SCALE = "viridis"
 
 
-def draw_points(ax: Axes, figure: Figure | SubFigure, points: Array, colors: Any, name: str) -> int:
-    """Draw the points; return how many rows of legend stand above the Axes."""
+@dataclass(frozen=True)
+class Plain:
+    """One colour for all."""
+
+    n: int
+    name: str = ""
+
+    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
+        """Return which points are drawn together, their marker, and their style."""
+        yield np.ones(self.n, dtype=bool), MARKERS[0], {"color": OKABE_ITO[0]}
+
+    def rgba(self) -> Array:
+        """Return a colour per point."""
+        from matplotlib.colors import to_rgba
+
+        return np.tile(to_rgba(OKABE_ITO[0]), (self.n, 1))
+
+    def only(self, mask: Mask) -> Plain:
+        """Return the paint of some of the points."""
+        return Plain(int(mask.sum()))
+
+    def explain(self, ax: Axes, above: int) -> int:  # noqa: ARG002
+        """Leave one colour unexplained."""
+        return above
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A colour scale; NaN is grey."""
+
+    values: Array
+    name: str
+    limits: tuple[float, float]
+
+    @classmethod
+    def of(cls, values: Array, name: str) -> Numbers:
+        """Return a scale from the smallest to the largest finite value."""
+        finite = values[np.isfinite(values)]
+        return cls(values, name, (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0))
+
+    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
+        """Return which points are drawn together, their marker, and their style."""
+        style = {"cmap": self._scale.cmap, "norm": self._scale.norm, "plotnonfinite": True}
+        yield np.ones(len(self.values), dtype=bool), MARKERS[0], {"c": self.values} | style
+
+    @property
+    def _scale(self) -> Any:
+        from matplotlib import colormaps
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
+        return ScalarMappable(Normalize(*self.limits), colormaps[SCALE].with_extremes(bad=MISSING))
+
+    def rgba(self) -> Array:
+        """Return a colour per point."""
+        return np.asarray(self._scale.to_rgba(np.ma.masked_invalid(self.values)))
+
+    def only(self, mask: Mask) -> Numbers:
+        """Return the paint of some of the points."""
+        return replace(self, values=self.values[mask])
+
+    def explain(self, ax: Axes, above: int) -> int:
+        """Draw a legend or colour bar; return how many rows of legend then stand above the Axes."""
+        from matplotlib.collections import PathCollection
+
+        # The points carry the colour bar, so that it follows them; a crowd may have left none on their own.
+        points = [artist for artist in ax.collections if isinstance(artist, PathCollection)]
+        drawn = [one for one in points if one.get_array() is not None and one.get_clim() == self.limits]
+        add_colorbar(ax, drawn[-1] if drawn else self._scale, self.name)
+        return above
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A colour and a marker per category; the missing (code -1) are grey."""
+
+    codes: IntArray
+    levels: tuple[str, ...]
+    name: str
+
+    @classmethod
+    def of(cls, what: str, series: Any, most: int, remedy: str) -> Categories:
+        """Return categories in their own order; refuse more than can be told apart."""
+        import pandas as pd
+
+        category = pd.Categorical(series)
+        if len(category.categories) > most:
+            raise ValueError(
+                f"{what} has {len(category.categories)} categories, of which at most {most} can be told apart; join "
+                f"the rare ones{remedy}."
+            )
+        return cls(np.asarray(category.codes), tuple(str(level) for level in category.categories), str(series.name))
+
+    @property
+    def incomplete(self) -> bool:
+        """Tell whether some are missing."""
+        return bool((self.codes == -1).any())
+
+    def _color(self, code: int) -> str:
+        return MISSING if code < 0 else OKABE_ITO[code % len(OKABE_ITO)]
+
+    def _marker(self, code: int) -> str:
+        return MARKERS[0] if code < 0 else MARKERS[(code + code // len(OKABE_ITO)) % len(MARKERS)]
+
+    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
+        """Return which points are drawn together, their marker, and their style."""
+        for code in (*range(len(self.levels)), -1):
+            yield self.codes == code, self._marker(code), {"color": self._color(code)}
+
+    def rgba(self) -> Array:
+        """Return a colour per point."""
+        from matplotlib.colors import to_rgba_array
+
+        palette = to_rgba_array([*(self._color(code) for code in range(len(self.levels))), MISSING])
+        return palette[self.codes]  # -1 is the last
+
+    def only(self, mask: Mask) -> Categories:
+        """Return the paint of some of the points."""
+        return replace(self, codes=self.codes[mask])
+
+    def explain(self, ax: Axes, above: int) -> int:
+        """Draw a legend or colour bar; return how many rows of legend then stand above the Axes."""
+        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
+        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in codes]
+        return draw_legend(ax, handles, self.name, above)
+
+    def _level(self, code: int) -> str:
+        return MISSING_NAME if code < 0 else self.levels[code]
+
+    # ---- as a second set, shown by markers alone
+
+    def shape(self, code: int) -> str:
+        """Return the marker of a category that has no colour of its own."""
+        return MISSING_SHAPE if code < 0 else SHAPES[code]
+
+    def explain_shapes(self, ax: Axes, above: int) -> int:
+        """Draw a legend of the markers."""
+        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
+        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in codes], self.name, above)
+
+
+Paint = Plain | Numbers | Categories
+
+
+def make_paint(colors: Any, name: str, n: int) -> Paint:
+    """Return how to colour points: plain, by numbers, or by categories."""
     if colors is None:
-        ax.scatter(*points.T, color=OKABE_ITO[0], **_style(len(points)))
-        return 0
+        return Plain(n)
     import pandas as pd
 
-    series = pd.Series(colors).reset_index(drop=True)
+    series = pd.Series(colors).reset_index(drop=True).rename(name)
     if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        _draw_numbers(ax, figure, points, series.to_numpy(dtype=np.float64, na_value=np.nan), name)
-        return 0
-    return _draw_categories(ax, points, series, name)
+        return Numbers.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+    return Categories.of("color", series, len(OKABE_ITO) * len(MARKERS), ", or pass numbers for a colour scale")
 
 
-def _style(n: int) -> dict[str, Any]:
+def make_shapes(shapes: Any, name: str) -> Categories | None:
+    """Return the categories that markers show."""
+    if shapes is None:
+        return None
+    import pandas as pd
+
+    series = pd.Series(shapes).reset_index(drop=True).rename(name)
+    return Categories.of("shape", series, len(SHAPES), ", or pass them as color")
+
+
+def draw_points(ax: Axes, points: Array, paint: Paint, shapes: Categories | None = None, **changes: Any) -> None:
+    """Draw the points in their colours and shapes."""
+    style = point_style(len(points)) | changes
+    for where, marker, colors in paint.parts():
+        for shape, here in _shaped(where, marker, shapes):
+            if here.any():
+                own = {key: value[here] if isinstance(value, np.ndarray) else value for key, value in colors.items()}
+                _scatter(ax, points[here], shape, style | own)
+
+
+def _shaped(where: Mask, marker: str, shapes: Categories | None) -> list[tuple[str, Mask]]:
+    """Return the markers of these points and which have them."""
+    if shapes is None:
+        return [(marker, where)]
+    return [(shapes.shape(code), where & (shapes.codes == code)) for code in (*range(len(shapes.levels)), -1)]
+
+
+def _scatter(ax: Axes, points: Array, marker: str, style: dict[str, Any]) -> PathCollection:
+    if marker == MISSING_SHAPE:  # lines only, which have no edge of another colour
+        style = {key: value for key, value in style.items() if key != "edgecolors"} | {"linewidths": 1.2}
+    return ax.scatter(points[:, 0], points[:, 1], marker=marker, **style)
+
+
+def explain_points(ax: Axes, paint: Paint, shapes: Categories | None = None, above: int = 0) -> int:
+    """Draw the legends and the colour bar; return how many rows of legend stand above the Axes."""
+    if shapes is not None:
+        above = shapes.explain_shapes(ax, above)
+        legend = ax.get_legend()
+        if isinstance(paint, Categories) and legend is not None:
+            ax.add_artist(legend)  # a further legend would take its place
+    return paint.explain(ax, above)
+
+
+def point_style(n: int) -> dict[str, Any]:
     """Return how a point looks: smaller the more there are, with a thin white edge while they are few."""
     size = float(np.clip(3200 / n, 4, 42))
     edge = 0.6 if n <= 300 else 0.0
-    return {"s": size, "linewidths": edge, "edgecolors": "white", "zorder": 3, "rasterized": n > RASTERIZE_ABOVE}
+    style = {"s": size, "linewidths": edge, "edgecolors": "white", "zorder": 3, "rasterized": n > RASTERIZE_ABOVE}
+    return style | ({"s": 3.0, "alpha": 0.15} if n > CROWDED_ABOVE else {})
 
 
-def _draw_numbers(ax: Axes, figure: Figure | SubFigure, points: Array, values: Array, name: str) -> None:
-    from matplotlib import colormaps
-
-    scale = colormaps["viridis"].with_extremes(bad=MISSING)
-    drawn = ax.scatter(points[:, 0], points[:, 1], c=values, cmap=scale, plotnonfinite=True, **_style(len(points)))
-    bar = figure.colorbar(drawn, ax=ax, shrink=0.6, pad=0.02, aspect=25)
-    bar.set_label(name)
+def add_colorbar(ax: Axes, drawn: Any, name: str) -> Colorbar:
+    """Draw a small colour bar beside the Axes."""
+    bar = figure_of(ax).colorbar(drawn, ax=ax, shrink=0.6, pad=0.02, aspect=25)
+    bar.set_label(name, color=QUIET)
+    bar.ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
     bar.outline.set_visible(False)  # type: ignore[operator]
+    if bar.solids is not None:
+        bar.solids.set_alpha(1.0)
+    return bar
 
 
-def _draw_categories(ax: Axes, points: Array, series: pd.Series[Any], name: str) -> int:
-    import pandas as pd
+def _handle(marker: str, color: str, label: str) -> Line2D:
+    from matplotlib.lines import Line2D
 
-    category = pd.Categorical(series)
-    names = [str(level) for level in category.categories]
-    most = len(OKABE_ITO) * len(MARKERS)
-    if len(names) > most:
-        raise ValueError(
-            f"color has {len(names)} categories, of which at most {most} can be told apart; join the rare ones, or "
-            "pass numbers for a colour scale."
-        )
-    for code, level in enumerate(names):
-        here = category.codes == code
-        marker = MARKERS[(code + code // len(OKABE_ITO)) % len(MARKERS)]
-        style = _style(len(points)) | {"color": OKABE_ITO[code % len(OKABE_ITO)], "marker": marker}
-        ax.scatter(*points[here].T, label=level, **style)
-    absent = category.codes == -1
-    if absent.any():
-        ax.scatter(*points[absent].T, label=MISSING_NAME, color=MISSING, **_style(len(points)))
-    return _draw_legend(ax, len(names) + bool(absent.any()), name)
+    edge = color if marker == MISSING_SHAPE else "white"
+    return Line2D(
+        [], [], linestyle="", marker=marker, color=color, markeredgecolor=edge, markeredgewidth=0.6, label=label
+    )
 
 
-def _draw_legend(ax: Axes, entries: int, name: str) -> int:
-    """Put the legend above the Axes, where it covers neither points nor labels; return its rows."""
+def draw_legend(ax: Axes, handles: list[Any], name: str, above: int = 0) -> int:
+    """Put a legend above the Axes, where it covers neither points nor labels; return the rows there now."""
+    from matplotlib.transforms import ScaledTranslation
+
+    rows = -(-len(handles) // LEGEND_COLUMNS)
+    lift = ScaledTranslation(0, ROW * above / 72, ax.figure.dpi_scale_trans)
     ax.legend(
+        handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=min(entries, LEGEND_COLUMNS),
+        bbox_transform=ax.transAxes + lift,
+        ncols=-(-len(handles) // rows),
         title=name or None,
         alignment="left",
         frameon=False,
@@ -92,4 +286,4 @@ def _draw_legend(ax: Axes, entries: int, name: str) -> int:
         handletextpad=0.1,
         columnspacing=0.8,
     )
-    return -(-entries // LEGEND_COLUMNS) + bool(name)
+    return above + rows + bool(name)

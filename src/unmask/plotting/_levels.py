@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .._typing import Array
 from ..checking import is_pandas, quote
+from ._labels import extent, join_labels, spread
 from ._map import plot_map
 
 if TYPE_CHECKING:
@@ -12,8 +16,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
 
 LINE_COLOR = "0.8"
+# Rows of labels beside a line, in points from it: above, below, and farther out.
+FIRST_ROW, ROW_HEIGHT = 11, 13
+GAP = 6  # between two labels of a row, in pixels
 
 
 def plot_levels(
@@ -63,7 +71,7 @@ def plot_levels(
     --------
     >>> import pandas as pd
     >>> from matplotlib.figure import Figure
-    >>> from unmask.plotting._levels import plot_levels
+    >>> from unmask.plotting import plot_levels
     >>> size = pd.MultiIndex.from_product([["size"], ["small", "medium", "large"]], names=["feature", "level"])
     >>> places = pd.DataFrame({"axis1": [-2.0, 0.5, 1.5]}, index=size)
     >>> ax = plot_levels(places, ax=Figure().add_subplot())
@@ -72,14 +80,19 @@ def plot_levels(
     """
     table = _check_table(getattr(estimator_or_table, "level_positions_", estimator_or_table))
     name = _check_feature(feature, table)
-    places = table.xs(name, level=0).dropna(axis="columns", how="all")
+    places = _places(table, name)
     labels = _with_counts(list(places.index), counts, name)
-    along_a_line = places.shape[1] == 1
-    if along_a_line:
-        ax = _flat_axes() if ax is None else ax
-        ax.axhline(0.0, color=LINE_COLOR, linewidth=1.0, zorder=1)
     title = str(name) if title is None else title
-    return plot_map(places, labels=labels, ax=ax, title=title, merge=merge, max_labels=max_labels)
+    if places.shape[1] > 1:
+        return plot_map(places, labels=labels, ax=ax, title=title, merge=merge, max_labels=max_labels)
+    ax = plot_map(places, ax=_flat_axes() if ax is None else ax, title=title, merge=merge, max_labels=0)
+    ax.axhline(0.0, color=LINE_COLOR, linewidth=1.0, zorder=1)
+    if max_labels > 0:
+        points = np.column_stack([places, np.zeros(len(places))])
+        chosen = spread(points, max_labels)
+        joined = join_labels(points[chosen], [labels[i] for i in chosen], merge * extent(points))
+        _label_line(ax, joined[0][:, 0], joined[1])
+    return ax
 
 
 def _check_table(table: Any) -> pd.DataFrame:
@@ -114,6 +127,12 @@ def _check_feature(feature: Any, table: pd.DataFrame) -> Any:
     return feature
 
 
+def _places(table: pd.DataFrame, name: Any) -> pd.DataFrame:
+    """Return the positions of one feature's levels, without the axes that only others need."""
+    own: pd.DataFrame = table[table.index.get_level_values(0) == name].droplevel(0)
+    return own.dropna(axis="columns", how="all")
+
+
 def _with_counts(levels: list[Any], counts: Mapping[Any, Any] | pd.Series[Any] | None, name: Any) -> list[str]:
     """Return a label per level."""
     if counts is None:
@@ -132,3 +151,31 @@ def _flat_axes() -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(6.4, 1.8), layout="constrained")[1]
+
+
+def _label_line(ax: Axes, places: Array, labels: list[str]) -> None:
+    """Write each label straight above or below its point, in the nearest row where it covers no other."""
+    canvas = ax.figure.figure.canvas
+    renderer = canvas.get_renderer() if hasattr(canvas, "get_renderer") else None
+    ends: list[float] = []  # of the last label in each row, in pixels
+    for at in np.argsort(places, kind="stable"):
+        text = _annotate(ax, places[at], labels[at])
+        box = text.get_window_extent(renderer)
+        row = next((r for r, end in enumerate(ends) if end + GAP < box.x0), len(ends))
+        ends[row : row + 1] = [box.x1]
+        distance = (FIRST_ROW + ROW_HEIGHT * (row // 2)) * (-1 if row % 2 else 1)
+        text.set_position((0.0, distance))
+
+
+def _annotate(ax: Axes, place: float, label: str) -> Annotation:
+    return ax.annotate(
+        label,
+        (place, 0.0),
+        xytext=(0.0, FIRST_ROW),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        fontsize=9,
+        color="0.15",
+        arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0},
+    )

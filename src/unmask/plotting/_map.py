@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Array
-from ..checking import is_pandas, quote
-from ._color import draw_points
-from ._labels import draw_labels
+from ..checking import require_integer, require_number
+from ._axes import add_title, figure_of, frame_map, new_axes, settle
+from ._color import draw_points, explain_points, make_paint, make_shapes
+from ._density import draw_density, wants_density
+from ._input import check_embedding, index_of, name_of, one_per_object
+from ._labels import choose_labels, draw_labels, obstacles_of
+from ._layers import Arrows, Ellipses, Thumbnails
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
-
-# White space around the points, as a share of its width and height: room for the labels of the outermost objects.
-MARGIN = 0.12
 
 
 def plot_map(
@@ -25,6 +23,15 @@ def plot_map(
     *,
     labels: Any = None,
     color: Any = None,
+    shape: Any = None,
+    arrows: Any = None,
+    ellipses: Any = None,
+    centres: Any = None,
+    level: float = 0.95,
+    images: Any = None,
+    image_size: float = 30.0,
+    max_images: int = 60,
+    density: Any = "auto",
     ax: Axes | None = None,
     title: str | None = None,
     merge: float = 0.03,
@@ -40,12 +47,36 @@ def plot_map(
     ----------
     embedding : array-like or DataFrame of shape (n_objects, n_components)
         The map. The first two columns are drawn, a single one along a line. The index of a DataFrame labels the
-        objects and its columns the axes.
+        objects and its columns the axes. Everything else that is a Series or DataFrame is aligned with it by label.
     labels : sequence of length n_objects, optional
         Labels of the objects. By default the index of a DataFrame, and none for an array.
     color : Series or array-like of length n_objects, optional
-        What to colour by. Numbers get a colour scale and a colour bar; text, booleans and categories get a colour and
-        a marker each, and a legend. A Series is aligned by label with a DataFrame.
+        What to colour by. Numbers get a colour scale and a colour bar; text, booleans and categories get a colour
+        each (and a marker, unless `shape` says which) and a legend.
+    shape : Series or array-like of length n_objects, optional
+        Categories, at most 8, to be shown by the markers of the points, with a legend.
+    arrows : DataFrame or array-like of shape (n_objects, n_features), optional
+        Numeric features from elsewhere. Each is regressed on the two axes of the map; its arrow points to where it
+        rises fastest and is as long as their multiple correlation R. The dotted circle is R = 1.
+    ellipses : Stability, or array-like of shape (n_objects, 2, 2), optional
+        What :func:`unmask.inspection.bootstrap` returns, or a covariance matrix of each object's place; drawn as the
+        ellipse that holds `level` of a normal distribution.
+    centres : array-like of shape (n_objects, 2), optional
+        Centres of the ellipses, such as the means of the repetitions; by default the points.
+    level : float, default=0.95
+        Share of the repetitions in an ellipse.
+    images : sequence of length n_objects, optional
+        A picture per object, drawn at its point: an array of grey values, one of colours (rows x columns x 3 or 4), or
+        the path of a file. None leaves an object without. Of pictures that would overlap, or of more than
+        `max_images`, only a selection that is spread over the map is drawn.
+    image_size : float, default=30
+        Longer side of the pictures, in points (1/72 inch).
+    max_images : int, default=60
+        Most pictures to draw.
+    density : {"auto", True, False}, default="auto"
+        Whether to draw crowds as coloured cells: by the number of objects (logarithmic), by the mean of a numeric
+        `color`, or by the most frequent category, the stronger the more objects. Cells of fewer than 3 objects show
+        them as points. ``"auto"`` does above 20,000 objects, unless there are shapes.
     ax : Axes, optional
         Where to draw; by default on a new figure.
     title : str, optional
@@ -65,7 +96,7 @@ def plot_map(
     Raises
     ------
     ValueError
-        If the map has no column or cells that are not finite, if `labels` or `color` do not match it, or if there are
+        If the map has no column or cells that are not finite, if something else does not match it, or if there are
         more categories than can be told apart.
 
     Examples
@@ -77,101 +108,53 @@ def plot_map(
     >>> sorted(text.get_text() for text in ax.texts)
     ['a', 'b', 'c', 'd / e']
     """
-    points, names = _check_embedding(embedding)
-    index = embedding.index if is_pandas(embedding) else None
-    labels = index if labels is None else _one_per_object("labels", labels, len(points), index)
-    colors = None if color is None else _one_per_object("color", color, len(points), index)
-    _check_number("merge", merge)
-    _check_number("max_labels", max_labels)
-    ax = _new_axes() if ax is None else ax
-    figure = _figure_of(ax)
-    _frame(ax, names)
-    rows = draw_points(ax, figure, points, colors, str(getattr(color, "name", None) or ""))
-    if title is not None:
-        ax.set_title(title, loc="left", pad=6 + 14 * rows, fontsize="medium", fontweight="bold")
-    _settle(ax, figure)
+    points, names = check_embedding(embedding)
+    n, index = len(points), index_of(embedding)
+    labels = index if labels is None else one_per_object("labels", labels, n, index)
+    paint = make_paint(one_per_object("color", color, n, index), name_of(color), n)
+    shapes = make_shapes(one_per_object("shape", shape, n, index), name_of(shape))
+    merge, max_labels = require_number("merge", merge, 0.0), require_integer("max_labels", max_labels, 0)
+    crowded = wants_density(density, points, shapes)
+    vectors = None if arrows is None else Arrows.of(points, one_per_object("arrows", arrows, n, index))
+    ovals = _ellipses(points, names, ellipses, centres, level)
+    pictures = _thumbnails(points, one_per_object("images", images, n, index), image_size, max_images)
+
+    ax = new_axes() if ax is None else ax
+    figure = figure_of(ax)
+    frame_map(ax, names)
+    if ovals is not None:
+        ovals.draw(ax, paint.rgba())
+    if crowded:
+        rows = draw_density(ax, points, paint)
+    else:
+        draw_points(ax, points, paint, shapes)
+        rows = explain_points(ax, paint, shapes)
+    if vectors is not None:
+        vectors.draw(ax)
+    add_title(ax, title, rows)
+    settle(ax, figure)
+    covered = points[:0] if pictures is None else pictures.draw(ax, paint.rgba())
+    texts = [] if vectors is None else [vectors.labels]
     if labels is not None and max_labels > 0:
-        draw_labels(ax, points, [str(label) for label in labels], merge, int(max_labels))
+        texts.append(choose_labels(points, list(labels), merge, max_labels))
+    if texts:
+        lines = [] if vectors is None else vectors.lines
+        draw_labels(ax, texts, np.concatenate([obstacles_of(points), covered]), lines, outline=crowded)
     return ax
 
 
-def _check_embedding(embedding: Any) -> tuple[Array, list[str]]:
-    """Return the two columns to draw (the second zero if there is only one) and the names of those that exist."""
-    values = np.asarray(embedding, dtype=np.float64)
-    values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"embedding has shape {values.shape}; pass one row per object and at least one column.")
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"embedding has {values[row, column]} in row {row}, column {column}; every coordinate must be finite: "
-            "leave the object out."
-        )
-    columns = getattr(embedding, "columns", [])
-    names = [str(name) for name in list(columns)[:2]]
-    if values.shape[1] == 1:
-        values = np.column_stack([values, np.zeros(len(values))])
-        return values, names or [""]
-    return values[:, :2], names or ["", ""]
-
-
-def _one_per_object(name: str, given: Any, n: int, index: pd.Index | None) -> Any:
-    """Return ``given`` in the order of the map, after checking that it has one entry per object."""
-    if len(given) != n:
-        raise ValueError(f"{name} has {len(given)} entries but the map has {n} objects; pass one per object.")
-    if index is None or not is_pandas(given) or given.index.equals(index):
-        return given
-    if not (given.index.is_unique and index.is_unique) or len(index.difference(given.index)):
-        raise ValueError(
-            f"{name} and embedding disagree on labels ({quote(given.index)} and {quote(index)}); use the same labels, "
-            f"each once, or pass {name}.to_numpy() to match by position."
-        )
-    return given.loc[index]
-
-
-def _check_number(name: str, value: float) -> None:
-    if not np.isfinite(value) or value < 0:
-        raise ValueError(f"{name}={value!r} must be a number of at least 0.")
-
-
-def _new_axes() -> Axes:
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(6.4, 6.0), layout="constrained")[1]
-
-
-def _frame(ax: Axes, names: list[str]) -> None:
-    """Set margins, equal aspect and a quiet frame."""
-    ax.margins(MARGIN)
-    shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
-    # Limits that several Axes share in both directions cannot give way; the box can.
-    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-    ax.set_xlabel(names[0], color="0.35")
+def _ellipses(points: Any, names: list[str], covariances: Any, centres: Any, level: float) -> Ellipses | None:
+    """Return checked ellipses, if there are any."""
+    if covariances is None:
+        if centres is not None:
+            raise ValueError("centres is given without ellipses, whose centres they would be; pass both, or neither.")
+        return None
     if len(names) == 1:
-        ax.yaxis.set_visible(False)
-    else:
-        ax.set_ylabel(names[1], color="0.35")
-    ax.tick_params(colors="0.5", labelsize="small", length=2.5)
-    ax.locator_params(nbins=5)
-    ax.spines[:].set(color="0.75", linewidth=0.8)
+        raise ValueError("ellipses needs two dimensions but embedding has one column; leave it out.")
+    return Ellipses.of(points, covariances, centres, level)
 
 
-def _figure_of(ax: Axes) -> Figure | SubFigure:
-    figure = ax.get_figure()
-    if figure is None:
-        raise ValueError("ax belongs to no figure, so that nothing can be drawn on it; pass an Axes of a figure.")
-    return figure
-
-
-def _settle(ax: Axes, figure: Figure | SubFigure) -> None:
-    """Let the limits fill the Axes at equal aspect, then keep them: labels are placed for these limits.
-
-    Limits that go on giving way ("datalim") drift from one drawing to the next whenever the layout changes a little.
-    """
-    for _ in range(2):  # the second time with the room that ticks, title and legend took
-        figure.figure.draw_without_rendering()
-    # auto: a further map drawn on these Axes, or on others that share them, may still widen the limits.
-    ax.set_xlim(ax.get_xlim(), auto=True)
-    ax.set_ylim(ax.get_ylim(), auto=True)
-    ax.set_adjustable("box")
+def _thumbnails(points: Any, images: Any, size: float, most: int) -> Thumbnails | None:
+    """Return checked pictures, if there are any."""
+    size, most = require_number("image_size", size, 1.0), require_integer("max_images", most, 0)
+    return None if images is None else Thumbnails(points, list(images), size, most)

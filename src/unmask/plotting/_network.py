@@ -163,6 +163,14 @@ class _Nodes:
         frame = pd.DataFrame(coordinates, index=self.index)
         return frame.set_axis([""] * coordinates.shape[1], axis=1)
 
+    def square(self, paths: Array) -> Any:
+        """Return dissimilarities with the nodes as labels, not as text: 1 and "1" may be two nodes."""
+        if self.index is None:
+            return paths
+        import pandas as pd
+
+        return pd.DataFrame(paths, index=self.index, columns=self.index, copy=False)
+
     def coordinates(self, embedding: Any) -> Array:
         """Return given coordinates in the order of the nodes."""
         if isinstance(embedding, Mapping):
@@ -235,13 +243,15 @@ def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> 
             f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes), between which there "
             "is no path; draw one of them at a time, or pass an embedding."
         )
-    paths = NetworkDissimilarity(weight).set_output(transform="pandas").fit_transform(nodes.network)
-    return mds.fit(paths, known=known, weights=_relative(np.asarray(paths))).embedding_
+    paths = NetworkDissimilarity(weight).fit(nodes.network).dissimilarities_
+    return mds.fit(nodes.square(paths), known=known, weights=_relative(paths)).embedding_
 
 
 def _relative(paths: Array) -> Array:
     """Return the weights that make errors relative; a path of length 0 counts as the shortest other one."""
     shortest = np.min(paths, where=paths > 0, initial=np.inf)
+    if shortest == np.inf:
+        return np.ones_like(paths)  # all are 0, which the fit refuses
     return np.asarray((shortest / np.maximum(paths, shortest)) ** 2)
 
 

@@ -12,6 +12,7 @@ and codes new values the same way. How the coded columns share coefficients is t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -128,7 +129,7 @@ class Cyclic:
     period: float
 
     def learn(self, column: Any, name: str) -> CyclicCoding:
-        if isinstance(self.period, bool) or not isinstance(self.period, int | float) or not 0 < self.period < np.inf:
+        if isinstance(self.period, bool) or not isinstance(self.period, Real) or not 0 < self.period < np.inf:
             raise ValueError(f"known_types: Cyclic({self.period!r}) of {name!r} needs a period above 0.")
         return CyclicCoding(name, float(self.period))
 
@@ -342,25 +343,41 @@ def feature_type(declared: Any, name: str) -> FeatureType:
 def to_numbers(column: Any, name: str) -> Array:
     """Return a column as floats, NaN where a cell is missing."""
     cells = _cells(column)
-    if cells.dtype.kind in "fiub":
-        return cells.astype(np.float64)
-    text = [cell for cell in cells if isinstance(cell, str | bytes)]
-    if text:
+    if cells.dtype.kind not in "fiub":
+        _require_numbers(cells, name)
+        cells = np.array([np.nan if _is_missing(cell) else float(cell) for cell in cells])
+    values = cells.astype(np.float64)
+    if np.isinf(values).any():
         raise ValueError(
-            f"known: column {name!r} holds text ({text[0]!r}) but is declared a feature of numbers; "
-            "convert it, or declare it nominal or ordinal in known_types."
+            f"known has an infinite value in column {name!r}, row {int(np.argmax(np.isinf(values)))}; every value must "
+            "be finite, and a missing one NaN."
         )
-    return np.array([np.nan if _is_missing(cell) else float(cell) for cell in cells])
+    return values
+
+
+def _require_numbers(cells: Array, name: str) -> None:
+    """Raise naming the first cell that is no number and not missing."""
+    for cell in cells:
+        if isinstance(cell, str | bytes):
+            raise ValueError(
+                f"known: column {name!r} holds text ({cell!r}) but is declared a feature of numbers; "
+                "convert it, or declare it nominal or ordinal in known_types."
+            )
+        if not (_is_missing(cell) or hasattr(cell, "__float__")):
+            raise ValueError(
+                f"known: column {name!r} holds {cell!r}, which is no number; convert it (dates, say, to days since "
+                "the first), or declare it nominal or ordinal in known_types."
+            )
 
 
 def looks_nominal(column: Any) -> bool:
     """Tell categories, booleans and text from numbers."""
-    cells = _cells(column)
-    if cells.dtype.kind in "fiu":
-        return False
-    if cells.dtype.kind == "b":
+    if _is_categorical(column):  # whose categories may be numbers
         return True
-    return any(isinstance(cell, str | bytes | bool | np.bool_) for cell in cells) or _is_categorical(column)
+    cells = _cells(column)
+    if cells.dtype.kind in "fiub":
+        return cells.dtype.kind == "b"
+    return any(isinstance(cell, str | bytes | bool | np.bool_) for cell in cells)
 
 
 def _require_no_numbers_as_text(column: Any, name: str) -> None:
@@ -395,12 +412,13 @@ def occurring_levels(column: Any) -> tuple[Any, ...]:
 
 def _cells(column: Any) -> Array:
     """Return a column's cells as an array, without changing what they are."""
-    if hasattr(column, "dtype") and getattr(column.dtype, "kind", "O") in "Mm":
+    cells = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if cells.dtype.kind in "Mm" or getattr(getattr(column, "dtype", None), "kind", "O") in "Mm":  # with a time zone
         raise ValueError(
             f"known: column {getattr(column, 'name', None)!r} holds dates or times; convert them to numbers, "
             "such as days since the first."
         )
-    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    return cells.astype(object) if cells.dtype.kind in "US" else cells  # text as Python has it
 
 
 def _is_missing(cell: Any) -> bool:

@@ -239,12 +239,6 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tu
 
 
 def _missing_rows(columns: Array, column: KnownColumn) -> IntArray:
-    if np.isinf(columns).any():
-        row = int(np.argmax(np.isinf(columns).any(axis=1)))
-        raise ValueError(
-            f"known has an infinite value in column {column.name!r}, row {row}; every value must be finite, "
-            "and a missing one NaN."
-        )
     missing = np.flatnonzero(np.isnan(columns).any(axis=1))
     if len(missing) == len(columns):
         raise ValueError(f"known has no value at all in column {column.name!r}; leave the column out.")

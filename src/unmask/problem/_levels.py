@@ -16,7 +16,7 @@ from .._typing import Array, IntArray
 
 LEVELS = ("ratio", "interval", "ordinal", "spline")
 TIES = ("primary", "secondary")
-# Inner knots of the monotone spline are quantiles of the dissimilarities.
+# Knots of the monotone spline are this many quantiles of the dissimilarities.
 SPLINE_KNOTS = 5
 
 
@@ -31,11 +31,20 @@ class Ordinal:
     """Only the order counts; equal dissimilarities may have different disparities (the primary approach to ties)."""
 
     def __init__(self, delta: Array, weights: Array | None) -> None:
-        self._rank: IntArray = np.unique(delta, return_inverse=True)[1]
+        rank: IntArray = np.unique(delta, return_inverse=True)[1]
+        self._order: IntArray = np.argsort(rank, kind="stable")
+        self._rank = rank[self._order].astype(np.float64)
+        self._tied = len(rank) > 0 and int(rank.max()) + 1 < len(rank)
         self._weights = weights
 
     def __call__(self, distances: Array) -> Array:
-        order = np.lexsort((distances, self._rank))
+        order = self._order
+        if self._tied:
+            # Only equal dissimilarities change places; their ranks are whole numbers, and the distances fractions of 1.
+            # The keys are runs in order already, which a stable sort makes use of.
+            own = distances[order]
+            keys = self._rank + own / (2.0 * max(float(own.max()), 1e-300))
+            order = order[np.argsort(keys, kind="stable")]
         weights = None if self._weights is None else self._weights[order]
         fitted = np.empty_like(distances)
         fitted[order] = isotonic_regression(distances[order], weights=weights).x
@@ -98,7 +107,10 @@ class MonotoneSpline(_Combination):
     def _learn(self, delta: Array) -> None:
         from sklearn.preprocessing import SplineTransformer
 
-        self._splines = SplineTransformer(SPLINE_KNOTS, degree=2, knots="quantile", extrapolation="constant")
+        # Tied dissimilarities may share a quantile, and equal knots make splines that fall.
+        knots = np.unique(np.quantile(delta, np.linspace(0.0, 1.0, SPLINE_KNOTS)))
+        knots = knots if len(knots) > 1 else knots + np.array([0.0, 1.0])
+        self._splines = SplineTransformer(degree=2, knots=knots[:, None], extrapolation="constant")
         self._splines.fit(delta[:, None])
 
     def _functions(self, delta: Array) -> Array:

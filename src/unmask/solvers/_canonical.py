@@ -12,7 +12,8 @@ def canonical_map(U: Array) -> Array:
     centred = U - U.mean(axis=0)
     if centred.shape[1] == 0:
         return np.asarray(centred)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    n, p = centred.shape
+    _, _, axes = np.linalg.svd(centred, full_matrices=n < p)  # all p axes, even of fewer objects
     rotated = centred @ axes.T
     return np.asarray(rotated * axis_signs(rotated))
 

@@ -34,15 +34,24 @@ def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.
     ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-2 is plenty for a start.
     """
     gram, intercept = regress_squares(engine, _regressors(known, start=tol > 0), known.values)
-    root = _psd_root(gram)
+    root = np.zeros_like(gram)
+    for group in known.groups:
+        block = np.ix_(group, group)
+        root[block] = _psd_root(gram[block], known.values[:, list(group)])
     U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
     return ClosedForm(U, root @ root.T, values)
 
 
-def _psd_root(M: Array) -> Array:
-    """Return a factor R with RR' the nearest positive semi-definite matrix to M."""
-    values, vectors = np.linalg.eigh(M)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+def _psd_root(M: Array, V: Array) -> Array:
+    """Return a factor R with RR' the positive semi-definite matrix nearest to M as V sees it, however V is coded.
+
+    Negative eigenvalues are cut in the metric V'V: there the part of VM V' that is cut does not depend on the coding.
+    """
+    squares, axes = np.linalg.eigh(V.T @ V / len(V))
+    roots = np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))
+    spread = (axes * roots) @ axes.T
+    values, vectors = np.linalg.eigh(spread @ M @ spread)
+    return np.asarray((axes / roots) @ axes.T @ (vectors * np.sqrt(np.maximum(values, 0.0))))
 
 
 def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -> tuple[Array, float]:

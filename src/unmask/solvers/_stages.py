@@ -16,14 +16,21 @@ from ..problem import Problem
 from ._loop import Callback, Rule, Solution, minimise
 from ._objective import Objective, make_objective
 
-# The neighbourhood's radius shrinks by this factor a stage.
-SHRINKAGE = 0.8
-STAGES = 30
-STAGE_ITERATIONS = 50
+# The neighbourhood's radius shrinks by this factor a stage. Stages are short, because weights that stay as they were
+# while the map changes let objects that no longer count for each other come to lie on top of each other: with 50
+# iterations a stage the trustworthiness of four Swiss rolls is .94, .84, .75 and .81, with 5 .99, 1.00, 1.00 and .99.
+SHRINKAGE = 0.9
+STAGES = 60
+STAGE_ITERATIONS = 5
 # An object needs this many neighbours more than dimensions to be held in place, each counted by its weight; the
 # neighbourhood is small when the median object has no more than this many times as many.
 SPARE_NEIGHBOURS = 3
 ENOUGH = 4
+# Objects at the edge limit the neighbourhood a little on any data; if most pairs still count, something lies far out.
+MOST = 0.5
+# A pair that counts less than this does not count at all: between clusters far apart weights would be so small that
+# the Laplacian is singular to rounding.
+LEAST_WEIGHT = 1e-10
 
 MakeRule = Callable[[Objective], Callable[[], Rule]]
 
@@ -44,10 +51,10 @@ class Stage(NamedTuple):
     solution: Solution
 
 
-def _follow(objective: Objective, theta: Array, settings: Settings, max_iter: int | None = None) -> Stage:
+def _follow(objective: Objective, theta: Array, settings: Settings) -> Stage:
     rule = settings.make_rule(objective)()
     solution = minimise(
-        objective, theta, rule, tol=settings.tol, max_iter=max_iter or settings.max_iter, callback=settings.callback
+        objective, theta, rule, tol=settings.tol, max_iter=settings.max_iter, callback=settings.callback
     )
     return Stage(objective, solution)
 
@@ -86,12 +93,26 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
         weights = _neighbourhood(problem, found.stage, radius)
         neighbours, needed = weights.sum(axis=1), found.stage.objective.structure.k + SPARE_NEIGHBOURS
         if neighbours.min() < needed:
-            return found._replace(too_small=True)
-        found = Curvilinear(_with_weights(problem, found.stage, weights, workers, settings), radius, too_small=False)
+            found = found._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
+            break
+        # A stage on the way need not be followed to its end.
+        short = settings._replace(max_iter=min(STAGE_ITERATIONS, settings.max_iter))
+        found = Curvilinear(_with_weights(problem, found.stage, weights, workers, short), radius, too_small=False)
         if np.median(neighbours) <= ENOUGH * needed:
             break
         radius *= SHRINKAGE
-    return found
+    return found._replace(stage=_to_its_end(found.stage, settings))
+
+
+def _to_its_end(stage: Stage, settings: Settings) -> Stage:
+    """Go on with the last stage until it has converged, or had all its iterations."""
+    first = stage.solution
+    left = settings.max_iter - first.n_iter
+    if first.converged or left < 1:
+        return stage
+    last = _follow(stage.objective, first.theta, settings._replace(max_iter=left)).solution
+    path, passes = first.path + last.path[1:], first.passes + last.passes
+    return Stage(stage.objective, replace(last, path=path, passes=passes))
 
 
 def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: Settings) -> Stage:
@@ -99,14 +120,14 @@ def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Worke
     pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
     objective = make_objective(replace(problem, pairs=pairs), MemoryEngine(pairs, workers))
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
-    return _follow(objective, theta, settings, STAGE_ITERATIONS)
+    return _follow(objective, theta, settings)
 
 
 def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:
     """Return the weights for a radius: 0 for missing pairs and on the diagonal."""
     Z = stage.objective.structure.lift(stage.solution.theta)
     weights = np.exp(-((cdist(Z, Z) / radius) ** 2))
-    weights[np.isnan(_dense(problem).D)] = 0.0
+    weights[np.isnan(_dense(problem).D) | (weights < LEAST_WEIGHT)] = 0.0
     np.fill_diagonal(weights, 0.0)
     return np.asarray(weights)
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from ..._typing import Array
 from ...checking import is_pandas, name_object, quote
+from ...checking._labels import is_unlabelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +59,15 @@ class Reader:
         """Name a column for a message."""
         names = getattr(self.estimator, "feature_names_in_", None)
         return f"column {position if names is None else repr(str(names[position]))}"
+
+    def by_column(self, given: Any, what: str) -> Any:
+        """Return a Series in the order of the columns, if these have names; everything else as it is."""
+        names = getattr(self.estimator, "feature_names_in_", None)
+        if names is None or not is_pandas(given) or is_unlabelled(given.index):
+            return given
+        if sorted(map(str, given.index)) != sorted(map(str, names)):
+            raise ValueError(f"{what} names {quote(given.index)}, but X has the columns {quote(names)}.")
+        return given.loc[list(names)]
 
     def cell(self, row: int, position: int) -> str:
         """Name a cell for a message."""
@@ -111,9 +121,13 @@ class Family:
         """Return the dissimilarities of some objects to others, (n_rows, n_columns)."""
         raise NotImplementedError
 
-    def vector(self, key: str, length: int, least: float) -> Array:
-        """Return a parameter that has one number per column, checked."""
-        values = np.asarray(self.params[key], dtype=np.float64)
+    def vector(self, key: str, length: int, least: float, reader: Reader) -> Array:
+        """Return a parameter that has one number per column, checked; a Series with names is matched by name."""
+        given = reader.by_column(self.params[key], f"metric_params[{key!r}]")
+        try:
+            values = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"metric_params[{key!r}] must hold one number for each column of X: {error}.") from error
         if values.shape != (length,):
             raise ValueError(
                 f"metric_params[{key!r}] has shape {values.shape} but X has {length} columns; pass one number for each."

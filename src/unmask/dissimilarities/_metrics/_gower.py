@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._typing import Array
 from ...checking import is_pandas, quote, require_number
+from ...checking._labels import is_unlabelled
 from ._family import Family, Reader
 
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ class Gower(Family):
         given = self.params.get("weights")
         if given is None:
             return [1.0] * len(names)
+        if is_pandas(given) and not is_unlabelled(given.index):
+            given = given.to_dict()  # by name, as a dict is: its order may be another
         if isinstance(given, Mapping):
             by_name = {str(name): weight for name, weight in given.items()}
             _require_columns("weights", list(by_name), names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,13 @@ class Named(Family):
         self.positive_only = self.entry.demand in (require_non_negative, require_shares)
         super().__init__(name, params)
 
+    def check_params(self) -> None:
+        """Raise on parameters that the metric does not take, or not so."""
+        super().check_params()
+        p = self.params.get("p", 2)
+        if isinstance(p, bool) or not isinstance(p, Real) or not float(p) > 0:
+            raise ValueError(f"metric_params['p']={p!r} must be a number above 0.")
+
     def read(self, reader: Reader) -> Any:
         """Return the table."""
         values = reader.table(accept_sparse="csr" if self.sparse else False)
@@ -142,7 +150,7 @@ class Named(Family):
         if issparse(values):
             values = _narrow(values)
         if "w" in self.params:
-            self.params["w"] = self.vector("w", values.shape[1], 0.0)
+            self.params["w"] = self.vector("w", values.shape[1], 0.0, reader)
         return values if self.entry.demand is None else self.entry.demand(values, reader, self.name)
 
     def between(self, rows: Any, columns: Any) -> Array:
@@ -185,8 +193,10 @@ class StandardizedEuclidean(Family):
         values = reader.table()
         self.centre = values.mean(axis=0, dtype=np.float64)
         given = self.params.get("V") is not None
-        # After shifting, or a large mean drowns the variance.
-        variance = self.vector("V", values.shape[1], 0.0) if given else (values - self.centre).var(axis=0, ddof=1)
+        if given:
+            variance = self.vector("V", values.shape[1], 0.0, reader)
+        else:
+            variance = (values - self.centre).var(axis=0, ddof=1)  # after shifting, or a large mean drowns it
         # Rounding gives a constant column a variance of its own.
         constant = (variance == 0) if given else np.ptp(values, axis=0) == 0
         if constant.any():

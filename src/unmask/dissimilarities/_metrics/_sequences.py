@@ -16,7 +16,7 @@ def read_sequences(reader: Reader, metric: str) -> list[Array]:
     A table has its objects in rows. A list, a Series or a one-dimensional array of objects has one sequence each.
     """
     X = reader.X
-    if isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1:
+    if isinstance(X, list | tuple) or len(getattr(X, "shape", (0, 0))) == 1:
         for name in ("n_features_in_", "feature_names_in_"):
             if not reader.new and hasattr(reader.estimator, name):
                 delattr(reader.estimator, name)  # of an earlier fit to a table

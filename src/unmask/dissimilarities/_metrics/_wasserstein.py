@@ -102,8 +102,9 @@ class WassersteinHistogram(Wasserstein):
         """Return for order 1 coordinates whose city-block distances are the costs; distributions otherwise."""
         weights = require_shares(reader.table(dtype=np.float64), reader, self.name)
         columns = weights.shape[1]
-        equal_steps = self.params.get("positions") is None
-        positions = np.arange(columns, dtype=np.float64) if equal_steps else self.vector("positions", columns, -np.inf)
+        positions: Array = np.arange(columns, dtype=np.float64)
+        if self.params.get("positions") is not None:
+            positions = self.vector("positions", columns, -np.inf, reader)
         order = np.argsort(positions, kind="stable")
         shares = np.cumsum(weights[:, order], axis=1)
         shares /= shares[:, -1:]

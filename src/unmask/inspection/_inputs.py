@@ -1,0 +1,134 @@
+"""What every function that reads a map asks of its input: finite numbers, and rows of the same objects."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import (
+    Dissimilarities,
+    MissingDissimilarityWarning,
+    RedundantKnownWarning,
+    check_dissimilarities,
+    is_pandas,
+    quote,
+)
+from ..kernels import Workers, resolve_threads
+from ..problem import KnownFeatures, check_known, nothing_known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Table(NamedTuple):
+    """Numbers with one row per object, the objects' labels if there are any, and the names of the columns."""
+
+    values: Array
+    labels: pd.Index | None
+    names: list[str]
+
+
+def is_fitted_map(data: Any) -> bool:
+    """Tell a fitted estimator from a table of coordinates."""
+    return hasattr(data, "embedding_")
+
+
+def read_table(data: Any, name: str, prefix: str = "axis") -> Table:
+    """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
+    labels = data.index if is_pandas(data) else getattr(data, "_labels", None) if is_fitted_map(data) else None
+    names = list(map(str, data.columns)) if hasattr(data, "columns") else None
+    if names is None and is_pandas(data) and data.name is not None:
+        names = [str(data.name)]
+    values = _numbers(data.embedding_ if is_fitted_map(data) else data, name)
+    return Table(values, labels, names or [f"{prefix}{c + 1}" for c in range(values.shape[1])])
+
+
+def _numbers(data: Any, name: str) -> Array:
+    try:
+        values = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} holds cells that are not numbers; convert them, or leave their columns out."
+        ) from None
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} must be a table of finite numbers, one row per object; it has shape {values.shape}"
+            f"{' and cells that are missing or infinite' if values.ndim == 2 else ''}."
+        )
+    return values
+
+
+def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
+    """Return the rows of a labelled table in the order of ``labels``; what has no labels is matched by position."""
+    if labels is None or not is_pandas(data) or data.index.equals(labels):
+        return data
+    for what, index in ((name, data.index), (reference, labels)):
+        if not index.is_unique:
+            repeated = index[index.duplicated()].unique()
+            raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object a label of its own.")
+    missing = labels.difference(data.index, sort=False)
+    others = data.index.difference(labels, sort=False)
+    if len(missing) or len(others):
+        raise ValueError(
+            f"{name} and {reference} disagree on labels: {quote(missing) or 'none'} missing from {name}, "
+            f"{quote(others) or 'none'} missing from {reference}; select the objects they share, "
+            f"or pass .to_numpy() to match by position."
+        )
+    return data.loc[labels]
+
+
+def require_rows(values: Any, n: int, name: str, reference: str) -> None:
+    """Raise unless there is one row per object."""
+    if len(values) != n:
+        raise ValueError(f"{name} has {len(values)} rows and {reference} has {n}; pass one row per object in both.")
+
+
+def read_pair(first: Any, second: Any, names: tuple[str, str], prefixes: tuple[str, str]) -> tuple[Table, Table]:
+    """Return two tables of the same objects, the second in the order of the first."""
+    one = read_table(first, names[0], prefixes[0])
+    other = read_table(align(second, one.labels, names[1], names[0]), names[1], prefixes[1])
+    require_rows(other.values, len(one.values), names[1], names[0])
+    return one, other
+
+
+def code_known(
+    known: Any, n: int, labels: pd.Index | None, types: dict[Any, Any] | None, reference: str
+) -> KnownFeatures:
+    """Return known features as numbers in standard units; none may be missing.
+
+    A redundant column is left out without a warning: the column space, which is all that is used of it, stays.
+    """
+    if known is None:
+        return nothing_known(n)
+    known = align(known, labels, "known", reference)
+    if hasattr(known, "__len__"):
+        require_rows(known, n, "known", reference)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantKnownWarning)
+        coded = check_known(known, n, None, "auto", types=types)
+    for feature in coded.features:
+        if len(feature.missing):
+            raise ValueError(
+                f"known has {len(feature.missing)} missing cells in column {feature.name!r}; fill them (ConditionalMDS "
+                "estimates them: known_imputed_), or leave the column out."
+            )
+    return coded
+
+
+def read_dissimilarities(
+    data: Any, *, symmetrize: str | None = None, complete_for: str | None = None
+) -> Dissimilarities:
+    """Return checked dissimilarities; missing ones are an error if ``complete_for`` says what needs them all."""
+    with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
+        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the tables show which are missing
+        checked = check_dissimilarities(data, symmetrize=symmetrize, workers=workers)
+    if complete_for is not None and checked.missing:
+        raise ValueError(
+            f"{checked.missing} pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them, "
+            "for example with those a fitted ConditionalMDS predicts (predict_dissimilarities)."
+        )
+    return checked

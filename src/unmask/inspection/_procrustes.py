@@ -1,0 +1,129 @@
+"""Procrustes comparison: two maps of the same objects, moved onto each other as well as they go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import orthogonal_procrustes
+
+from .._typing import Array
+from ..checking import require_flag
+from ._inputs import Table, align, read_table, require_rows
+from ._scores import labelled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ProcrustesComparison:
+    """What is left between two maps after one was moved, turned, mirrored and stretched onto the other.
+
+    Attributes
+    ----------
+    statistic : float
+        m²: sum of squared residuals divided by the sum of squares of the first map. 0: the maps are the same; 1: they
+        have nothing in common.
+    correlation : float
+        Root of 1 - m².
+    residuals : Series
+        Distance of each object's places on the two maps, in units of the first.
+    aligned : DataFrame
+        The second map, moved onto the first.
+    reference : DataFrame
+        The first map as it was given, with columns of zeros if it has fewer.
+    rotation : DataFrame
+        Orthogonal matrix that turns (and mirrors) the second map.
+    scale : float
+        Factor that stretches the second map.
+    """
+
+    statistic: float
+    correlation: float
+    residuals: pd.Series[float]
+    aligned: pd.DataFrame
+    reference: pd.DataFrame
+    rotation: pd.DataFrame
+    scale: float
+
+
+def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComparison:
+    """Move a second map onto a first and return what is left between them.
+
+    Maps are found only up to turning and mirroring, and often scaling; two fits are compared after that freedom has
+    been used up. The map with fewer columns gets columns of zeros.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_objects, n_components), or fitted estimator
+        Maps of the same objects, matched by label where both have labels, else by position.
+    scale : bool, default=True
+        Stretch the second map as well. Then the statistic is the same whichever map comes first.
+
+    Returns
+    -------
+    ProcrustesComparison
+        ``statistic`` (m²), ``correlation``, ``residuals`` (one per object), ``aligned`` and ``reference``
+        (coordinates), ``rotation``, ``scale``.
+
+    References
+    ----------
+    J. C. Gower, "Generalized Procrustes analysis", Psychometrika 40, 1975.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.inspection import procrustes
+    >>> triangle = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
+    >>> found = procrustes(triangle, 2 * triangle[:, ::-1] + 7)
+    >>> round(found.statistic, 12), round(found.scale, 12)
+    (0.0, 0.5)
+    """
+    require_flag("scale", scale)
+    one = read_table(labelled(first), "first")
+    other = read_table(align(labelled(second), one.labels, "second", "first"), "second")
+    require_rows(other.values, len(one.values), "second", "first")
+    columns = max(one.values.shape[1], other.values.shape[1])
+    A, B = _widened(one.values, columns), _widened(other.values, columns)
+    centre = A.mean(axis=0)
+    X, Y = A - centre, B - B.mean(axis=0)
+    size, own = (_sum_of_squares(M, name) for M, name in ((X, "first"), (Y, "second")))
+    rotation, singular_values = orthogonal_procrustes(Y, X)
+    factor = float(singular_values / own) if scale else 1.0
+    moved = factor * Y @ rotation
+    statistic = float(np.sum((X - moved) ** 2)) / size
+    correlation = float(singular_values / np.sqrt(size * own))
+    return _reported(
+        one if one.labels is not None else other, A, moved + centre, rotation, factor, statistic, correlation
+    )
+
+
+def _widened(values: Array, columns: int) -> Array:
+    return np.column_stack([values, np.zeros((len(values), columns - values.shape[1]))])
+
+
+def _sum_of_squares(centred: Array, name: str) -> float:
+    total = float(np.sum(centred**2))
+    if total == 0:
+        raise ValueError(f"{name} has all objects in one place; there is nothing to compare.")
+    return total
+
+
+def _reported(
+    named: Table, A: Array, moved: Array, rotation: Array, factor: float, statistic: float, correlation: float
+) -> ProcrustesComparison:
+    import pandas as pd
+
+    axes = [f"axis{c + 1}" for c in range(A.shape[1])]
+    index = pd.RangeIndex(len(A)) if named.labels is None else named.labels
+    return ProcrustesComparison(
+        statistic,
+        correlation,
+        pd.Series(np.linalg.norm(A - moved, axis=1), index=index, name="residual"),
+        pd.DataFrame(moved, index=index, columns=axes),
+        pd.DataFrame(A, index=index, columns=axes),
+        pd.DataFrame(rotation, index=axes, columns=axes),
+        factor,
+    )

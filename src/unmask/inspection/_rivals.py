@@ -1,0 +1,298 @@
+"""The simplest ways to take known features out of a map: the rivals that conditional scaling has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+from sklearn.utils import check_random_state
+
+from .._typing import Array
+from ..checking import Dissimilarities, require_integer
+from ..estimators import ConditionalMDS
+from ..problem import KnownFeatures, check_dimension, known_table, orthonormal_basis
+from ..solvers import canonical_map
+from ._inputs import align, code_known, read_dissimilarities
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# ---- metric scaling in p + q dimensions, then regression
+
+
+def mds_then_regress(
+    dissimilarities: Any,
+    known: Any = None,
+    *,
+    n_components: int = 2,
+    known_types: dict[Any, Any] | None = None,
+    random_state: Any = None,
+) -> pd.DataFrame:
+    """Map objects by metric scaling in enough dimensions for everything, and regress the known features out.
+
+    Metric multidimensional scaling finds a map of `n_components` plus as many dimensions as there are known columns;
+    each of its axes is regressed on the known features; the residuals' leading principal axes are the result.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_objects, n_objects)
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+    known : array-like of shape (n_objects, n_known), optional
+        Known features, none missing.
+    n_components : int, default=2
+        Dimensions of the result.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+    random_state : int, RandomState or None, default=None
+        Seed of the random starts.
+
+    Returns
+    -------
+    DataFrame of shape (n_objects, n_components)
+        Centred, in principal axes, uncorrelated with the known features.
+
+    Examples
+    --------
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import leak, mds_then_regress
+    >>> kin = load_kinship()
+    >>> U = mds_then_regress(kin.dissimilarities, kin.known[["gender"]], random_state=0)
+    >>> U.shape, round(leak(U, kin.known[["gender"]]), 6)
+    ((14, 2), 0.0)
+    """
+    import pandas as pd
+
+    checked, coded = _read(dissimilarities, known, n_components, known_types)
+    total = n_components + coded.n_kept
+    mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
+    Z = mds.fit(checked.values).embedding_.astype(np.float64)
+    rest = Z - Z.mean(axis=0)
+    rest = rest - _fitted(coded, rest)
+    # The residuals have the columns of Z; of their principal axes the leading ones are kept.
+    U = canonical_map(rest)[:, :n_components]
+    return pd.DataFrame(U, index=checked.labels, columns=_axes(n_components))
+
+
+def _fitted(coded: KnownFeatures, columns: Array) -> Array:
+    basis = orthonormal_basis(coded.values)
+    return np.asarray(basis @ (basis.T @ columns))
+
+
+def _axes(number: int) -> list[str]:
+    return [f"axis{c + 1}" for c in range(number)]
+
+
+def _read(
+    dissimilarities: Any,
+    known: Any,
+    n_components: Any,
+    types: dict[Any, Any] | None,
+    complete_for: str | None = None,
+) -> tuple[Dissimilarities, KnownFeatures]:
+    checked = read_dissimilarities(dissimilarities, complete_for=complete_for)
+    coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
+    check_dimension(require_integer("n_components", n_components, 1), checked.n, coded)
+    return checked, coded
+
+
+# ---- distance-based redundancy analysis
+
+
+@dataclass(frozen=True)
+class PartialDbrda:
+    """What distance-based redundancy analysis leaves after the known features.
+
+    Attributes
+    ----------
+    embedding : DataFrame
+        The map, in the units of the dissimilarities: eigenvectors times the roots of their eigenvalues, 0 where an
+        eigenvalue is negative.
+    eigenvalues : Series
+        All eigenvalues of the remainder but those that are 0 up to rounding, largest first, divided by the number of
+        objects less 1. Negative ones are there if the dissimilarities are no Euclidean distances.
+    inertia : Series
+        ``total``, ``known`` (taken out) and ``unknown`` (left), in the units of the eigenvalues.
+    """
+
+    embedding: pd.DataFrame
+    eigenvalues: pd.Series[float]
+    inertia: pd.Series[float]
+
+
+def partial_dbrda(
+    dissimilarities: Any,
+    known: Any = None,
+    *,
+    n_components: int = 2,
+    known_types: dict[Any, Any] | None = None,
+) -> PartialDbrda:
+    """Map what the known features leave of the dissimilarities by partial distance-based redundancy analysis.
+
+    The double-centred matrix ``G`` of minus half the squared dissimilarities is projected off the known features on
+    both sides, ``(I - H) G (I - H)``, and decomposed. Without known features this is classical scaling. Cost: one
+    decomposition, whose time grows with N cubed.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_objects, n_objects)
+        In any form that :class:`unmask.ConditionalMDS` takes, none missing.
+    known : array-like of shape (n_objects, n_known), optional
+        Known features, none missing.
+    n_components : int, default=2
+        Dimensions of the map.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+
+    Returns
+    -------
+    PartialDbrda
+        ``embedding``, ``eigenvalues`` and ``inertia``.
+
+    References
+    ----------
+    B. H. McArdle and M. J. Anderson, "Fitting multivariate models to community data", Ecology 82, 2001.
+
+    Examples
+    --------
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import partial_dbrda
+    >>> kin = load_kinship()
+    >>> found = partial_dbrda(kin.dissimilarities, kin.known[["gender"]])
+    >>> found.eigenvalues[:3].round(4).tolist()
+    [555.4683, 491.5077, 265.5097]
+    """
+    import pandas as pd
+
+    checked, coded = _read(dissimilarities, known, n_components, known_types, "redundancy analysis")
+    G = _gower(checked.values)
+    half = G - _fitted(coded, G)
+    rest = half - _fitted(coded, half.T).T
+    values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    U = vectors[:, :n_components] * np.sqrt(np.maximum(values[:n_components], 0.0))
+    kept = values[np.abs(values) > 1e-9 * np.abs(values).max()] / (checked.n - 1)
+    total, left = (float(np.trace(M)) / (checked.n - 1) for M in (G, rest))
+    return PartialDbrda(
+        pd.DataFrame(canonical_map(U), index=checked.labels, columns=_axes(n_components)),
+        pd.Series(kept, index=_axes(len(kept)), name="eigenvalue"),
+        pd.Series({"total": total, "known": total - left, "unknown": left}, name="inertia"),
+    )
+
+
+def _gower(D: Array) -> Array:
+    """Return minus half the squares, double-centred: the matrix of inner products if D is Euclidean."""
+    squares = -0.5 * D.astype(np.float64) ** 2
+    squares = squares - squares.mean(axis=0)
+    return np.asarray(squares - squares.mean(axis=1)[:, None])
+
+
+def dbrda_test(
+    dissimilarities: Any,
+    known: Any,
+    *,
+    known_types: dict[Any, Any] | None = None,
+    n_permutations: int = 999,
+    random_state: Any = None,
+) -> pd.DataFrame:
+    """Test what each known feature explains of the dissimilarities beyond all the others.
+
+    Marginal F statistics of distance-based redundancy analysis. p-values come from permuting the residuals of the model
+    without the feature.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_objects, n_objects)
+        In any form that :class:`unmask.ConditionalMDS` takes, none missing.
+    known : array-like of shape (n_objects, n_known)
+        Known features, none missing.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+    n_permutations : int, default=999
+        Number of permutations; 0 for none, and p-values of NaN.
+    random_state : int, RandomState or None, default=None
+        Seed of the permutations.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature and a last row ``(residual)``: ``df``, ``sum_of_squares`` (of half squared dissimilarities'
+        inner products), ``F``, ``p_value``. A feature that the others explain has no degrees of freedom.
+
+    Examples
+    --------
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import dbrda_test
+    >>> kin = load_kinship()
+    >>> table = dbrda_test(kin.dissimilarities, kin.known[["gender", "degree"]], random_state=0)
+    >>> print(table[["df", "F", "p_value"]].round(4))
+                df        F  p_value
+    gender       1  11.1377    0.002
+    degree       1   8.2734    0.002
+    (residual)  11      NaN      NaN
+    """
+    import pandas as pd
+
+    require_integer("n_permutations", n_permutations, 0)
+    checked, coded = _read(dissimilarities, known, 1, known_types, "redundancy analysis")
+    if not coded.n_kept:
+        raise ValueError("known has no feature that varies; pass at least one to test.")
+    G = _gower(checked.values)
+    parts = _by_feature(known, checked, coded)
+    everything = orthonormal_basis(np.column_stack(parts))
+    left = checked.n - 1 - everything.shape[1]
+    if left < 1:
+        raise ValueError(
+            f"known takes {everything.shape[1]} columns, which leaves nothing to compare with among {checked.n} "
+            "objects; leave some features out, or join levels."
+        )
+    residual = float(np.trace(G)) - _explained(everything, G)
+    rng = check_random_state(random_state)
+    reduced = [_basis(parts[:f] + parts[f + 1 :], checked.n) for f in range(len(parts))]
+    rows = [_marginal(G, basis, everything, left, n_permutations, rng) for basis in reduced]
+    index = [*coded.feature_names, "(residual)"]
+    columns = ["df", "sum_of_squares", "F", "p_value"]
+    return pd.DataFrame([*rows, (left, residual, np.nan, np.nan)], index=index, columns=columns)
+
+
+def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> list[Array]:
+    """Return the coded columns of each feature, the redundant ones too: copies explain each other."""
+    table = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
+    return [feature.coding.encode(column.cells) for feature, column in zip(coded.features, table, strict=True)]
+
+
+def _basis(parts: list[Array], n: int) -> Array:
+    return orthonormal_basis(np.column_stack([np.empty((n, 0)), *parts]))
+
+
+def _explained(basis: Array, G: Array) -> float:
+    """Return the trace of H G for the projection H onto an orthonormal basis."""
+    return float(np.sum(basis * (G @ basis)))
+
+
+def _marginal(
+    G: Array, reduced: Array, everything: Array, left: int, n_permutations: int, rng: Any
+) -> tuple[int, float, float, float]:
+    """Return degrees of freedom, sum of squares, F and p-value of what the whole model has beyond a reduced one."""
+    df = everything.shape[1] - reduced.shape[1]
+    if df == 0:
+        return 0, 0.0, np.nan, np.nan
+    n = len(G)
+    half = G - reduced @ (reduced.T @ G)
+    rest = half - (half @ reduced) @ reduced.T
+    total = float(np.trace(rest))
+
+    def f_statistic(E: Array) -> float:
+        # Permuted residuals are no longer at right angles to the reduced model.
+        explained, before = _explained(everything, E), _explained(reduced, E)
+        return float((explained - before) / df / ((total - explained) / left))
+
+    observed = f_statistic(rest)
+    squares = _explained(everything, rest)
+    if n_permutations == 0:
+        return df, squares, observed, np.nan
+    orders = (rng.permutation(n) for _ in range(n_permutations))
+    beaten = sum(f_statistic(rest[np.ix_(order, order)]) >= observed * (1 - 1e-12) for order in orders)
+    return df, squares, observed, (beaten + 1) / (n_permutations + 1)

@@ -1,0 +1,211 @@
+"""Dissimilarities against fitted distances, pair by pair and object by object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._typing import Array
+from ..checking import Dissimilarities, require_choice
+from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Square tables of one fit; weights are 0 where a pair does not count."""
+
+    labels: pd.Index | None
+    delta: Array
+    disparity: Array  # what the distances are compared with: delta, unless a measurement level transformed it
+    distance: Array
+    weight: Array
+
+    @property
+    def residual(self) -> Array:
+        return np.asarray(self.disparity - self.distance)
+
+    @property
+    def index(self) -> pd.Index:
+        import pandas as pd
+
+        return pd.RangeIndex(len(self.delta)) if self.labels is None else self.labels
+
+
+def shepard(dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None) -> pd.DataFrame:
+    """Return the table behind a Shepard diagram: every pair's dissimilarity and its distance in the fit.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_objects, n_objects)
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+    embedding : fitted estimator, or array-like of shape (n_objects, n_components)
+        With an estimator, distances are those it fitted, the part of the known features among them.
+    known_map : array-like of shape (n_objects, n_dimensions), optional
+        With a plain map: coordinates of the known features in the units of the map (``V B``), which lie at right
+        angles to it. None: distances on the map alone.
+    weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
+        Weights of the pairs. By default those of the estimator's scheme; an array that was given to its `fit`
+        is not kept and must be given here too.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair (N (N - 1) / 2 of them): ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (what
+        the distance is compared with: the dissimilarity itself unless `level` transformed it), ``distance``,
+        ``residual`` (disparity less distance) and ``weight`` (0 where the dissimilarity is missing).
+
+    Examples
+    --------
+    >>> from unmask import ConditionalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.inspection import shepard
+    >>> kin = load_kinship()
+    >>> mds = ConditionalMDS(metric="precomputed", init="closed-form")
+    >>> table = shepard(kin.dissimilarities, mds.fit(kin.dissimilarities, known=kin.known[["gender"]]))
+    >>> stress = (table["residual"] ** 2).sum() / (table["disparity"] ** 2).sum()
+    >>> bool(abs(stress - mds.stress_) < 1e-12)
+    True
+    """
+    import pandas as pd
+
+    fit = _read_fit(dissimilarities, embedding, known_map, weights)
+    i, j = np.triu_indices(len(fit.delta), 1)
+    columns = {
+        "i": fit.index[i],
+        "j": fit.index[j],
+        "dissimilarity": fit.delta[i, j],
+        "disparity": fit.disparity[i, j],
+        "distance": fit.distance[i, j],
+        "residual": fit.residual[i, j],
+        "weight": fit.weight[i, j],
+    }
+    return pd.DataFrame(columns)
+
+
+def stress_per_point(
+    dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None
+) -> pd.DataFrame:
+    """Return each object's part of the stress, and its stress relative to its own dissimilarities.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_objects, n_objects)
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+    embedding : fitted estimator, or array-like of shape (n_objects, n_components)
+        As in :func:`shepard`.
+    known_map : array-like of shape (n_objects, n_dimensions), optional
+        As in :func:`shepard`.
+    weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
+        As in :func:`shepard`.
+
+    Returns
+    -------
+    DataFrame
+        One row per object. ``stress``: its part of the normalised stress, which is the sum of the column.
+        ``relative``: its weighted squared residuals divided by its weighted squared dissimilarities (disparities),
+        so that an object in the middle, all of whose dissimilarities are small, can be compared with one far out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.inspection import stress_per_point
+    >>> D = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    >>> print(stress_per_point(D, [[0.0], [1.0], [2.0]]).round(3))
+       stress  relative
+    0   0.045       0.1
+    1   0.000       0.0
+    2   0.045       0.1
+    """
+    import pandas as pd
+
+    fit = _read_fit(dissimilarities, embedding, known_map, weights)
+    counts = fit.weight > 0
+    squares = np.sum(fit.weight * np.where(counts, fit.residual, 0.0) ** 2, axis=1)
+    own = np.sum(fit.weight * np.where(counts, fit.disparity, 0.0) ** 2, axis=1)
+    relative = np.divide(squares, own, out=np.full(len(own), np.nan), where=own > 0)
+    return pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=fit.index)
+
+
+def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any) -> Fit:
+    checked = read_dissimilarities(dissimilarities, symmetrize=getattr(embedding, "symmetrize", None))
+    delta = checked.values.astype(np.float64)
+    estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
+    if estimated:
+        _refuse_known_map(known_map)
+        distance = _square(embedding.predict_dissimilarities(), checked, "embedding")
+        disparity = _square(getattr(embedding, "disparities_", delta), checked, "embedding")
+    else:
+        distance, disparity = _map_distances(embedding, known_map, checked), delta
+    weights = getattr(embedding, "weights", None) if estimated and weights is None else weights
+    weight = _weights(weights, checked, delta)
+    counts = np.isfinite(disparity) & np.isfinite(distance)  # nothing joins groups that were mapped apart
+    return Fit(checked.labels, delta, disparity, distance, np.where(counts, weight, 0.0))
+
+
+def _refuse_known_map(known_map: Any) -> None:
+    if known_map is not None:
+        raise ValueError(
+            "known_map was given with a fitted estimator, which has one of its own; leave it out, "
+            "or pass the estimator's embedding_."
+        )
+
+
+def _square(table: Any, checked: Dissimilarities, name: str) -> Array:
+    """Return a square table of the fit with its objects in the order of the dissimilarities."""
+    require_rows(table, checked.n, name, "dissimilarities")
+    if checked.labels is not None and hasattr(table, "index") and not _numbered(table.index):
+        table = align(align(table, checked.labels, name, "dissimilarities").T, checked.labels, name, "dissimilarities")
+    return np.asarray(table, dtype=np.float64)
+
+
+def _numbered(index: Any) -> bool:
+    """Tell labels that a fit to an array made up (0, 1, 2 …)."""
+    import pandas as pd
+
+    return isinstance(index, pd.RangeIndex)
+
+
+def _map_distances(embedding: Any, known_map: Any, checked: Dissimilarities) -> Array:
+    parts = []
+    for data, name in ((embedding, "embedding"), (known_map, "known_map")):
+        if data is not None:
+            table = read_table(align(data, checked.labels, name, "dissimilarities"), name)
+            require_rows(table.values, checked.n, name, "dissimilarities")
+            parts.append(table.values)
+    Z = np.column_stack(parts)
+    return np.asarray(cdist(Z, Z))
+
+
+def _weights(weights: Any, checked: Dissimilarities, delta: Array) -> Array:
+    """Return a square table of weights, 0 on the diagonal and for missing pairs."""
+    if weights is None:
+        table = np.ones_like(delta)
+    elif isinstance(weights, str):
+        table = _of_scheme(weights, delta)
+    else:
+        table = read_table(_square(weights, checked, "weights"), "weights").values.copy()
+        if table.shape != delta.shape or (table < 0).any() or not np.allclose(table, table.T, rtol=1e-5, atol=0.0):
+            raise ValueError(
+                f"weights has shape {table.shape}; pass a symmetric table of numbers of at least 0, one row and one "
+                f"column for each of the {checked.n} objects."
+            )
+    table[np.isnan(delta)] = 0.0
+    np.fill_diagonal(table, 0.0)
+    return table
+
+
+def _of_scheme(scheme: str, delta: Array) -> Array:
+    if scheme == "curvilinear":
+        raise ValueError(
+            "weights='curvilinear' moved with the map and were not kept; pass weights as an array, for example "
+            "np.exp(-((mds.predict_dissimilarities() / mds.radius_) ** 2))."
+        )
+    require_choice("weights", scheme, (None, "sammon"))
+    # Sammon's 1 / (delta * sum of delta), a dissimilarity of 0 counted as the smallest positive one.
+    return np.asarray(1.0 / (np.maximum(delta, np.min(delta[delta > 0])) * np.nansum(np.triu(delta, 1))))

@@ -1,0 +1,87 @@
+"""Reading what is to be drawn: coordinates, tables of numbers, and anything else with one entry per object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import is_pandas, numbers, quote
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def check_embedding(embedding: Any, what: str = "embedding") -> tuple[Array, list[str]]:
+    """Return the two columns to draw (the second zero if there is only one) and the names of those that exist."""
+    values = np.asarray(embedding, dtype=np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"{what} has shape {values.shape}; pass one row per object and at least one column.")
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{what} has {values[row, column]} in row {row}, column {column}; every coordinate must be finite: "
+            "leave the object out."
+        )
+    columns = getattr(embedding, "columns", [])
+    names = [str(name) for name in list(columns)[:2]]
+    if values.shape[1] == 1:
+        values = np.column_stack([values, np.zeros(len(values))])
+        return values, names or [""]
+    return values[:, :2], names or ["", ""]
+
+
+def check_table(table: Any, what: str) -> tuple[Array, list[str]]:
+    """Return a table of finite numbers and the names of its columns."""
+    if is_pandas(table) and not hasattr(table, "columns"):
+        table = table.to_frame()
+    elif not hasattr(table, "columns") and np.ndim(table) == 1:
+        table = np.asarray(table)[:, None]
+    values = np.asarray(numbers(table, what), dtype=np.float64)
+    names = [str(name) for name in getattr(table, "columns", range(values.shape[1]))]
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"{what} has {values[row, column]} in row {row} of column {names[column]!r}; every cell must be a finite "
+            "number: fill it, or leave the column or the object out."
+        )
+    return values, names
+
+
+def require_varying(values: Array, names: list[str], what: str) -> None:
+    """Raise if a column is constant."""
+    constant = [name for name, same in zip(names, np.ptp(values, axis=0) == 0, strict=True) if same]
+    if constant:
+        raise ValueError(f"{what} has columns in which all objects are the same: {quote(constant)}; leave them out.")
+
+
+def index_of(data: Any) -> pd.Index | None:
+    """Return the labels of pandas data, and None of all others."""
+    return data.index if is_pandas(data) else None
+
+
+def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole: str = "embedding") -> Any:
+    """Return ``given`` in the order of the objects, after checking that it has one entry per object."""
+    if given is None:
+        return None
+    if len(given) != n:
+        holder = "the map" if whole == "embedding" else whole
+        raise ValueError(f"{name} has {len(given)} entries but {holder} has {n} objects; pass one per object.")
+    if index is None or not is_pandas(given) or given.index.equals(index):
+        return given
+    if not (given.index.is_unique and index.is_unique) or len(index.difference(given.index)):
+        raise ValueError(
+            f"{name} and {whole} disagree on labels ({quote(given.index)} and {quote(index)}); use the same labels, "
+            f"each once, or pass {name}.to_numpy() to match by position."
+        )
+    return given.loc[index]
+
+
+def name_of(given: Any) -> str:
+    """Return the name of a Series, and nothing for what has none."""
+    name = getattr(given, "name", None)
+    return "" if name is None else str(name)

@@ -1,0 +1,146 @@
+"""Fitted distances against the dissimilarities they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas
+from ..kernels import Workers, resolve_threads
+from ._axes import add_title, figure_of, frame_chart, new_axes
+from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
+from ._density import Cells, draw_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+LINE_COLOR = OKABE_ITO[1]
+# Corners of the line of disparities; more cannot be seen.
+MOST_CORNERS = 2000
+
+
+def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title: str | None = None) -> Axes:
+    """Draw fitted distances against dissimilarities, a point per pair of objects (Shepard's diagram).
+
+    The line is what the fit aimed at: the dissimilarities themselves, or, where `level` transforms them, the
+    disparities. A point far from it is a pair that the map misrepresents.
+
+    Parameters
+    ----------
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
+        A fitted estimator.
+    X : array-like, DataFrame, …, optional
+        What it was fitted to: dissimilarities in any form that it takes (labels are matched), or features, of which its
+        metric makes dissimilarities. ConditionalIsomap keeps the lengths of its paths and does not look at it.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    title : str, optional
+        Title of the Axes.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. More than 20,000 pairs (200 objects) are drawn as cells, coloured by the number of pairs.
+
+    Raises
+    ------
+    ValueError
+        If the estimator is not fitted, if `X` is needed, or if it does not have the fitted objects.
+
+    Notes
+    -----
+    Time and memory grow with the number of pairs: 2000 objects have 2 million, which take about a second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from unmask import ConditionalMDS
+    >>> from unmask.plotting import plot_shepard
+    >>> X = np.random.default_rng(0).normal(size=(10, 3))
+    >>> mds = ConditionalMDS(2, n_init=2, random_state=0).fit(X)
+    >>> ax = plot_shepard(mds, X, ax=Figure().add_subplot())
+    >>> len(ax.collections[0].get_offsets())
+    45
+    """
+    if not hasattr(estimator, "predict_dissimilarities") or not hasattr(estimator, "embedding_"):
+        raise ValueError(f"estimator is of type {type(estimator).__name__} and is not fitted; pass a fitted estimator.")
+    fitted = estimator.predict_dissimilarities()
+    given = _dissimilarities(estimator, X, fitted)
+    upper = np.triu_indices(len(fitted), 1)
+    delta, distance = given[upper], fitted.to_numpy()[upper]
+    aims = estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta
+    there = np.isfinite(delta) & np.isfinite(distance)
+    ax = new_axes(5.4, 4.8) if ax is None else ax
+    figure_of(ax)
+    frame_chart(ax, "dissimilarity", "fitted distance")
+    _draw_pairs(ax, delta[there], distance[there])
+    _draw_aims(ax, delta[there], aims[there], "disparities" if aims is not delta else "no error")
+    ax.set_xlim(left=0)
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="upper left", frameon=False, fontsize="small")
+    add_title(ax, title)
+    return ax
+
+
+def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
+    """Return the dissimilarities that were fitted, in the order of the fitted objects."""
+    if hasattr(estimator, "geodesic_"):
+        return np.asarray(estimator.geodesic_.dissimilarities_, dtype=np.float64)
+    if X is None:
+        raise ValueError("X is needed, because the estimator does not keep it; pass what it was fitted to.")
+    if estimator.metric != "precomputed":
+        from sklearn.metrics import pairwise_distances
+
+        X = align_rows(X, _labels(fitted) if is_pandas(X) else None, "X")
+        X = pairwise_distances(np.asarray(X), metric=estimator.metric, **(estimator.metric_params or {}))
+    import warnings
+
+    from ..checking import MissingDissimilarityWarning
+
+    with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the fit has said so
+        checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
+    if checked.n != len(fitted):
+        raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
+    return _in_order(checked.values, checked.labels, _labels(fitted))
+
+
+def _labels(fitted: pd.DataFrame) -> pd.Index | None:
+    """Return the labels of the fitted objects, if they have some of their own."""
+    import pandas as pd
+
+    return None if isinstance(fitted.index, pd.RangeIndex) else fitted.index
+
+
+def _in_order(values: Array, labels: pd.Index | None, wanted: pd.Index | None) -> Array:
+    if labels is None or wanted is None:
+        return np.asarray(values, dtype=np.float64)
+    import pandas as pd
+
+    table = pd.DataFrame(values, index=labels, columns=labels)
+    return np.asarray(align_columns(align_rows(table, wanted, "X"), wanted, "X"), dtype=np.float64)
+
+
+def _draw_pairs(ax: Axes, delta: Array, distance: Array) -> None:
+    points = np.column_stack([delta, distance])
+    if len(points) <= CROWDED_ABOVE:
+        style = point_style(len(points)) | {"linewidths": 0.0, "alpha": 0.8 if len(points) <= 300 else 0.4}
+        ax.scatter(delta, distance, color=OKABE_ITO[0], **style)
+        return
+    cells = Cells.over(points, square=False)
+    alone = ~cells.crowded[cells.of_point]
+    ax.scatter(
+        delta[alone], distance[alone], s=1.5, color=OKABE_ITO[0], linewidths=0.0, alpha=0.6, rasterized=True, zorder=3
+    )
+    draw_counts(ax, cells, "pairs per cell")
+
+
+def _draw_aims(ax: Axes, delta: Array, aims: Array, name: str) -> None:
+    """Draw what the fit aimed at, in the order of the dissimilarities."""
+    order = np.lexsort([aims, delta])
+    corners = order[np.unique(np.linspace(0, len(order) - 1, min(MOST_CORNERS, len(order))).astype(int))]
+    ax.plot(delta[corners], aims[corners], color=LINE_COLOR, linewidth=1.5, label=name, zorder=4)

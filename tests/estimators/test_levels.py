@@ -1,0 +1,289 @@
+"""Dissimilarities that are only ordinal, or known up to a line; weights that follow the map; asymmetry."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import make_swiss_roll
+from sklearn.isotonic import IsotonicRegression
+from sklearn.manifold import smacof, trustworthiness
+
+from tests.helpers import noisy_distances, symmetric_weights
+from unmask import ConditionalIsomap, ConditionalMDS, SmallNeighbourhoodWarning
+
+N = 20
+LEVELS = ["interval", "ordinal", "spline"]
+TRANSFORMATIONS = {
+    "powers": lambda D: D**3,
+    "logarithms": lambda D: np.where(D > 0, 5 + np.log1p(D), 0),
+    "exponentials": lambda D: np.expm1(4 * D),
+    "ranks": lambda D: squareform(np.unique(squareform(D), return_inverse=True)[1] + 1.0),
+}
+
+
+def fit(D, known=None, pair_weights=None, **options):
+    options = {"metric": "precomputed", "random_state": 0, "n_init": 3} | options
+    return ConditionalMDS(**options).fit(D, known=known, weights=pair_weights)
+
+
+@pytest.fixture(scope="module")
+def D():
+    """Dissimilarities with ties, none of them zero."""
+    D = np.maximum(np.round(noisy_distances(np.random.default_rng(1), N, 3), 1), 0.1)
+    np.fill_diagonal(D, 0)
+    return D
+
+
+@pytest.fixture(scope="module")
+def V():
+    return np.random.default_rng(2).uniform(size=(N, 2))
+
+
+def upper(table):
+    return np.asarray(table)[np.triu_indices(len(table), 1)]
+
+
+# ---- ordinal
+
+
+@pytest.mark.parametrize("ties", ["primary", "secondary"])
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+@pytest.mark.parametrize("given", [False, True])
+def test_an_ordinal_map_is_unchanged_by_monotone_transformations(D, V, transformation, ties, given):
+    known = V if given else None
+    one = fit(D, known, level="ordinal", ties=ties)
+    other = fit(TRANSFORMATIONS[transformation](D), known, level="ordinal", ties=ties)
+    np.testing.assert_array_equal(other.embedding_, one.embedding_)
+    np.testing.assert_array_equal(other.disparities_, one.disparities_)
+    np.testing.assert_array_equal(other.coef_, one.coef_)
+    assert other.stress_ == one.stress_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ordinal_stress_agrees_with_scikit_learn(D, seed):
+    """From the same start: scikit-learn's first step goes by the dissimilarities, so that step is given.
+
+    Its "stress-1" divides by the map's sum of squares but takes disparities of a fixed one: stress / (1 - stress).
+    """
+    start = np.random.default_rng(seed).standard_normal((N, 2))
+    ratio = D / np.where(np.eye(N), 1, squareform(pdist(start)))
+    first = (np.diag(ratio.sum(axis=1)) - ratio) @ start / N
+    limits = {"n_init": 1, "max_iter": 5000}
+    mds = fit(D, level="ordinal", ties="secondary", solver="smacof", init=(first, None), tol=1e-11, **limits)
+    U, stress = smacof(D, metric=False, n_components=2, init=start, eps=1e-11, normalized_stress=True, **limits)
+    assert np.sqrt(mds.stress_ / (1 - mds.stress_)) == pytest.approx(stress, abs=1e-3)
+    # Kruskal's stress-1 of scikit-learn's map, with its own regression.
+    d = pdist(U)
+    best = IsotonicRegression().fit_transform(upper(D), d)
+    assert np.sqrt(mds.stress_) == pytest.approx(np.sqrt(np.sum((d - best) ** 2) / np.sum(d**2)), abs=1e-3)
+
+
+def test_stress_is_the_square_of_kruskals_stress_1(D):
+    mds = fit(D, level="ordinal", ties="secondary", tol=1e-13, max_iter=20_000)
+    d, disparities = pdist(mds.embedding_), upper(mds.disparities_)
+    # The best disparities of free size: a multiple of those of a fixed sum of squares.
+    best = disparities * (d @ disparities) / (disparities @ disparities)
+    assert np.sum((d - best) ** 2) / np.sum(d**2) == pytest.approx(mds.stress_, rel=1e-5)
+
+
+def test_untying_ties_can_only_lower_the_stress(D):
+    assert fit(D, level="ordinal").stress_ < fit(D, level="ordinal", ties="secondary").stress_
+
+
+def test_equal_dissimilarities_keep_equal_disparities_only_in_the_secondary_approach(D):
+    delta = upper(D)
+    for ties, equal in (("secondary", True), ("primary", False)):
+        disparities = upper(fit(D, level="ordinal", ties=ties).disparities_)
+        spreads = [np.ptp(disparities[delta == value]) for value in np.unique(delta)]
+        assert (max(spreads) == 0) == equal
+
+
+# ---- all levels
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("level", LEVELS)
+def test_disparities_are_a_monotone_function_of_the_dissimilarities(D, V, level, weighted, solver):
+    W = symmetric_weights(np.random.default_rng(3), N) if weighted else None
+    mds = fit(D, V, W, level=level, ties="secondary", solver=solver, max_iter=5000)
+    delta, disparities = upper(D), upper(mds.disparities_)
+    order = np.argsort(delta, kind="stable")
+    assert np.all(np.diff(disparities[order]) >= -1e-9)
+    assert disparities.min() >= 0
+    w = np.ones(len(delta)) if W is None else upper(W)
+    d = upper(mds.predict_dissimilarities())
+    expected = np.sum(w * (disparities - d) ** 2) / np.sum(w * disparities**2)
+    assert mds.stress_ == pytest.approx(expected, rel=1e-9)
+    assert np.all(np.diff(mds.stress_path_) <= 0)
+    assert mds.stress_path_[-1] == pytest.approx(mds.stress_, rel=1e-9)
+
+
+def test_interval_disparities_are_a_line(D, V):
+    mds = fit(D, V, level="interval")
+    delta, disparities = upper(D), upper(mds.disparities_)
+    slope, intercept = np.polyfit(delta, disparities, 1)
+    np.testing.assert_allclose(disparities, intercept + slope * delta, rtol=0, atol=1e-10)
+    assert slope > 0
+
+
+def test_an_interval_map_is_unchanged_by_lines():
+    rng = np.random.default_rng(4)
+    D = noisy_distances(rng, N, 2, noise=0.02)
+    moved = 3 * D + 2 * (1 - np.eye(N))
+    start = (rng.standard_normal((N, 2)), None)
+    one, other = (fit(X, level="interval", init=start, n_init=1, tol=1e-14, max_iter=5000) for X in (D, moved))
+    assert one.stress_ == pytest.approx(other.stress_, abs=1e-10)
+    distances = [pdist(mds.embedding_) / np.linalg.norm(pdist(mds.embedding_)) for mds in (one, other)]
+    np.testing.assert_allclose(distances[0], distances[1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_freer_levels_fit_better_from_the_same_place(D, level):
+    ratio = fit(D)
+    freer = fit(D, level=level, init=(ratio.embedding_, None), n_init=1)
+    assert freer.stress_ < ratio.stress_
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_map_does_not_collapse(D, V, level):
+    """However badly the dissimilarities fit, the map is of the size of the disparities."""
+    noise = squareform(np.random.default_rng(5).uniform(size=N * (N - 1) // 2))
+    mds = fit(noise, V, level=level)
+    size = np.sum(upper(mds.predict_dissimilarities()) ** 2) / np.sum(upper(mds.disparities_) ** 2)
+    assert size == pytest.approx(1 - mds.stress_, rel=1e-3)  # of the best size, so that stress and size add up
+    assert size > 0.5
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tied_dissimilarities_of_two_values_are_told_apart(level):
+    rng = np.random.default_rng(6)
+    group = np.arange(N) % 2
+    D = np.where(group[:, None] == group, 1.0, 2.0) * (1 - np.eye(N))
+    mds = fit(D, rng.uniform(size=N), level=level, ties="secondary")
+    near, far = mds.disparities_.iloc[0, 2], mds.disparities_.iloc[0, 1]
+    assert far > near >= 0
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_labels_and_missing_pairs_reach_the_disparities(D, level):
+    names = [f"o{i}" for i in range(N)]
+    table = pd.DataFrame(D, names, names)
+    table.loc["o0", "o1"] = table.loc["o1", "o0"] = np.nan
+    with pytest.warns(UserWarning, match="1 of 190 pairs"):
+        mds = fit(table, level=level)
+    assert list(mds.disparities_.index) == names == list(mds.disparities_.columns)
+    assert np.isnan(mds.disparities_.loc["o0", "o1"])
+    assert mds.disparities_.isna().sum(axis=None) == 2
+    assert np.isfinite(mds.predict_dissimilarities()).all(axis=None)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_new_objects_are_placed_by_transformed_dissimilarities(level):
+    """Objects left out of a fit to bent distances return near the places that they have among all."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(size=(60, 2))
+    bend = {"interval": lambda d: 2 * d + 1, "ordinal": lambda d: d**3, "spline": lambda d: d**1.5}[level]
+    D = squareform(bend(pdist(X)))
+    mds = fit(D[:50, :50], level=level, n_init=10)
+    new = mds.transform(D[50:, :50])
+    everything = np.vstack([mds.embedding_, new])
+    assert np.corrcoef(pdist(everything), pdist(X))[0, 1] > 0.99
+    np.testing.assert_array_equal(mds.transform(D[:50, :50]), mds.embedding_)
+
+
+def test_a_ratio_fit_has_no_disparities_not_even_those_of_an_earlier_fit(D):
+    mds = ConditionalMDS(metric="precomputed", level="ordinal", n_init=1).fit(D)
+    assert hasattr(mds, "disparities_")
+    mds.set_params(level="ratio").fit(D)
+    assert not hasattr(mds, "disparities_")
+
+
+# ---- curvilinear weights
+
+
+@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_curvilinear_weights_unroll_a_swiss_roll(seed):
+    X, _ = make_swiss_roll(800, random_state=seed)
+    plain, local = (
+        ConditionalMDS(2, weights=weights, n_init=1, random_state=0).fit(X).embedding_
+        for weights in (None, "curvilinear")
+    )
+    unit, curvilinear = (trustworthiness(X, U, n_neighbors=10) for U in (plain, local))
+    assert unit == pytest.approx(0.92, abs=0.01)
+    assert curvilinear > 0.98
+
+
+def test_a_neighbourhood_too_small_is_said_and_by_objects_far_away(recwarn):
+    rng = np.random.default_rng(8)
+    X = rng.uniform(size=(120, 2))
+    mds = ConditionalMDS(2, weights="curvilinear", n_init=1, random_state=0).fit(X)
+    assert not recwarn.list
+    far = np.vstack([X, [[9.0, 9.0], [-9.0, 5.0], [8.0, -9.0]]])
+    with pytest.warns(SmallNeighbourhoodWarning, match=r"too small to hold every object.*radius_=.*leave them"):
+        other = ConditionalMDS(2, weights="curvilinear", n_init=1, random_state=0).fit(far)
+    assert other.radius_ > 3 * mds.radius_ > 0
+    assert other.converged_
+    assert ConditionalMDS(n_init=1).fit(X).radius_ is None
+
+
+# ---- asymmetry
+
+
+def test_asymmetry_is_the_share_of_the_skew_part():
+    """By hand: means 2, 4, 6 and half-differences 1, 0, 2, each twice: 2 * 5 of 2 * (56 + 5)."""
+    D = np.array([[0, 3.0, 4.0], [1.0, 0, 8.0], [4.0, 4.0, 0]])
+    mds = fit(D, symmetrize="mean", n_components=1)
+    assert mds.asymmetry_ == pytest.approx(5 / 61, rel=1e-12)
+    symmetric = np.array([[0, 2.0, 4.0], [2.0, 0, 6.0], [4.0, 6.0, 0]])
+    assert mds.stress_ == pytest.approx(fit(symmetric, n_components=1).stress_, abs=1e-12)
+    assert fit(symmetric, n_components=1).asymmetry_ == 0.0
+    assert fit(1e200 * D, symmetrize="mean", n_components=1).asymmetry_ == pytest.approx(5 / 61, rel=1e-12)
+
+
+def test_pairs_given_one_way_say_nothing_about_asymmetry():
+    D = np.array([[0, 3.0, 4.0, 2.0], [1.0, 0, 8.0, 2.0], [4.0, np.nan, 0, 3.0], [2.0, 2.0, 3.0, 0]])
+    mds = fit(D, symmetrize="mean", n_components=1)
+    both = 2 * 4 + 2 * 1 + 2 * 16 + 2 * (4 + 4 + 9)
+    assert mds.asymmetry_ == pytest.approx(2 / both, rel=1e-12)
+
+
+def test_asymmetry_of_features_and_of_the_isomap():
+    X = np.random.default_rng(9).uniform(size=(N, 3))
+    assert ConditionalMDS(n_init=1).fit(X).asymmetry_ == 0.0
+    assert ConditionalIsomap(n_neighbors=6, n_init=1).fit(X).asymmetry_ == 0.0
+    D = squareform(pdist(X))
+    D[0, 1] *= 1.5
+    isomap = ConditionalIsomap(n_neighbors=6, metric="precomputed", symmetrize="mean", n_init=1).fit(D)
+    assert isomap.asymmetry_ == pytest.approx(2 * (D[1, 0] / 4) ** 2 / np.sum(D**2), rel=1e-9)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"level": "nominal"}, "level='nominal'"),
+        ({"ties": "both"}, "ties='both'"),
+        ({"level": "ordinal", "weights": "sammon"}, "weights='sammon' with level='ordinal': .*use weights=None"),
+        ({"level": "spline", "weights": "curvilinear"}, "weights='curvilinear' with level='spline'"),
+        ({"weights": "curvilinear", "n_components": 0}, "weights='curvilinear' needs a map to go by"),
+    ],
+)
+def test_contradictions_are_refused(D, V, options, message):
+    with pytest.raises(ValueError, match=message):
+        fit(D, V, **options)
+
+
+def test_an_array_of_weights_and_curvilinear_ones_are_refused(D):
+    with pytest.raises(ValueError, match="'curvilinear' finds its own weights and fit received an array"):
+        fit(D, None, np.ones((N, N)), weights="curvilinear")
+
+
+def test_sparse_weights_and_a_level_are_refused(D):
+    import scipy.sparse as sp
+
+    with pytest.raises(ValueError, match=r"level='ordinal' with sparse weights: .*pass weights.toarray\(\)"):
+        fit(D, None, sp.csr_array(np.ones((N, N))), level="ordinal")

@@ -1,0 +1,230 @@
+"""One table for many methods: each row is what the method alone gives, and failures are told."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.manifold import Isomap
+
+from tests.helpers import noisy_distances, with_missing
+from unmask import ConditionalClassicalMDS, ConditionalMDS
+from unmask.datasets import make_car_brands
+from unmask.inspection import (
+    compare,
+    leak,
+    mds_then_regress,
+    neighbourhood_scores,
+    partial_dbrda,
+    procrustes,
+    recovery,
+    register_method,
+)
+from unmask.inspection._compare import _METHODS, Task, _isomap
+
+COLUMNS = ["stress", "leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
+
+
+@pytest.fixture
+def registry():
+    """Restore the registered methods after a test."""
+    before = dict(_METHODS)
+    yield
+    _METHODS.clear()
+    _METHODS.update(before)
+
+
+@pytest.fixture(scope="module")
+def cars():
+    return make_car_brands(n=24, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def table(cars):
+    return compare(cars.dissimilarities, cars.known.iloc[:, :5], features=cars.features, random_state=0)
+
+
+def test_every_method_has_its_row(table):
+    assert list(table.columns) == COLUMNS
+    assert list(table.index) == [
+        "conditional-mds",
+        "conditional-mds-diagonal",
+        "conditional-classical-mds",
+        "mds-then-regress",
+        "partial-dbrda",
+        "mds",
+        "isomap",
+        "tsne",
+        "umap",
+    ]
+    ran = table.drop(index="umap")
+    assert (ran["note"] == "").all()
+    assert ran[["leak", "trustworthiness", "acc_all", "acc_unknown", "seconds"]].notna().all(axis=None)
+    assert ran.index[ran["stress"].notna()].tolist() == [
+        "conditional-mds",
+        "conditional-mds-diagonal",
+        "conditional-classical-mds",
+        "mds",
+    ]
+
+
+def test_rows_are_what_each_method_gives_alone(cars, table):
+    D, known = cars.dissimilarities, cars.known.iloc[:, :5]
+    precomputed = {"metric": "precomputed"}
+    found = {
+        "conditional-mds": ConditionalMDS(**precomputed, coef="full", random_state=0).fit(D, known=known),
+        "conditional-mds-diagonal": ConditionalMDS(**precomputed, coef="diagonal", random_state=0).fit(D, known=known),
+        "conditional-classical-mds": ConditionalClassicalMDS(**precomputed).fit(D, known=known),
+        "mds": ConditionalMDS(**precomputed, random_state=0).fit(D),
+        "mds-then-regress": mds_then_regress(D, known, random_state=0),
+        "partial-dbrda": partial_dbrda(D, known).embedding,
+    }
+    for name, map_ in found.items():
+        row = table.loc[name]
+        scores = recovery(map_, known, cars.features)
+        assert row["acc_all"] == pytest.approx(scores["acc_all"], rel=1e-9)
+        assert row["acc_unknown"] == pytest.approx(scores["acc_unknown"], rel=1e-9)
+        assert row["leak"] == pytest.approx(leak(map_, known), rel=1e-9, abs=1e-12)
+        expected = neighbourhood_scores(D, map_, n_neighbors=5).loc[5, "trustworthiness"]
+        assert row["trustworthiness"] == pytest.approx(expected, rel=1e-12)
+        if hasattr(map_, "stress_"):
+            assert row["stress"] == map_.stress_
+
+
+def test_conditional_maps_find_more_of_the_unknown_than_maps_that_know_nothing(table):
+    conditional, blind = table.loc["conditional-mds":"partial-dbrda"], table.loc["mds":"tsne"]
+    assert conditional["acc_unknown"].min() > blind["acc_unknown"].max()
+
+
+def test_isomap_is_scikit_learns(rng):
+    D = pd.DataFrame(noisy_distances(rng, 40, noise=0.0))
+    own = _isomap(Task(D, None, 2))
+    theirs = Isomap(n_neighbors=10, n_components=2, metric="precomputed").fit_transform(D.to_numpy())
+    assert procrustes(theirs, own, scale=False).statistic < 1e-10
+
+
+def test_more_than_three_dimensions_and_nothing_known(rng):
+    D = noisy_distances(rng, 15)
+    table = compare(D, n_components=4, methods=["tsne", "partial-dbrda"])
+    assert (table["leak"] == 0).all()
+    assert table["acc_all"].isna().all()
+    assert (table["note"] == "").all()
+
+
+def test_labels_are_aligned(cars):
+    D, known, features = cars.dissimilarities, cars.known.iloc[:, :5], cars.features
+    straight = compare(D, known, features=features, methods=["partial-dbrda"])
+    shuffled = compare(D, known.iloc[::-1], features=features.iloc[::-1], methods="partial-dbrda")
+    columns = ["leak", "trustworthiness", "acc_all", "acc_unknown"]
+    pd.testing.assert_frame_equal(straight[columns], shuffled[columns], rtol=1e-9, atol=1e-12)
+
+
+def test_a_method_without_its_package_is_listed(kinship, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)  # importing it is an ImportError
+    table = compare(kinship.dissimilarities, kinship.known[["gender"]], methods=["umap", "partial-dbrda"])
+    assert table.loc["umap", "note"] == (
+        "ImportError: this method needs the package 'umap', which is not installed; install it with: "
+        "pip install 'unmask[compare]'"
+    )
+    assert table.loc["umap", COLUMNS[:-1]].isna().all()
+    assert table.loc["partial-dbrda", "note"] == ""
+
+
+def test_umap_runs_where_it_is_installed(cars):
+    pytest.importorskip("umap")
+    table = compare(cars.dissimilarities, cars.known.iloc[:, :5], features=cars.features, methods=["umap"])
+    assert table.loc["umap", "note"] == ""
+    assert table.loc["umap", "trustworthiness"] > 0.6
+
+
+def test_missing_dissimilarities_stop_only_those_who_need_them(rng):
+    D = with_missing(rng, noisy_distances(rng, 20), 0.05)
+    table = compare(D, rng.standard_normal(20), methods=["mds", "partial-dbrda", "tsne"])
+    assert np.isfinite(table.loc["mds", "stress"])
+    assert "treated as missing" in table.loc["mds", "note"]
+    assert "redundancy analysis needs all of them" in table.loc["partial-dbrda", "note"]
+    assert table.loc["tsne", "note"].startswith("ValueError")
+    assert table["trustworthiness"].isna().all()
+
+
+def test_registered_methods_take_part(kinship, registry):
+    def constant(task):
+        assert task.n == 14
+        assert list(task.dissimilarities.index) == list(task.known.index)
+        return pd.DataFrame(np.arange(14.0), index=task.known.index).iloc[::-1]
+
+    def broken(task):
+        raise RuntimeError("no such luck")
+
+    register_method("by number", constant)
+    register_method("broken", broken, package="numpy")
+    table = compare(kinship.dissimilarities, kinship.known[["gender"]], n_components=1, methods=["by number", "broken"])
+    assert table.loc["by number", "leak"] == pytest.approx(leak(np.arange(14.0), kinship.known[["gender"]]), rel=1e-9)
+    assert table.loc["broken", "note"] == "RuntimeError: no such luck"
+    register_method("by number", None)
+    with pytest.raises(ValueError, match=r"methods=\['by number'\] must name registered methods"):
+        compare(kinship.dissimilarities, methods=["by number"])
+    with pytest.raises(ValueError, match="'by number' is no registered method to take out"):
+        register_method("by number", None)
+    with pytest.raises(ValueError, match="function=3 must be callable"):
+        register_method("three", 3)
+    with pytest.raises(ValueError, match="name='' must be a text"):
+        register_method("", constant)
+
+
+def test_a_map_of_the_wrong_length_is_noted(kinship, registry):
+    register_method("short", lambda task: np.ones((3, 2)))
+    table = compare(kinship.dissimilarities, methods=["short"])
+    assert (
+        table.loc["short", "note"]
+        == "ValueError: embedding has 3 rows and dissimilarities has 14; pass one row per object in both."
+    )
+
+
+def test_all_methods_run_by_default_and_known_types_reach_them(kinship, registry):
+    for name in [
+        name
+        for name in _METHODS
+        if name not in ("conditional-mds", "conditional-classical-mds", "partial-dbrda", "mds-then-regress")
+    ]:
+        register_method(name, None)
+    table = compare(kinship.dissimilarities, kinship.known[["degree"]], known_types={"degree": "nominal"})
+    assert (table["note"] == "").all()
+    assert table.loc["partial-dbrda", "leak"] < 1e-12
+    expected = partial_dbrda(kinship.dissimilarities, kinship.known[["degree"]].astype(str).add("x"))
+    assert leak(expected.embedding, kinship.known[["degree"]].astype(str).add("x")) < 1e-12
+
+
+def test_input_is_checked_before_anything_runs(kinship):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    for arguments, message in [
+        ({"methods": []}, r"methods=\[\] must name registered methods"),
+        ({"n_components": 13}, "n_components=13 is too many"),
+        ({"n_neighbors": 7}, "n_neighbors=7 is too many for 14 objects; use at most 6"),
+        ({"unknown": ["degree"]}, "unknown names features but features were not given"),
+        ({"features": kinship.known.iloc[:5]}, "features and dissimilarities disagree on labels"),
+        ({"features": known}, "no feature is left unknown"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            compare(D, known, **arguments)
+    with pytest.raises(ValueError, match="known has 1 missing cells in column 'gender'"):
+        compare(D, known.astype(float).mask(known.index.to_numpy()[:, None] == "Aunt"))
+
+
+@pytest.mark.simulation
+def test_order_of_the_rivals_on_car_brands():
+    """Medians over 20 sets of 30 brands: those of the page, and near those of another implementation on other sets."""
+    methods = ["mds-then-regress", "partial-dbrda", "conditional-mds"]
+    page = {4: [0.73, 0.64, 0.82], 6: [0.68, 0.57, 0.87]}
+    elsewhere = {4: [0.675, 0.633, 0.722], 6: [0.710, 0.530, 0.833]}
+    for q, expected in page.items():
+        scores = []
+        for seed in range(20):
+            cars = make_car_brands(random_state=seed)
+            known = cars.known.iloc[:, :q]
+            table = compare(cars.dissimilarities, known, n_components=7 - q, features=cars.features, methods=methods)
+            scores.append(table["acc_unknown"])
+        medians = pd.DataFrame(scores).median()[methods]
+        np.testing.assert_allclose(medians, expected, atol=0.01)
+        # One set's score has a standard deviation of 0.1 and more: the medians of 20 sets differ by that much.
+        np.testing.assert_allclose(medians, elsewhere[q], atol=0.1)

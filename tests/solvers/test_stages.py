@@ -1,0 +1,146 @@
+"""Fits in stages: weights that follow the map, values that move within their errors, maps written down apart."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, pdist
+
+from tests.helpers import noisy_distances, with_missing
+from unmask import MissingDissimilarityWarning
+from unmask.checking import check_dissimilarities
+from unmask.engines import make_engine
+from unmask.kernels import Workers
+from unmask.problem import Problem, build_pairs, check_known
+from unmask.solvers import (
+    RULES,
+    Settings,
+    Stage,
+    canonical_by_component,
+    canonical_map,
+    curvilinear,
+    make_objective,
+    make_starts,
+    minimise,
+    side_by_side,
+    within_errors,
+)
+
+
+def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **options):
+    workers = Workers(1)
+    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
+    coded = check_known(known, checked.n, None, "auto", errors=errors)
+    problem = Problem(build_pairs(checked, None, None, workers)[0], coded, p, **options)
+    objective = make_objective(problem, make_engine(problem.pairs, workers))
+    (start,) = make_starts(objective, coded, "closed-form", 1, np.random.default_rng(0))
+    solution = minimise(objective, start.theta, RULES[rule](objective)(), tol=1e-9, max_iter=1000)
+    return problem, Stage(objective, solution), workers, Settings(RULES[rule], 1e-9, max_iter)
+
+
+# ---- curvilinear weights
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_curvilinear_stress_is_weighted_by_the_distances_on_the_map(rng, rule, missing):
+    """The last stage's stress, by hand: its weights come from a map a little different from its own."""
+    D = with_missing(rng, noisy_distances(rng, 80, 2, noise=0.05), missing)
+    with pytest.warns(MissingDissimilarityWarning) if missing else nullcontext():
+        problem, stage, workers, settings = first_stage(D, rule=rule)
+    found = curvilinear(problem, stage, workers, settings)
+    assert not found.too_small
+    engine, W = found.stage.objective.engine, found.stage.objective.engine.pairs.W
+    Z = found.stage.objective.structure.lift(found.stage.solution.theta)
+    upper = np.triu_indices(80, 1)
+    delta, d, w = D[upper] * engine.scale, pdist(Z), W[upper]
+    assert np.all(w[np.isnan(delta)] == 0)
+    expected = np.nansum(w * (delta - d) ** 2) / np.nansum(w * delta**2)
+    assert found.stage.solution.value == pytest.approx(expected, rel=1e-9)
+    present = w > 0
+    # What the weights were: a Gaussian of the distances at the beginning of the stage.
+    assert np.corrcoef(np.log(w[present]), -(d[present] ** 2))[0, 1] > 0.95
+    assert np.polyfit(d[present] ** 2, np.log(w[present]), 1)[0] == pytest.approx(-1 / found.radius**2, rel=0.2)
+    # Small for most, and enough for all.
+    neighbours = W.sum(axis=1)
+    assert neighbours.min() >= 2 + 3
+    assert np.median(neighbours) <= 4 * (2 + 3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_curvilinear_weights_may_leave_clusters_to_themselves(rng, rule):
+    """Between far clusters weights are so small that the Laplacian would be singular to rounding."""
+    X = rng.standard_normal((80, 3))
+    X[40:, 0] += 60
+    problem, stage, workers, settings = first_stage(cdist(X, X), rule=rule)
+    found = curvilinear(problem, stage, workers, settings)
+    assert np.all(found.stage.objective.engine.pairs.W[:40, 40:] == 0)
+    Z = found.stage.objective.structure.lift(found.stage.solution.theta)
+    assert np.isfinite(Z).all()
+    assert np.all(np.diff(found.stage.solution.path) <= 0)
+
+
+def test_a_neighbourhood_too_small_from_the_start_leaves_the_map_as_it_was(rng):
+    problem, stage, workers, settings = first_stage(noisy_distances(rng, 7, 3))
+    found = curvilinear(problem, stage, workers, settings)
+    assert found.too_small
+    assert found.radius == np.inf
+    assert found.stage is stage
+
+
+@pytest.mark.parametrize(("max_iter", "converged"), [(1000, True), (60, False), (3, False)])
+def test_the_last_stage_is_followed_to_its_end_within_max_iter(rng, max_iter, converged):
+    problem, stage, workers, settings = first_stage(noisy_distances(rng, 60, 4), rule="smacof", max_iter=max_iter)
+    solution = curvilinear(problem, stage, workers, settings._replace(tol=1e-8)).stage.solution
+    assert solution.converged == converged
+    assert solution.n_iter <= max_iter
+    assert solution.n_iter == max_iter or converged
+    assert solution.passes >= solution.n_iter
+    assert np.all(np.diff(solution.path) <= 0)
+
+
+# ---- values within their errors
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule):
+    n = 20
+    V = rng.standard_normal((n, 2))
+    D = noisy_distances(rng, n, 3)
+    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4})
+    moved = within_errors(problem, stage, settings)
+    (cells, r) = next(iter(moved.objective.structure.moved(moved.solution.theta)))
+    engine, known = stage.objective.engine, problem.known
+    price = stage.solution.value * engine.total / (n * (n - 1) / 2)
+    x = known.restore(known.values[:, 0] + r[:, 0], 0)
+    assert np.any(np.abs(x - V[:, 0]) > 1e-3)
+    expected = moved.objective.structure.price(moved.solution.theta)
+    assert price * np.sum(((x - V[:, 0]) / 0.4) ** 2) == pytest.approx(expected, rel=1e-9)
+    assert moved.solution.value < stage.solution.value  # stress and price together
+    assert list(cells.rows) == list(range(n))
+
+
+# ---- writing maps down
+
+
+def test_a_map_of_fewer_objects_than_dimensions_keeps_its_dimensions(rng):
+    U = rng.standard_normal((2, 3))
+    found = canonical_map(U)
+    assert found.shape == (2, 3)
+    np.testing.assert_allclose(pdist(found), pdist(U), rtol=1e-12)
+    np.testing.assert_allclose(found[:, 1:], 0, atol=1e-12)
+
+
+def test_groups_are_written_down_each_for_itself_and_set_side_by_side(rng):
+    U, component = rng.standard_normal((12, 2)), np.array([0, 1, 2] * 4)
+    apart = canonical_by_component(U, component)
+    placed = side_by_side(apart, component)
+    for number in range(3):
+        own = component == number
+        np.testing.assert_array_equal(apart[own], canonical_map(U[own]))
+        np.testing.assert_allclose(pdist(placed[own]), pdist(U[own]), rtol=1e-12)
+    spans = [(placed[component == c, 0].min(), placed[component == c, 0].max()) for c in range(3)]
+    assert spans[0][1] < spans[1][0]
+    assert spans[1][1] < spans[2][0]
+    assert spans[0][0] == pytest.approx(-spans[2][1])  # the picture's middle is 0
+    assert side_by_side(np.empty((12, 0)), component).shape == (12, 0)
