@@ -6,8 +6,9 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from scipy.spatial.distance import squareform
+from scipy.spatial.distance import pdist, squareform
 from skbio import DistanceMatrix
+from sklearn.base import clone
 
 from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import Geodesic
@@ -174,3 +175,79 @@ def test_parallel_edges_count_by_the_shortest_and_loops_not_at_all():
     network = nx.MultiGraph([(0, 1, {"weight": 5}), (0, 1, {"weight": 2}), (1, 2, {}), (2, 2, {"weight": 9})])
     mds = ConditionalMDS(1, **OPTIONS).fit(network)
     np.testing.assert_allclose(np.sort(np.abs(np.diff(mds.embedding_[:, 0]))), [1, 2], rtol=1e-6)
+
+
+SQUARE = pd.DataFrame([[0, 3, 4], [3, 0, 5], [4, 5, 0]], index=list("abc"), columns=list("abc"))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "Float64", "object", "float32", "uint8"])
+def test_whole_numbers_between_three_objects_are_a_square_table_whatever_their_type(dtype):
+    expected = ConditionalMDS(1, **OPTIONS).fit(SQUARE.to_numpy()).embedding_
+    mds = ConditionalMDS(1, **OPTIONS).set_output(transform="pandas")
+    found = mds.fit_transform(SQUARE.astype(dtype))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    assert list(found.index) == list("abc")
+
+
+@pytest.mark.parametrize("make", [ConditionalMDS, ConditionalIsomap])
+def test_whole_numbers_from_new_objects_to_three_fitted_ones_are_dissimilarities(make):
+    options = {"n_neighbors": 2} if make is ConditionalIsomap else {}
+    fitted = make(1, **OPTIONS, **options).fit(SQUARE)
+    expected = fitted.transform(np.array([[1.0, 2.0, 4.0]]))
+    for new in (
+        pd.DataFrame([[4, 2, 1]], columns=list("cba")),
+        pd.DataFrame([[1, 2, 4]], columns=list("abc")).astype("Int64"),
+        pl.DataFrame({"a": [1], "b": [2], "c": [4]}),
+        pd.DataFrame({"new": ["x"] * 3, "old": list("abc"), "d": [1, 2, 4]}),
+    ):
+        np.testing.assert_allclose(fitted.transform(new), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_long_table_whose_columns_of_labels_differ_in_type_is_refused(frame):
+    table = frame({"i": [1, 1, 2, 1], "j": ["2", "3", "3", "4"], "d": [1.0, 2.0, 2.5, 3.0]})
+    with pytest.raises(ValueError, match=r"names both '2' and 2, .* give the two columns of labels the same type"):
+        ConditionalMDS(1, **OPTIONS).fit(table)
+
+
+def test_new_objects_in_a_long_table_name_fitted_ones_as_numbers_or_as_text(rng):
+    X = rng.standard_normal((6, 2))
+    D = pd.DataFrame(squareform(pdist(X)), index=range(1, 7), columns=range(1, 7))
+    mds = ConditionalMDS(1, **OPTIONS).fit(D)
+    new = pd.DataFrame({"new": "x", "old": range(1, 7), "d": D[2].to_numpy()})
+    as_text = mds.transform(new.assign(old=new["old"].astype(str)))
+    np.testing.assert_allclose(as_text, mds.transform(new), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_long_table_with_more_columns_is_told_what_to_leave_out(frame):
+    table = frame({"i": list("aab"), "j": list("bcc"), "d": [1.0, 2.0, 2.5], "n": [7, 8, 9]})
+    with pytest.raises(
+        ValueError, match=r"4 columns, of which the first two hold labels \('i', 'j'\); .* leave the oth"
+    ):
+        ConditionalMDS(1, **OPTIONS).fit(table)
+
+
+def test_a_long_table_may_call_both_columns_of_labels_the_same():
+    rows = [("a", "b", 3.0), ("a", "c", 4.0), ("b", "c", 5.0)]
+    found = ConditionalMDS(1, **OPTIONS).fit_transform(pd.DataFrame(rows, columns=["object", "object", "d"]))
+    np.testing.assert_array_equal(found, ConditionalMDS(1, **OPTIONS).fit_transform(SQUARE.to_numpy()))
+
+
+@pytest.mark.parametrize("make", [ConditionalMDS(1, **OPTIONS), Geodesic(2, metric="precomputed")])
+def test_a_condensed_series_has_numbered_objects_where_pandas_is_asked_for(make):
+    vector = pd.Series(squareform(SQUARE.to_numpy()), index=list("xyz"), dtype=float)
+    found = clone(make).set_output(transform="pandas").fit_transform(vector)
+    assert list(found.index) == [0, 1, 2]
+    np.testing.assert_array_equal(found, clone(make).fit_transform(vector.to_numpy()))
+
+
+def test_pandas_missing_value_in_a_column_of_objects_is_missing(rng):
+    D = pd.DataFrame(squareform(pdist(rng.standard_normal((6, 2)))))
+    D.iloc[1, 0] = D.iloc[0, 1] = np.nan
+    anything = D.astype(object)
+    anything.iloc[1, 0] = anything.iloc[0, 1] = pd.NA
+    with pytest.warns(MissingDissimilarityWarning, match="1 of 15 pairs"):
+        expected = ConditionalMDS(1, **OPTIONS).fit_transform(D)
+    with pytest.warns(MissingDissimilarityWarning, match="1 of 15 pairs"):
+        np.testing.assert_array_equal(ConditionalMDS(1, **OPTIONS).fit_transform(anything), expected)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.manifold import Isomap
+from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -130,3 +131,63 @@ def test_bad_dissimilarities(kinship):
         Geodesic(2, metric="precomputed").fit(np.ones((4, 3)))
     with pytest.raises(ValueError, match="Negative values in data"):
         Geodesic(2, metric="precomputed").fit(-np.ones((4, 4)))
+
+
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+def test_fitted_objects_with_many_columns_get_their_own_paths(rng, mutual):
+    # scikit-learn finds such distances from products of rows, which puts an object 0.001 from itself here.
+    X = rng.standard_normal((40, 30)) + 1e4
+    geodesic = Geodesic(4, mutual=mutual).fit(X)
+    np.testing.assert_array_equal(geodesic.transform(X), geodesic.dissimilarities_)
+
+
+def test_ties_among_the_neighbours_of_a_new_object_do_not_depend_on_the_order():
+    D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    new = np.array([[2.0, 1.0, 1.0, 2.0]])
+    there = Geodesic(1, metric="precomputed").fit(D).transform(new)
+    back = Geodesic(1, metric="precomputed").fit(D[::-1, ::-1]).transform(new[:, ::-1])[:, ::-1]
+    np.testing.assert_array_equal(there, new)
+    np.testing.assert_array_equal(back, new)
+
+
+def test_a_long_table_of_new_dissimilarities_labels_the_result(rng):
+    labels = [f"o{i}" for i in range(8)]
+    X = rng.standard_normal((8, 2))
+    D = pd.DataFrame(pairwise_distances(X), index=labels, columns=labels)
+    geodesic = Geodesic(3, metric="precomputed").set_output(transform="pandas").fit(D)
+    new = pd.DataFrame({"new": np.repeat(["x", "y"], 8), "old": labels * 2, "d": np.r_[D["o1"], D["o2"]]})
+    found = geodesic.transform(new)
+    assert list(found.index) == ["x", "y"]
+    np.testing.assert_array_equal(found, geodesic.dissimilarities_[[1, 2]])
+
+
+def test_parameters_of_minkowski_pass_without_a_warning(rng):
+    X = rng.standard_normal((30, 3))
+    found = Geodesic(5, metric="minkowski", metric_params={"p": 1}).fit_transform(X)
+    np.testing.assert_allclose(found, Geodesic(5, metric="manhattan").fit_transform(X), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": None, "radius": 2.0, "approximate": np.True_}, "only the k nearest rows"),
+        ({"metric": "precomputed", "approximate": np.True_}, "only the k nearest rows"),
+        ({"metric": lambda x, y: abs(x - y).sum(), "approximate": True}, "functions compiled by numba"),
+        ({"metric": "seuclidean"}, r"metric='seuclidean' needs metric_params=\{'V'"),
+        ({"metric": "mahalanobis"}, r"metric='mahalanobis' needs metric_params=\{'VI'"),
+    ],
+)
+def test_what_the_search_cannot_do_is_said_before_it_starts(rng, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Geodesic(**parameters).fit(rng.standard_normal((20, 3)))
+
+
+def test_a_function_in_plain_python_is_not_searched_with_approximately(rng, monkeypatch):
+    pytest.importorskip("pynndescent")
+    monkeypatch.setattr("unmask.dissimilarities._geodesic.APPROXIMATE_FROM", 10)
+    X = rng.standard_normal((20, 2))
+    geodesic = Geodesic(4, metric=lambda x, y: float(abs(x - y).sum())).fit(X)
+    assert not geodesic.approximate_
+    expected = Geodesic(4, metric="manhattan", approximate=False).fit_transform(X)
+    np.testing.assert_allclose(geodesic.dissimilarities_, expected, rtol=1e-12, atol=0)

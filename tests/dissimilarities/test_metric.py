@@ -424,3 +424,28 @@ def test_a_family_has_no_metric_of_its_own():
     assert family.name == "euclidean"
     with pytest.raises(NotImplementedError):
         Family("none", {}).between([0], [1])
+
+
+@pytest.mark.parametrize(
+    ("metric", "key"), [("cityblock", "w"), ("seuclidean", "V"), ("wasserstein_histogram", "positions")]
+)
+def test_numbers_for_columns_in_a_series_are_matched_by_name(rng, metric, key):
+    X = pd.DataFrame(rng.random((6, 3)), columns=list("abc"))
+    named, in_order = pd.Series({"c": 4.0, "a": 1.0, "b": 2.0}), [1.0, 2.0, 4.0]
+    found = Metric(metric, metric_params={key: named}).fit(X)
+    expected = Metric(metric, metric_params={key: in_order}).fit(X)
+    np.testing.assert_array_equal(found.dissimilarities_, expected.dissimilarities_)
+    np.testing.assert_array_equal(found.transform(X.iloc[:2]), expected.transform(X.iloc[:2]))
+    with pytest.raises(ValueError, match=rf"\['{key}'\] names 'c', 'a', 'z', but X has the columns 'a', 'b', 'c'"):
+        Metric(metric, metric_params={key: named.rename({"b": "z"})}).fit(X)
+
+
+@pytest.mark.parametrize("p", [0, -1, "3", True, np.nan])
+def test_the_power_of_minkowski_must_be_a_number_above_0(rng, p):
+    with pytest.raises(ValueError, match=r"metric_params\['p'\]=.* must be a number above 0"):
+        Metric("minkowski", metric_params={"p": p}).fit(rng.random((4, 2)))
+
+
+def test_weights_must_be_numbers(rng):
+    with pytest.raises(ValueError, match=r"metric_params\['w'\] must hold one number for each column"):
+        Metric("euclidean", metric_params={"w": ["a", "b"]}).fit(rng.random((4, 2)))

@@ -216,3 +216,10 @@ def test_bad_new_objects(fitted, new, message):
 def test_columns_of_the_same_name():
     with pytest.raises(ValueError, match="X has several columns of the name '7'"):
         gower().fit(pd.DataFrame([[1, 2], [3, 4]], columns=[7, 7]))
+
+
+def test_weights_in_a_series_are_matched_by_name(rng):
+    X = pd.DataFrame(rng.standard_normal((6, 3)), columns=list("abc"))
+    weights = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
+    found = Metric("gower", metric_params={"weights": weights}).fit_transform(X)
+    np.testing.assert_array_equal(found, Metric("gower", metric_params={"weights": [1, 2, 3]}).fit_transform(X))

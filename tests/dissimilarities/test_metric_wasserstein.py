@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
@@ -131,3 +132,9 @@ def test_a_single_place():
 def test_bad_input(metric, X, params, message):
     with pytest.raises(ValueError, match=message):
         Metric(metric, metric_params=params).fit(X)
+
+
+def test_samples_in_a_series_of_polars():
+    samples = [[1.0, 2.0], [3.0], [0.0, 4.0, 8.0]]
+    found = Metric("wasserstein").fit_transform(pl.Series(samples))
+    np.testing.assert_array_equal(found, Metric("wasserstein").fit_transform(samples))

@@ -1,5 +1,8 @@
 """Shortest-path dissimilarities of networks: against networkx, new nodes, errors."""
 
+import re
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -90,3 +93,22 @@ def test_parts_are_refused_or_missing():
 def test_what_is_wrong_is_said(options, network, error, message):
     with pytest.raises(error, match=message):
         NetworkDissimilarity(**options).fit(network)
+
+
+def test_paths_are_the_same_both_ways_to_the_last_bit(rng):
+    network = nx.connected_watts_strogatz_graph(40, 4, 0.3, seed=0)
+    nx.set_edge_attributes(network, {edge: rng.random() for edge in network.edges}, "weight")
+    D = NetworkDissimilarity().fit_transform(network)
+    np.testing.assert_array_equal(D, D.T)
+    theirs = dict(nx.all_pairs_dijkstra_path_length(network))
+    np.testing.assert_allclose(D, [[theirs[a][b] for b in network] for a in network], rtol=1e-14, atol=0)
+
+
+def test_any_real_number_is_a_length_and_nothing_else():
+    network = nx.path_graph(3)
+    network[0][1]["weight"] = Fraction(1, 2)
+    assert NetworkDissimilarity().fit_transform(network)[0].tolist() == [0.0, 0.5, 1.5]
+    for wrong in ("2", [1], -2, 1j):
+        network[0][1]["weight"] = wrong
+        with pytest.raises(ValueError, match=re.escape(f"edge (0, 1) has length {wrong!r}; lengths must be finite")):
+            NetworkDissimilarity().fit(network)

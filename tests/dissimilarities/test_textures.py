@@ -282,3 +282,9 @@ def test_bad_parameters(rng, options, message):
 def test_bad_images(images, message):
     with pytest.raises(ValueError, match=message):
         TextureDissimilarity().fit(images)
+
+
+def test_no_new_image_at_all_is_refused(rng):
+    texture = TextureDissimilarity(1, random_state=0).fit(rng.standard_normal((2, 12, 12)))
+    with pytest.raises(ValueError, match="n_samples=0 images"):
+        texture.transform([])

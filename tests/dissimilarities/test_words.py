@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn import config_context
@@ -298,3 +299,20 @@ def test_bad_parameters(rng, options, message):
 def test_bad_input(words, text, message):
     with pytest.raises(ValueError, match=message):
         WordDissimilarity(3).fit(words, text=text)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_table_in_place_of_words_or_of_the_text_is_refused(frame):
+    text = ["the cat drinks milk", "the dog drinks water"] * 5
+    with pytest.raises(ValueError, match="X is a table with the columns 'cat'; pass one column of words"):
+        WordDissimilarity(2).fit(frame({"cat": ["dog", "milk"]}), text=text)
+    with pytest.raises(ValueError, match="text is a table with the columns 'verse'; pass one column of text"):
+        WordDissimilarity(2).fit(["cat", "dog"], text=frame({"verse": text}))
+    with pytest.raises(ValueError, match="must be a list of words"):
+        WordDissimilarity(2).fit([], text=text)
+
+
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
+def test_a_metric_that_depends_on_all_words_is_refused(metric):
+    with pytest.raises(ValueError, match=f"metric='{metric}' takes variances from the words compared"):
+        WordDissimilarity(2, metric=metric).fit(["cat", "dog"], text=["the cat drinks milk", "the dog"] * 5)

@@ -305,3 +305,15 @@ LADDER, SQUARE = ladder()
 def test_what_is_wrong_is_said(ax, network, options, error, message):
     with pytest.raises(error, match=message):
         plot_network(network, ax=ax, **options)
+
+
+def test_a_number_and_the_same_as_text_are_two_nodes():
+    ax = plot_network(nx.Graph([(1, "1"), ("1", (2, 3)), ((2, 3), "z")]), ax=Figure().add_subplot())
+    assert [text.get_text() for text in ax.texts] == ["1", "1", "(2, 3)", "z"]
+
+
+def test_a_network_of_edges_without_length_is_refused():
+    network = nx.cycle_graph(4)
+    nx.set_edge_attributes(network, 0, "weight")
+    with pytest.raises(ValueError, match="all dissimilarities are zero"):
+        plot_network(network, ax=Figure().add_subplot())

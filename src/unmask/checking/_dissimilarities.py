@@ -77,7 +77,8 @@ def numbers(data: Any, what: str) -> Array:
     if isinstance(data, np.ma.MaskedArray):
         data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
     if is_pandas(data) and any(not isinstance(dtype, np.dtype) or dtype.kind == "O" for dtype in data.dtypes):
-        data = data.to_numpy(dtype=np.float64, na_value=np.nan)  # pandas' own types, with pd.NA
+        # pandas' own types and columns that could hold anything, with pd.NA
+        data = np.column_stack([column.to_numpy(dtype=np.float64, na_value=np.nan) for _, column in data.items()])
     values: Array = check_array(data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name=what)
     return values
 

@@ -156,8 +156,21 @@ class CommonBlock:
         return np.array([np.sqrt(np.mean(np.sum(B**2, axis=1))) / self.scale])
 
 
+class _OneColumn:
+    """What blocks share that become one column of Z: a basis times their part of theta."""
+
+    basis: Array
+    width = 1
+
+    def lift(self, part: Array) -> Array:
+        return np.asarray(self.basis @ part)[:, None]
+
+    def adjoint(self, part: Array, G: Array) -> Array:
+        return np.asarray(self.basis.T @ G[:, 0])
+
+
 @dataclass(frozen=True)
-class FunctionBlock:
+class FunctionBlock(_OneColumn):
     """Columns that are a basis of functions of one feature, which becomes one column of Z."""
 
     columns: list[int]
@@ -165,17 +178,9 @@ class FunctionBlock:
     T: Array
     inverse: Array
 
-    width = 1
-
     @property
     def size(self) -> int:
         return len(self.columns)
-
-    def lift(self, part: Array) -> Array:
-        return np.asarray(self.basis @ part)[:, None]
-
-    def adjoint(self, part: Array, G: Array) -> Array:
-        return np.asarray(self.basis.T @ G[:, 0])
 
     def coef(self, part: Array) -> Array:
         return np.asarray(self.T @ part)[:, None]
@@ -194,7 +199,7 @@ class FunctionBlock:
 
 
 @dataclass(frozen=True)
-class MonotoneBlock:
+class MonotoneBlock(_OneColumn):
     """Ordered levels, whose positions on one axis must not fall: the design is who has which level.
 
     A position's majoriser is the sum of the degrees of the objects at that level, so the nearest permitted positions
@@ -206,17 +211,9 @@ class MonotoneBlock:
     mass: Array
     step_scale: Array  # of the columns: a step in standard units is the difference of two positions times this
 
-    width = 1
-
     @property
     def size(self) -> int:
         return len(self.mass)
-
-    def lift(self, part: Array) -> Array:
-        return np.asarray(self.basis @ part)[:, None]
-
-    def adjoint(self, part: Array, G: Array) -> Array:
-        return np.asarray(self.basis.T @ G[:, 0])
 
     def coef(self, part: Array) -> Array:
         return np.asarray(part / np.sqrt(self.mass))[:, None]
