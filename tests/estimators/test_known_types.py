@@ -149,7 +149,7 @@ def test_the_map_does_not_depend_on_the_coding_of_levels(D, sites, coding, solve
 def test_no_step_of_a_weighted_fit_depends_on_the_coding_either(D, sites, coding):
     """Compared on the way: at the end these weights leave the stress so flat that rounding moves the map by 1e-8."""
     W = symmetric_weights(np.random.default_rng(5), N)
-    assert_same_map(*two_codings(D, sites, coding, W, solver="smacof", init="random", tol=0.0, max_iter=20))
+    assert_same_map(*two_codings(D, sites, coding, W, solver="smacof", tol=0.0, max_iter=20))
 
 
 def test_levels_positions_are_where_the_levels_are_and_everything_adds_up(D, sites):

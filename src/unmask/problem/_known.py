@@ -118,19 +118,9 @@ def check_known(
     if not table:
         return nothing_known(n)
     features, raw = _code(table, types)
-    reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
-    shifted = raw - reference
-    spread = np.nanmax(np.abs(shifted), axis=0, initial=0.0)
-    largest = np.nanmax(np.abs(raw), axis=0, initial=0.0)
-    constant = spread <= 8 * np.finfo(float).eps * largest
-    unit = np.where(constant, 1.0, spread)  # divide before squaring: the squares of 1e200 overflow
-    centre = np.nan_to_num(_mean(shifted / unit)) * unit
-    deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
-    scale = np.where(constant, 1.0, deviation)
     groups, ties = _grouped(features, coef, table)
-    for group in (g for g, tie in zip(groups, ties, strict=True) if tie == "common"):
-        scale[list(group)] = np.sqrt(np.mean(scale[list(group)] ** 2))
-    standard = np.nan_to_num((shifted - centre) / scale)
+    reference, centre, scale, constant = _units(raw, groups, ties)
+    standard = np.nan_to_num((raw - reference - centre) / scale)
     shift = _group_means(standard, component)
     standard = standard - shift
     constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
@@ -153,6 +143,22 @@ def check_known(
         shift[:, list(kept)],
         _check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
     )
+
+
+def _units(raw: Array, groups: Groups, ties: tuple[str, ...]) -> tuple[Array, Array, Array, Any]:
+    """Return each coded column's reference, its centre from there, its scale, and whether it is constant."""
+    reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
+    shifted = raw - reference
+    spread = np.nanmax(np.abs(shifted), axis=0, initial=0.0)
+    largest = np.nanmax(np.abs(raw), axis=0, initial=0.0)
+    constant = spread <= 8 * np.finfo(float).eps * largest
+    unit = np.where(constant, 1.0, spread)  # divide before squaring: the squares of 1e200 overflow
+    centre = np.nan_to_num(_mean(shifted / unit)) * unit
+    deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
+    scale = np.where(constant, 1.0, deviation)
+    for group in (list(g) for g, tie in zip(groups, ties, strict=True) if tie == "common"):
+        scale[group] = np.sqrt(np.mean(scale[group] ** 2))
+    return reference, centre, scale, constant
 
 
 def _mean(table: Array) -> Array:
