@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
 
 
@@ -191,3 +191,43 @@ def test_a_function_in_plain_python_is_not_searched_with_approximately(rng, monk
     assert not geodesic.approximate_
     expected = Geodesic(4, metric="manhattan", approximate=False).fit_transform(X)
     np.testing.assert_allclose(geodesic.dissimilarities_, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.slow  # pynndescent compiles itself for a minute
+@pytest.mark.parametrize("mutual", [False, True])
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+def test_approximate_neighbours_are_the_nearest_on_few_objects(rng, monkeypatch, mutual):
+    pytest.importorskip("pynndescent")
+    X = np.concatenate([rng.standard_normal((290, 3)), np.zeros((10, 3))])  # duplicates too
+    exact = Geodesic(5, mutual=mutual, approximate=False).fit(X[:291])
+    monkeypatch.setattr("unmask.dissimilarities._geodesic.APPROXIMATE_FROM", 200)
+    found = Geodesic(5, mutual=mutual).fit(X[:291])
+    assert found.approximate_
+    assert not exact.approximate_
+    assert found.n_components_joined_ == exact.n_components_joined_
+    np.testing.assert_array_equal(found.graph_.toarray() > 0, exact.graph_.toarray() > 0)
+    np.testing.assert_allclose(found.dissimilarities_, exact.dissimilarities_, rtol=1e-5, atol=1e-6)
+    duplicates = Geodesic(5, mutual=mutual, approximate=True).fit(X)
+    assert np.all(duplicates.dissimilarities_[290:, 290:] == 0)
+    assert np.isfinite(duplicates.dissimilarities_).all()
+
+
+def test_parts_are_left_apart_and_mapped_on_their_own(rng):
+    X = np.concatenate([rng.standard_normal((15, 2)), rng.standard_normal((12, 2)) + 50])
+    known, part = rng.standard_normal(27), np.repeat([0, 1], [15, 12])
+    options = {"on_disconnected": "components", "n_init": 2, "random_state": 0}
+    with pytest.warns(DisconnectedGraphWarning, match=r"2 parts; the dissimilarities between them are missing"):
+        geodesic = Geodesic(4, on_disconnected="components").fit(X)
+    np.testing.assert_array_equal(np.isnan(geodesic.dissimilarities_), part[:, None] != part)
+    first = Geodesic(4).fit_transform(X[:15])
+    np.testing.assert_array_equal(geodesic.dissimilarities_[:15, :15], first)
+    with pytest.warns(MissingDissimilarityWarning, match="180 of 351 pairs"), pytest.warns(DisconnectedGraphWarning):
+        isomap = ConditionalIsomap(n_neighbors=4, **options).fit(X, known=known)
+    with pytest.warns(MissingDissimilarityWarning, match="180 of 351 pairs"):
+        mds = ConditionalMDS(metric="precomputed", **options).fit(geodesic.dissimilarities_, known=known)
+    np.testing.assert_array_equal(isomap.embedding_, mds.embedding_)
+    np.testing.assert_array_equal(isomap.component_, part)
+    np.testing.assert_allclose(isomap.transform(X, known=known), isomap.embedding_, rtol=0, atol=1e-6)
+    near = isomap.transform(X[20:21] + 1e-4, known=known[20:21])
+    np.testing.assert_allclose(near, isomap.embedding_[20:21], rtol=0, atol=1e-2)
+    assert np.isnan(geodesic.transform(X[20:21] + 1e-4)[0, :15]).all()
