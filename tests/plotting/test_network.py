@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 
 from unmask import ConditionalMDS
@@ -317,3 +317,14 @@ def test_a_network_of_edges_without_length_is_refused():
     nx.set_edge_attributes(network, 0, "weight")
     with pytest.raises(ValueError, match="all dissimilarities are zero"):
         plot_network(network, ax=Figure().add_subplot())
+
+
+def test_types_of_what_is_known_are_passed_on():
+    club = nx.karate_club_graph()
+    nx.set_node_attributes(club, {node: node % 3 for node in club}, "third")
+    numeric = plot_network(club, known="third", max_labels=0, ax=Figure().add_subplot())
+    nominal = plot_network(
+        club, known="third", known_types={"third": "nominal"}, max_labels=0, ax=Figure().add_subplot()
+    )
+    places = [ax.findobj(PathCollection)[0].get_offsets() for ax in (numeric, nominal)]
+    assert not np.allclose(*places)

@@ -31,6 +31,7 @@ def plot_network(
     embedding: Any = None,
     *,
     known: Any = None,
+    known_types: dict[Any, Any] | None = None,
     color: Any = None,
     labels: Any = None,
     weight: str | None = "weight",
@@ -58,6 +59,8 @@ def plot_network(
     known : str, list of str, array-like or DataFrame of shape (n_nodes, n_known), optional
         What is known about the nodes: names of node attributes of a networkx graph, or a table, matched by node if it
         is a DataFrame. Only without `embedding`.
+    known_types : dict, optional
+        Types of what is known, as in :class:`unmask.ConditionalMDS`.
     color : str, Series or array-like of length n_nodes, optional
         What to colour nodes by: the name of a node attribute, or as in :func:`plot_map`.
     labels : str or sequence of length n_nodes, optional
@@ -109,7 +112,9 @@ def plot_network(
         "color": nodes.column("color", color, complete=False),
     }
     if embedding is None:
-        mds = ConditionalMDS(2, metric="precomputed", orthogonal=orthogonal, random_state=random_state)
+        mds = ConditionalMDS(
+            2, metric="precomputed", known_types=known_types, orthogonal=orthogonal, random_state=random_state
+        )
         placed = nodes.table(_fit(mds, nodes, nodes.attributes("known", known), weight))
     elif known is None:
         placed = nodes.table(nodes.coordinates(embedding))
