@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kstest
 
-from unmask import ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS
 from unmask.inspection import dimension_test, permutation_test
 
 
@@ -103,3 +103,10 @@ def null_dimension(seed):
 @pytest.mark.slow
 def test_a_further_dimension_is_not_found_more_often_than_it_should_be():
     assert np.mean([null_dimension(seed) <= 0.05 for seed in range(200)]) <= 0.1
+
+
+def test_isomap_is_tested_by_its_own_stress(kinship):
+    isomap = ConditionalIsomap(1, n_neighbors=6, metric="precomputed", n_init=2, random_state=0)
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    table = permutation_test(isomap, D, known, n_permutations=2)
+    assert table.loc["gender", "stress"] == isomap.fit(D, known=known).stress_

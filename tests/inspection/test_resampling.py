@@ -9,7 +9,7 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
 
-from unmask import ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from unmask.inspection import bootstrap, jackknife
 from unmask.plotting import plot_importance, plot_map
 
@@ -128,3 +128,91 @@ def test_a_map_without_dimensions_has_coefficients_only(kinship):
     assert found.covariances.shape == (14, 0, 0)
     assert "major" not in found.objects
     assert (found.coef["se"].to_numpy()[[0, 2]] > 0).all()
+
+
+# ---- other estimators, levels, labels
+
+
+def test_a_closed_form_is_fitted_without_a_start(kinship):
+    D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
+    closed = ConditionalClassicalMDS(2, metric="precomputed")
+    found = bootstrap(closed, D, known, n_resamples=5)
+    fitted = closed.fit(D, known=known)
+    np.testing.assert_array_equal(found.objects[["axis1", "axis2"]], fitted.embedding_)
+    assert (found.importance["se"] > 0).all()
+    left_out = [
+        ConditionalClassicalMDS(2, metric="precomputed")
+        .fit(D.drop(index=term, columns=term), known=known.drop(index=term))
+        .importance_["standardized"]
+        for term in D.index
+    ]
+    expected = np.sqrt(13 / 14 * np.sum((np.array(left_out) - np.mean(left_out, axis=0)) ** 2, axis=0))
+    np.testing.assert_allclose(jackknife(closed, D, known).importance["se"], expected, rtol=1e-9)
+    with pytest.raises(ValueError, match="weights were given but ConditionalClassicalMDS takes none"):
+        jackknife(closed, D, known, weights=np.ones((14, 14)))
+
+
+def test_isomap_is_judged_by_the_lengths_of_its_paths(kinship):
+    D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
+    options = {"metric": "precomputed", "random_state": 0, "n_init": 4}
+    isomap = ConditionalIsomap(2, n_neighbors=6, **options).fit(D, known=known)
+    found = bootstrap(isomap, D, known, n_resamples=5)
+    paths = isomap.geodesic_.dissimilarities_
+    expected = bootstrap(ConditionalMDS(2, **options), paths, known.to_numpy(), n_resamples=5)
+    np.testing.assert_array_equal(found.objects[["axis1", "axis2"]], isomap.embedding_)
+    np.testing.assert_array_equal(found.covariances, expected.covariances)
+    assert list(found.objects.index) == list(D.index)
+
+
+def test_features_may_be_mapped_by_their_paths(rng):
+    X = pd.DataFrame(rng.standard_normal((20, 3)), index=[f"o{i}" for i in range(20)])
+    isomap = ConditionalIsomap(1, n_neighbors=5, n_init=2, random_state=0).fit(X)
+    found = bootstrap(isomap, X, n_resamples=3)
+    np.testing.assert_array_equal(found.objects["axis1"], isomap.embedding_[:, 0])
+    assert list(found.objects.index) == list(X.index)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph falls into 2 parts")
+def test_groups_that_are_mapped_apart_are_refused(rng):
+    X = rng.standard_normal((20, 3))
+    apart = ConditionalIsomap(2, n_init=1, on_disconnected="components", random_state=0)
+    for method in (bootstrap, jackknife):
+        with pytest.raises(ValueError, match="X falls into 2 groups that were mapped apart"):
+            method(apart, np.concatenate([X, X + 100]))
+
+
+@pytest.mark.parametrize("level", ["ordinal", "interval"])
+def test_residuals_are_those_of_the_disparities(kinship, level):
+    """Squares are the same data to an ordinal fit, and a constant more is to one of intervals; so is their noise."""
+    D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
+    estimator = mds(level=level, tol=1e-12)
+    one = bootstrap(estimator, D, known, n_resamples=6)
+    changed = D**2 if level == "ordinal" else D + 20 * (1 - np.eye(14))
+    other = bootstrap(estimator, changed, known, n_resamples=6)
+    size = np.ptp(other.objects["axis1"]) / np.ptp(one.objects["axis1"])
+    np.testing.assert_allclose(other.objects["major"], size * one.objects["major"], rtol=1e-3)
+    assert one.objects["major"].max() < np.ptp(one.objects["axis1"])
+
+
+def test_weights_in_another_order_are_aligned(kinship, rng):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    W = rng.uniform(0.5, 2.0, D.shape)
+    W = pd.DataFrame(W + W.T, index=D.index, columns=D.columns)
+    order = rng.permutation(14)
+    expected = jackknife(mds(1), D, known, weights=W)
+    found = jackknife(mds(1), D, known, weights=W.iloc[order, order])
+    np.testing.assert_array_equal(found.coef, expected.coef)
+
+
+def test_labels_of_several_levels_stay_labels(kinship):
+    D = kinship.dissimilarities
+    labels = pd.MultiIndex.from_arrays([list("aabbccddeeffgg"), [1, 2] * 7], names=["family", "child"])
+    found = bootstrap(mds(1), pd.DataFrame(D.to_numpy(), index=labels, columns=labels), n_resamples=3)
+    pd.testing.assert_index_equal(found.objects.index, labels)
+
+
+@pytest.mark.parametrize("known", [["a"] * 13 + ["b"], ["a"] * 7 + ["c"] * 6 + ["b"], [0.0] * 13 + [1.0]])
+def test_what_one_object_alone_tells_cannot_be_judged_without_it(kinship, known):
+    known = pd.DataFrame({"group": known}, index=kinship.dissimilarities.index)
+    with pytest.raises(ValueError, match="known: 'group' has a level, or varies, by object 'Uncle' alone"):
+        jackknife(mds(1), kinship.dissimilarities, known)

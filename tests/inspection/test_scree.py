@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from unmask.datasets import make_car_brands
 from unmask.inspection import choose_n_components, elbow, scree
 
@@ -93,3 +93,35 @@ def test_features_are_turned_into_dissimilarities(rng):
 def test_bad_parameters(kinship, options, message):
     with pytest.raises(ValueError, match=message):
         choose_n_components(mds(n_init=1), kinship.dissimilarities, **{"max_components": 1, **options})
+
+
+def test_a_closed_form_has_a_scree_but_nothing_to_hold_out(kinship):
+    D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
+    closed = ConditionalClassicalMDS(metric="precomputed")
+    table = scree(closed, D, known, max_components=3)
+    alone = [ConditionalClassicalMDS(p, metric="precomputed").fit(D, known=known).stress_ for p in range(4)]
+    np.testing.assert_allclose(table["stress"], np.minimum.accumulate(alone), rtol=1e-12)
+    with pytest.raises(ValueError, match="ConditionalClassicalMDS, which needs all dissimilarities"):
+        choose_n_components(closed, D, known)
+
+
+def test_the_scree_of_isomap_is_that_of_its_fits(kinship):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    options = {"n_neighbors": 6, "metric": "precomputed", "n_init": 4, "random_state": 0}
+    table = scree(ConditionalIsomap(**options), D, known, max_components=2)
+    single = ConditionalIsomap(2, **options).fit(D, known=known)
+    assert table["stress"][2] <= single.stress_ + 1e-12
+    assert table["stress"][2] == pytest.approx(single.stress_, rel=0.05)
+
+
+def test_held_out_pairs_are_predicted_in_the_units_of_an_ordinal_fit(rng):
+    """Only the order is used, so that any rising function of the dissimilarities leads to the same errors."""
+    D = squareform(pdist(rng.standard_normal((16, 2))))
+    noise = np.triu(0.05 * rng.standard_normal(D.shape), 1)
+    D = D * (1 + noise + noise.T)
+    one, other = (
+        choose_n_components(mds(level="ordinal"), table, max_components=2, n_splits=3) for table in (D, 10 * np.sqrt(D))
+    )
+    assert one["heldout"][2] < 0.1
+    np.testing.assert_allclose(one["stress"], other["stress"], rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(one["heldout"], other["heldout"], rtol=0.1, atol=5e-3)

@@ -129,3 +129,24 @@ def test_errors_say_what_to_do(kinship, rng):
         shepard(near, moved)
     weights = np.exp(-((moved.predict_dissimilarities() / moved.radius_) ** 2))
     assert stress_of(shepard(near, moved, weights=weights)) == pytest.approx(moved.stress_, rel=0.05)
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_whole_numbers_are_labels_too(kinship, rng, first):
+    """pandas keeps 0, 1, 2 … and 100, 101, 102 … as a range; in another order they are still labels."""
+    D = kinship.dissimilarities.to_numpy()
+    D = pd.DataFrame(D, index=pd.RangeIndex(first, first + 14), columns=pd.RangeIndex(first, first + 14))
+    mds = ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0).fit(D)
+    order = rng.permutation(14)
+    shuffled = stress_per_point(D.iloc[order, order], mds)
+    pd.testing.assert_frame_equal(shuffled.sort_index(), stress_per_point(D, mds), check_index_type=False)
+    assert shepard(D.iloc[order, order], mds)["residual"].pow(2).sum() == pytest.approx(
+        shepard(D, mds)["residual"].pow(2).sum(), rel=1e-12
+    )
+
+
+def test_made_up_numbers_are_no_labels(kinship):
+    D = kinship.dissimilarities
+    numbered = D.set_axis(range(14)).set_axis(range(14), axis=1)
+    mds = ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0).fit(numbered)
+    assert stress_per_point(D, mds)["stress"].sum() == pytest.approx(mds.stress_, rel=1e-9)

@@ -16,6 +16,8 @@ from matplotlib.path import Path
 from scipy.stats import chi2
 from sklearn.linear_model import LinearRegression
 
+from unmask import ConditionalMDS
+from unmask.inspection import bootstrap
 from unmask.plotting._color import MISSING, OKABE_ITO, SHAPES, Categories, Numbers
 from unmask.plotting._density import Cells, _majority
 from unmask.plotting._labels import Labels, draw_labels, obstacles_of, spread
@@ -396,3 +398,54 @@ def test_a_line_has_neither_ellipses_nor_cells(ax, options, message):
 def test_what_is_no_axes_is_refused():
     with pytest.raises(ValueError, match="ax is of type list; pass a matplotlib Axes"):
         plot_map(cloud(3), ax=[])
+
+
+# ---- ellipses of a bootstrap, and maps of estimators
+
+
+def conditional(p=2, **options):
+    return ConditionalMDS(p, metric="precomputed", n_init=2, random_state=0, **options)
+
+
+def drawn_ellipses(ax):
+    (drawn,) = ax.findobj(EllipseCollection)
+    return drawn.get_offsets(), np.column_stack([drawn.get_widths(), drawn.get_heights(), drawn.get_angles()])
+
+
+def test_ellipses_of_a_bootstrap_follow_the_labels_of_the_map(ax, kinship, rng):
+    D, known = kinship.dissimilarities, kinship.known[["gender"]]
+    found = bootstrap(conditional(), D, known, n_resamples=5, level=0.8)
+    U = found.objects[["axis1", "axis2"]]
+    order = rng.permutation(14)
+    places, shapes = drawn_ellipses(plot_map(U, ellipses=found, ax=ax))
+    shuffled, other = drawn_ellipses(plot_map(U.iloc[order], ellipses=found, ax=Figure().add_subplot()))
+    np.testing.assert_allclose(shuffled, places[order], rtol=1e-12)
+    np.testing.assert_allclose(other, shapes[order], rtol=1e-12)
+    # The ellipses reach as far as the table says, at the level for which they were made.
+    np.testing.assert_allclose(shapes[:, 0] / 2, found.objects["major"], rtol=1e-9)
+    np.testing.assert_allclose(shapes[:, 1] / 2, found.objects["minor"], rtol=1e-9)
+
+
+def test_of_three_dimensions_the_ellipses_of_the_first_two_are_drawn(ax, kinship):
+    found = bootstrap(conditional(3), kinship.dissimilarities, n_resamples=6)
+    _, shapes = drawn_ellipses(plot_map(found.objects[["axis1", "axis2", "axis3"]], ellipses=found, ax=ax))
+    expected = 2 * np.sqrt(chi2.ppf(0.95, 2) * np.linalg.eigvalsh(found.covariances[:, :2, :2]))
+    np.testing.assert_allclose(shapes[:, :2], expected[:, ::-1], rtol=1e-6, atol=1e-9)
+
+
+def test_ellipses_of_another_map_are_refused(ax, kinship):
+    found = bootstrap(conditional(), kinship.dissimilarities, n_resamples=3)
+    U = found.objects[["axis1", "axis2"]]
+    for other in (-U, U.to_numpy()[::-1], U.to_numpy()[:, ::-1]):
+        with pytest.raises(ValueError, match="ellipses belong to another map than embedding"):
+            plot_map(other, ellipses=found, ax=ax)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_fitted_estimator_is_its_map(ax, kinship, labelled):
+    D = kinship.dissimilarities if labelled else kinship.dissimilarities.to_numpy()
+    mds = conditional().fit(D)
+    plot_map(mds, ellipses=bootstrap(conditional(), D, n_resamples=3), ax=ax)
+    np.testing.assert_array_equal(drawn_ellipses(ax)[0], mds.embedding_)
+    assert bool(ax.texts) == labelled
+    assert ax.get_xlabel() == ""

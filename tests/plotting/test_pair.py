@@ -11,6 +11,7 @@ from matplotlib.quiver import Quiver
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial import procrustes
 
+from unmask import ConditionalMDS
 from unmask.plotting._color import OKABE_ITO
 from unmask.plotting._pair import align, mean_moves, plot_pair
 
@@ -193,3 +194,14 @@ def test_two_axes_must_be_two_of_one_figure():
         plot_pair(cloud(3), cloud(3), ax=Figure().subplots(1, 3))
     with pytest.raises(ValueError, match=r"ax has 2 Axes but .* needs two of one figure"):
         plot_pair(cloud(3), cloud(3), ax=[Figure().add_subplot(), Figure().add_subplot()])
+
+
+def test_fitted_estimators_are_matched_by_label(ax, kinship, rng):
+    D, order = kinship.dissimilarities, rng.permutation(14)
+    one, other = (
+        ConditionalMDS(metric="precomputed", n_init=8, random_state=0).fit(table) for table in (D, D.iloc[order, order])
+    )
+    plot_pair(one, other, ax=ax)
+    (lines,) = ax.findobj(lambda artist: type(artist) is LineCollection)
+    moved = np.array([np.linalg.norm(ends[1] - ends[0]) for ends in lines.get_segments()])
+    assert moved.max() < 1e-2 * np.ptp(one.embedding_)

@@ -120,3 +120,17 @@ def test_bad_input_is_named(D, ax):
     for other in (ConditionalMDS(), D):
         with pytest.raises(ValueError, match=r"estimator is of type \w+ and is not fitted"):
             plot_shepard(other, D, ax=ax)
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_whole_numbers_are_labels_too(kinship, rng, first):
+    numbers = range(first, first + 14)
+    D = kinship.dissimilarities.set_axis(numbers).set_axis(numbers, axis=1)
+    fitted = ConditionalMDS(1, metric="precomputed", n_init=2, random_state=0).fit(D)
+    order = rng.permutation(14)
+    drawn = [
+        np.asarray(plot_shepard(fitted, table, ax=Figure().add_subplot()).collections[0].get_offsets())
+        for table in (D, D.iloc[order, order], D.to_numpy())
+    ]
+    np.testing.assert_allclose(drawn[1], drawn[0], rtol=1e-12)
+    np.testing.assert_allclose(drawn[2], drawn[0], rtol=1e-12)

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
-from ..checking import check_dissimilarities, is_pandas
-from ..dissimilarities import Metric
+from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas
+from ..dissimilarities import Geodesic, Metric
+from ..estimators import ConditionalIsomap, ConditionalMDS
 from ..kernels import Workers, resolve_threads
 
 if TYPE_CHECKING:
@@ -31,8 +32,15 @@ class Study:
     def n(self) -> int:
         return len(self.D)
 
-    def fit(self, D: Array | None = None, *, known: Any = None, **parameters: Any) -> Any:
-        """Return a fresh fit, of other dissimilarities or known features if given."""
+    @property
+    def takes_start(self) -> bool:
+        """Tell an estimator that searches from a closed form, which has nowhere to start."""
+        return "init" in self.estimator.get_params()
+
+    def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
+        """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
+        if start is not None and self.takes_start:
+            parameters |= {"init": start, "n_init": "auto"}
         fresh = clone(self.estimator).set_params(**parameters)
         values = self.D if D is None else D
         arguments = {} if self.weights is None else {"weights": self.weights}
@@ -46,31 +54,71 @@ class Study:
 
         return pd.DataFrame(values, index=self.labels, columns=self.labels)
 
-    def names(self) -> Any:
+    def names(self) -> pd.Index:
         """Return the labels, or numbers."""
-        return range(self.n) if self.labels is None else self.labels
+        import pandas as pd
+
+        return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
 def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study:
-    """Return a study of dissimilarities, computed from features unless the estimator takes them as they are."""
+    """Return a study of dissimilarities, computed from features unless the estimator takes them as they are.
+
+    Of ConditionalIsomap, whose distances stand for lengths of paths, it is a study of these lengths.
+    """
     parameters = estimator.get_params()
+    if weights is not None and not isinstance(estimator, ConditionalMDS):
+        raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
+    if isinstance(estimator, ConditionalIsomap):
+        return _study_of_paths(estimator, X, known, weights)
     if parameters.get("metric") == "precomputed":
         with Workers(resolve_threads(parameters.get("n_jobs"))) as workers:
             checked = check_dissimilarities(X, symmetrize=parameters.get("symmetrize"), workers=workers)
-        return Study(clone(estimator), checked.values.astype(np.float64), checked.labels, known, weights)
+        D, labels = checked.values.astype(np.float64), checked.labels
+        return Study(clone(estimator), D, labels, known, _in_order(weights, labels))
     metric = Metric(
         parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
     )
-    D = metric.fit(X).dissimilarities_
+    labels = X.index if is_pandas(X) else None
     fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
-    return Study(fresh, D, X.index if is_pandas(X) else None, known, weights)
+    return Study(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
+
+
+def _in_order(weights: Any, labels: pd.Index | None) -> Any:
+    """Return weights in the order of the objects."""
+    return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
+
+
+def aims_of(fitted: Any, D: Array) -> Array:
+    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
+    seen = getattr(fitted, "disparities_", None)
+    if seen is None:
+        return D
+    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
+    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
+
+
+def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
+    """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
+    parameters = isomap.get_params()
+    values, labels = X, X.index if is_pandas(X) else None
+    if isomap.metric == "precomputed":
+        with Workers(resolve_threads(isomap.n_jobs)) as workers:
+            checked = check_dissimilarities(X, symmetrize=isomap.symmetrize, workers=workers)
+        values, labels = checked.values, checked.labels
+    geodesic = Geodesic(**{name: value for name, value in parameters.items() if name in Geodesic().get_params()})
+    D = np.asarray(geodesic.fit_transform(values), dtype=np.float64)
+    own = {name: value for name, value in parameters.items() if name in ConditionalMDS().get_params()}
+    apart = "components" if isomap.on_disconnected == "components" else "error"  # joined groups are joined by now
+    own |= {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
+    return Study(ConditionalMDS(**own), D, labels, known, _in_order(weights, labels))
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
     """Return a fit as a start, with ``extra`` dimensions of almost nothing."""
     U = np.asarray(fitted.embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
-    size = 1e-3 * float(np.sqrt(np.mean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
+    size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
     more = np.random.default_rng(seed).normal(scale=size, size=(len(U), extra))
     flat = (np.ptp(U, axis=0) == 0) * np.random.default_rng(seed + 1).normal(scale=size, size=U.shape)
     return np.column_stack([U + flat, more]), _off_zero(fitted.coef_, size)

@@ -35,7 +35,7 @@ def permutation_test(
 
     Parameters
     ----------
-    estimator : ConditionalMDS or ConditionalIsomap
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
         How to fit; every fit is made in the same way, with the same seed.
     X, known, weights
         As in the estimator's ``fit``.
@@ -126,7 +126,7 @@ def dimension_test(
 
     Parameters
     ----------
-    estimator : ConditionalMDS
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
         How to fit; its ``n_components`` is compared with one more.
     X, known, weights
         As in the estimator's ``fit``.
@@ -160,10 +160,10 @@ def dimension_test(
 
 def _fall(study: Study, D: Array, fitted: Any, p: int) -> float:
     """Return by which share the stress of other dissimilarities falls with a further dimension."""
-    small = study.fit(D, init=warm_start(fitted), n_init="auto")
+    small = study.fit(D, start=warm_start(fitted))
     return 1 - _next_stress(study, D, small, p) / float(small.stress_)
 
 
 def _next_stress(study: Study, D: Array | None, small: Any, p: int) -> float:
-    warm = study.fit(D, n_components=p + 1, init=warm_start(small, 1), n_init="auto").stress_
+    warm = study.fit(D, n_components=p + 1, start=warm_start(small, 1)).stress_
     return min(float(warm), float(study.fit(D, n_components=p + 1).stress_))

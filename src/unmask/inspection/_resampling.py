@@ -13,7 +13,8 @@ from scipy.stats import chi2, f, norm
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import is_pandas, require_integer, require_number
+from ..checking import is_pandas, name_object, quote, require_integer, require_number
+from ..problem import KnownFeatures, check_known
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
@@ -71,8 +72,8 @@ def bootstrap(
 
     Parameters
     ----------
-    estimator : ConditionalMDS
-        How to fit.
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
+        How to fit. Of ConditionalIsomap the lengths of its paths are taken as they are.
     X, known, weights
         As in the estimator's ``fit``.
     n_resamples : int, default=200
@@ -97,10 +98,10 @@ def bootstrap(
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = study.fit()
+        fitted = _one_map(study.fit())
         residuals = make_residuals(study, fitted)
         start = warm_start(fitted)
-        fits = (study.fit(residuals.wild(rng), init=start, n_init="auto") for _ in range(number))
+        fits = (study.fit(residuals.wild(rng), start=start) for _ in range(number))
         draws = list(_draws(fits, fitted))
     U, coef, importance = (np.array(side) for side in zip(*draws, strict=True))
     return _stability(study, fitted, _Spread(U, coef, importance, 1.0 / (number - 1)), _level(level), number)
@@ -114,8 +115,8 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
 
     Parameters
     ----------
-    estimator : ConditionalMDS
-        How to fit.
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
+        How to fit. Of ConditionalIsomap the lengths of its paths are taken as they are.
     X, known, weights
         As in the estimator's ``fit``.
     level : float, default=0.95
@@ -129,12 +130,22 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     study = make_study(estimator, X, known, weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = study.fit()
+        fitted = _one_map(study.fit())
         U0, B0 = warm_start(fitted)
         draws = [_without(study, fitted, U0, B0, left_out) for left_out in range(study.n)]
     U, coef, importance = (np.array(side) for side in zip(*draws, strict=True))
     spread = _Spread(U, coef, importance, (study.n - 1) / study.n)
     return _stability(study, fitted, spread, _level(level), study.n)
+
+
+def _one_map(fitted: Any) -> Any:
+    """Return a fit unless it mapped groups apart, which turn and move each for itself."""
+    if hasattr(fitted, "component_"):
+        raise ValueError(
+            f"X falls into {fitted.component_.nunique()} groups that were mapped apart, each with axes of its own; "
+            "pass one group at a time."
+        )
+    return fitted
 
 
 def _level(level: float) -> float:
@@ -188,10 +199,32 @@ def _without(study: Study, fitted: Any, U0: Array, B0: Any, left_out: int) -> tu
         _rows(study, kept),
         None if study.weights is None else np.asarray(study.weights)[np.ix_(kept, kept)],
     )
-    fit = part.fit(init=(U0[kept], B0), n_init="auto")
+    _require_same_columns(study, fitted, part, left_out)
+    fit = part.fit(start=(U0[kept], B0))
     U = np.full(fitted.embedding_.shape, np.nan)
     U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
     return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
+
+
+def _require_same_columns(study: Study, fitted: Any, part: Study, left_out: int) -> None:
+    """Raise if an object is the only one of its level, or all that makes a feature vary."""
+    own = study.estimator
+    coded = check_known(part.known, part.n, part.labels, own.coef, types=own.known_types)
+    before, after = _columns(fitted._known), _columns(coded)
+    lost = [name for name in before if before[name] != after[name]]
+    if lost:
+        raise ValueError(
+            f"known: {quote(lost)} has a level, or varies, by {name_object(study.labels, left_out)} alone, without "
+            "which there is no coefficient to compare; join the level with another, leave the feature or the object "
+            "out, or use bootstrap."
+        )
+
+
+def _columns(known: KnownFeatures) -> dict[str, int]:
+    """Return how many columns of each feature say something of their own."""
+    owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
+    kept = [owners[column] for column in known.kept]
+    return {feature.name: kept.count(feature.name) for feature in known.features}
 
 
 def _rows(study: Study, kept: IntArray) -> Any:
@@ -248,7 +281,7 @@ def _object_table(study: Study, fitted: Any, covariances: Array, level: float) -
     import pandas as pd
 
     p = covariances.shape[1]
-    table = pd.DataFrame(fitted.embedding_, index=list(study.names()), columns=[f"axis{a + 1}" for a in range(p)])
+    table = pd.DataFrame(fitted.embedding_, index=study.names(), columns=[f"axis{a + 1}" for a in range(p)])
     if p:
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         table["major"], table["minor"] = reach[:, -1], reach[:, 0]

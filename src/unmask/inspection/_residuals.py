@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fits import Study
+from ._fits import Study, aims_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Residuals:
 def make_residuals(study: Study, fitted: Any) -> Residuals:
     """Return the residuals of a fit."""
     distances = fitted.predict_dissimilarities().to_numpy().copy()
+    aims = aims_of(fitted, study.D)
     distances[np.isnan(study.D)] = np.nan
     np.fill_diagonal(distances, 0.0)
     i, j = np.triu_indices(study.n, 1)
@@ -57,4 +58,4 @@ def make_residuals(study: Study, fitted: Any) -> Residuals:
             f"{len(i)} pairs are no more than the {parameters} parameters of the fit, which leaves no residuals to "
             "judge by; lower n_components."
         )
-    return Residuals(distances, i, j, (study.D[i, j] - distances[i, j]) / np.sqrt(left))
+    return Residuals(distances, i, j, (aims[i, j] - distances[i, j]) / np.sqrt(left))

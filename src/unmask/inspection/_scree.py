@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ._fits import Study, make_study, warm_start
+from ._fits import Study, aims_of, make_study, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,8 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
 
     Parameters
     ----------
-    estimator : ConditionalMDS or ConditionalIsomap
-        How to fit; its ``n_components`` is varied.
+    estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
+        How to fit; its ``n_components`` is varied. The closed form has no starts.
     X, known, weights
         As in the estimator's ``fit``.
     max_components : int, default=6
@@ -52,7 +52,7 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    stress = [fit_stress for fit_stress, _ in _path(make_study(estimator, X, known, weights), most)]
+    stress = [step.stress for step in _path(make_study(estimator, X, known, weights), most)]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *(-np.diff(stress))]}, index=pd.RangeIndex(most + 1, name="n_components")
     )
@@ -60,21 +60,34 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
     return table
 
 
-def _path(study: Study, most: int, D: Array | None = None) -> list[tuple[float, Array]]:
-    """Return for 0, 1, … dimensions the stress and the fitted distances, the stress never rising."""
-    found: list[tuple[float, Array]] = []
+class _Step(NamedTuple):
+    """A fit with some number of dimensions."""
+
+    stress: float
+    distances: Array
+    aims: Array  # what the distances stand for, of the pairs that the fit did not see too
+
+    def error(self, i: IntArray, j: IntArray) -> float:
+        """Return the squared error of some pairs, as a share of their sum of squares."""
+        aims = self.aims[i, j]
+        return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
+
+
+def _path(study: Study, most: int, D: Array | None = None) -> list[_Step]:
+    """Return for 0, 1, … dimensions the best fit, the stress never rising."""
+    found: list[_Step] = []
     fitted = None
     for p in range(most + 1):
         if p == 0 and not _anything_known(study):
-            found.append((1.0, np.zeros_like(study.D)))  # all objects in one place
+            found.append(_Step(1.0, np.zeros_like(study.D), study.D))  # all objects in one place
             continue
         fits = [study.fit(D, n_components=p)]
-        if fitted is not None:
-            fits.append(study.fit(D, n_components=p, init=warm_start(fitted, 1), n_init="auto"))
+        if fitted is not None and study.takes_start:
+            fits.append(study.fit(D, n_components=p, start=warm_start(fitted, 1)))
         fitted = min(fits, key=lambda fit: fit.stress_)
-        best = (fitted.stress_, fitted.predict_dissimilarities().to_numpy())
+        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, study.D))
         # The map of one dimension less, with a further one of zeros, is a map too.
-        found.append(min(best, found[-1], key=lambda pair: pair[0]) if found else best)
+        found.append(min(best, found[-1], key=lambda step: step.stress) if found else best)
     return found
 
 
@@ -119,8 +132,9 @@ def choose_n_components(
 
     Parameters
     ----------
-    estimator : ConditionalMDS
-        How to fit; its ``n_components`` is varied.
+    estimator : ConditionalMDS or ConditionalIsomap
+        How to fit; its ``n_components`` is varied. Of ConditionalIsomap lengths of paths are held out, which share
+        parts and so tell more of each other than dissimilarities do.
     X, known, weights
         As in the estimator's ``fit``.
     max_components : int, default=6
@@ -136,15 +150,21 @@ def choose_n_components(
     -------
     DataFrame indexed by ``n_components``
         ``stress``, ``fall`` (see :func:`scree`), ``heldout`` (mean squared error of held-out dissimilarities, as a
-        share of their mean square) and ``heldout_se``, its standard error. ``attrs["chosen"]`` is the choice, and
+        share of their mean square; where `level` transforms dissimilarities, both as the fit to the others transforms
+        them) and ``heldout_se``, its standard error. ``attrs["chosen"]`` is the choice, and
         ``attrs["elbow"]`` that of the stress alone.
     """
     fraction = require_number("share", share, 0.0)
     if not 0 < fraction < 1:
         raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
     splits = require_integer("n_splits", n_splits, 2)
-    table = scree(estimator, X, known, weights=weights, max_components=max_components)
     study = make_study(estimator, X, known, weights)
+    if not study.takes_start:
+        raise ValueError(
+            f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "
+            "held out; pass a ConditionalMDS, or use scree."
+        )
+    table = scree(estimator, X, known, weights=weights, max_components=max_components)
     rng = check_random_state(random_state)
     errors = np.array([_held_out(study, held, len(table) - 1) for held in _splits(study, fraction, splits, rng)])
     table["heldout"] = errors.mean(axis=0)
@@ -188,5 +208,4 @@ def _held_out(study: Study, held: tuple[IntArray, IntArray], most: int) -> Array
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that pairs are missing is what this is about
         path = _path(study, most, D)
-    truth = study.D[i, j]
-    return np.array([np.sum((distances[i, j] - truth) ** 2) for _, distances in path]) / np.sum(truth**2)
+    return np.array([step.error(i, j) for step in path])

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array
 from ..checking import Dissimilarities, require_choice
+from ..checking._labels import is_unlabelled
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
@@ -159,16 +160,14 @@ def _refuse_known_map(known_map: Any) -> None:
 def _square(table: Any, checked: Dissimilarities, name: str) -> Array:
     """Return a square table of the fit with its objects in the order of the dissimilarities."""
     require_rows(table, checked.n, name, "dissimilarities")
-    if checked.labels is not None and hasattr(table, "index") and not _numbered(table.index):
+    if checked.labels is not None and hasattr(table, "index") and not _made_up(table.index, checked.labels):
         table = align(align(table, checked.labels, name, "dissimilarities").T, checked.labels, name, "dissimilarities")
     return np.asarray(table, dtype=np.float64)
 
 
-def _numbered(index: Any) -> bool:
-    """Tell labels that a fit to an array made up (0, 1, 2 …)."""
-    import pandas as pd
-
-    return isinstance(index, pd.RangeIndex)
+def _made_up(index: pd.Index, labels: pd.Index) -> bool:
+    """Tell labels that pandas made up (0, 1, 2 …) for objects that are called something else."""
+    return is_unlabelled(index) and len(index.symmetric_difference(labels, sort=False)) > 0
 
 
 def _map_distances(embedding: Any, known_map: Any, checked: Dissimilarities) -> Array:

@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def as_map(embedding: Any) -> Any:
+    """Return the map of a fitted estimator, with its objects' labels if it has any; anything else as it is."""
+    if not hasattr(embedding, "embedding_"):
+        return embedding
+    labels = getattr(embedding, "_labels", None)
+    if labels is None:
+        return embedding.embedding_
+    import pandas as pd
+
+    return pd.DataFrame(embedding.embedding_, index=labels, columns=[""] * embedding.embedding_.shape[1])
+
+
 def check_embedding(embedding: Any, what: str = "embedding") -> tuple[Array, list[str]]:
     """Return the two columns to draw (the second zero if there is only one) and the names of those that exist."""
     values = np.asarray(embedding, dtype=np.float64)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ._input import check_table, require_varying
+from ._input import check_table, one_per_object, require_varying
 from ._labels import Labels, spread
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 ARROW_COLOR = "0.2"
@@ -74,6 +75,24 @@ class Arrows:
         return [np.stack([self.centre, self.centre + 0.9 * (tip - self.centre)]) for tip in self.tips]
 
 
+def covariances_of(given: Any, points: Array, index: pd.Index | None) -> Any:
+    """Return covariances as given, or those of a bootstrap or jackknife for the axes drawn, its objects in order.
+
+    These hold for one map only: the same objects elsewhere, or turned, have others.
+    """
+    if not hasattr(given, "covariances"):
+        return given
+    rows = np.arange(len(given.objects))
+    order = one_per_object("ellipses", given.objects.assign(row=rows), len(points), index)["row"].to_numpy()
+    places = given.objects.iloc[order, : given.covariances.shape[1]].to_numpy()[:, :2]
+    if places.shape != points.shape or np.abs(places - points).max() > 0.01 * np.ptp(points, axis=0).max():
+        raise ValueError(
+            "ellipses belong to another map than embedding, whose objects lie elsewhere; draw the map they were made "
+            "for, which is in their objects, or fix random_state to find it again."
+        )
+    return given.covariances[order][:, :2, :2]
+
+
 @dataclass(frozen=True)
 class Ellipses:
     """An ellipse per object that holds a normal distribution's share of the given level."""
@@ -85,7 +104,7 @@ class Ellipses:
     @classmethod
     def of(cls, points: Array, covariances: Any, centres: Any, level: Any) -> Ellipses:
         """Check covariance matrices, one per object."""
-        given = np.asarray(getattr(covariances, "covariances", covariances), dtype=np.float64)  # of a bootstrap
+        given = np.asarray(covariances, dtype=np.float64)
         n = len(points)
         if given.shape != (n, 2, 2):
             raise ValueError(f"ellipses has shape {given.shape} but must have ({n}, 2, 2): a covariance per object.")

@@ -10,9 +10,9 @@ from ..checking import require_integer, require_number
 from ._axes import add_title, figure_of, frame_map, new_axes, settle
 from ._color import draw_points, explain_points, make_paint, make_shapes
 from ._density import draw_density, wants_density
-from ._input import check_embedding, index_of, name_of, one_per_object
+from ._input import as_map, check_embedding, index_of, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of
-from ._layers import Arrows, Ellipses, Thumbnails
+from ._layers import Arrows, Ellipses, Thumbnails, covariances_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def plot_map(
     arrows: Any = None,
     ellipses: Any = None,
     centres: Any = None,
-    level: float = 0.95,
+    level: float | None = None,
     images: Any = None,
     image_size: float = 30.0,
     max_images: int = 60,
@@ -45,7 +45,7 @@ def plot_map(
 
     Parameters
     ----------
-    embedding : array-like or DataFrame of shape (n_objects, n_components)
+    embedding : array-like or DataFrame of shape (n_objects, n_components), or fitted estimator
         The map. The first two columns are drawn, a single one along a line. The index of a DataFrame labels the
         objects and its columns the axes. Everything else that is a Series or DataFrame is aligned with it by label.
     labels : sequence of length n_objects, optional
@@ -59,12 +59,12 @@ def plot_map(
         Numeric features from elsewhere. Each is regressed on the two axes of the map; its arrow points to where it
         rises fastest and is as long as their multiple correlation R. The dotted circle is R = 1.
     ellipses : Stability, or array-like of shape (n_objects, 2, 2), optional
-        What :func:`unmask.inspection.bootstrap` returns, or a covariance matrix of each object's place; drawn as the
-        ellipse that holds `level` of a normal distribution.
+        What :func:`unmask.inspection.bootstrap` or :func:`unmask.inspection.jackknife` returns for this map, or a
+        covariance matrix of each object's place; drawn as the ellipse that holds `level` of a normal distribution.
     centres : array-like of shape (n_objects, 2), optional
         Centres of the ellipses, such as the means of the repetitions; by default the points.
-    level : float, default=0.95
-        Share of the repetitions in an ellipse.
+    level : float, optional
+        Share of the repetitions in an ellipse; by default that for which `ellipses` were made, else 0.95.
     images : sequence of length n_objects, optional
         A picture per object, drawn at its point: an array of grey values, one of colours (rows x columns x 3 or 4), or
         the path of a file. None leaves an object without. Of pictures that would overlap, or of more than
@@ -108,6 +108,7 @@ def plot_map(
     >>> sorted(text.get_text() for text in ax.texts)
     ['a', 'b', 'c', 'd / e']
     """
+    embedding = as_map(embedding)
     points, names = check_embedding(embedding)
     n, index = len(points), index_of(embedding)
     labels = index if labels is None else one_per_object("labels", labels, n, index)
@@ -116,7 +117,7 @@ def plot_map(
     merge, max_labels = require_number("merge", merge, 0.0), require_integer("max_labels", max_labels, 0)
     crowded = wants_density(density, points, shapes)
     vectors = None if arrows is None else Arrows.of(points, one_per_object("arrows", arrows, n, index))
-    ovals = _ellipses(points, names, ellipses, centres, level)
+    ovals = _ellipses(points, names, index, ellipses, centres, level)
     pictures = _thumbnails(points, one_per_object("images", images, n, index), image_size, max_images)
 
     ax = new_axes() if ax is None else ax
@@ -143,7 +144,9 @@ def plot_map(
     return ax
 
 
-def _ellipses(points: Any, names: list[str], covariances: Any, centres: Any, level: float) -> Ellipses | None:
+def _ellipses(
+    points: Any, names: list[str], index: Any, covariances: Any, centres: Any, level: float | None
+) -> Ellipses | None:
     """Return checked ellipses, if there are any."""
     if covariances is None:
         if centres is not None:
@@ -151,7 +154,8 @@ def _ellipses(points: Any, names: list[str], covariances: Any, centres: Any, lev
         return None
     if len(names) == 1:
         raise ValueError("ellipses needs two dimensions but embedding has one column; leave it out.")
-    return Ellipses.of(points, covariances, centres, level)
+    level = getattr(covariances, "level", 0.95) if level is None else level
+    return Ellipses.of(points, covariances_of(covariances, points, index), centres, level)
 
 
 def _thumbnails(points: Any, images: Any, size: float, most: int) -> Thumbnails | None:

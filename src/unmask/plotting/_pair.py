@@ -11,7 +11,7 @@ from ..checking import is_pandas, require_flag, require_integer, require_number
 from ._axes import figure_of, frame_map, new_axes, pair_of_axes, settle
 from ._color import RASTERIZE_ABOVE, Paint, draw_legend, draw_points, explain_points, make_paint, point_style
 from ._density import Cells, draw_density, wants_density
-from ._input import check_embedding, index_of, name_of, one_per_object
+from ._input import as_map, check_embedding, index_of, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of, spread
 from ._map import plot_map
 
@@ -46,7 +46,7 @@ def plot_pair(
 
     Parameters
     ----------
-    before, after : array-like or DataFrame of shape (n_objects, n_components)
+    before, after : array-like or DataFrame of shape (n_objects, n_components), or fitted estimator
         The maps, of which the first two columns are aligned and drawn. Two DataFrames are matched by label.
     labels : sequence of length n_objects, optional
         Labels of the objects. By default the index of a DataFrame, and none for arrays.
@@ -83,6 +83,7 @@ def plot_pair(
     >>> ax.collections[-1].get_offsets().round(6).tolist() == square
     True
     """
+    before, after = as_map(before), as_map(after)
     first, names = check_embedding(before, "before")
     index, n = index_of(before), len(first)
     if is_pandas(after) and index is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas
+from ..checking._labels import is_unlabelled
 from ..kernels import Workers, resolve_threads
 from ._axes import add_title, figure_of, frame_chart, new_axes
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
@@ -95,7 +96,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     if estimator.metric != "precomputed":
         from sklearn.metrics import pairwise_distances
 
-        X = align_rows(X, _labels(fitted) if is_pandas(X) else None, "X")
+        X = align_rows(X, _labels(fitted, X.index) if is_pandas(X) else None, "X")
         X = pairwise_distances(np.asarray(X), metric=estimator.metric, **(estimator.metric_params or {}))
     import warnings
 
@@ -106,14 +107,14 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
         checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
     if checked.n != len(fitted):
         raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
-    return _in_order(checked.values, checked.labels, _labels(fitted))
+    return _in_order(checked.values, checked.labels, _labels(fitted, checked.labels))
 
 
-def _labels(fitted: pd.DataFrame) -> pd.Index | None:
-    """Return the labels of the fitted objects, if they have some of their own."""
-    import pandas as pd
-
-    return None if isinstance(fitted.index, pd.RangeIndex) else fitted.index
+def _labels(fitted: pd.DataFrame, others: pd.Index | None) -> pd.Index | None:
+    """Return the labels of the fitted objects, unless pandas made them up and the same objects are called otherwise."""
+    if others is None or (is_unlabelled(fitted.index) and len(fitted.index.symmetric_difference(others, sort=False))):
+        return None
+    return fitted.index
 
 
 def _in_order(values: Array, labels: pd.Index | None, wanted: pd.Index | None) -> Array:
