@@ -84,6 +84,7 @@ def test_features_are_turned_into_dissimilarities(rng):
     ("options", "message"),
     [
         ({"max_components": 0}, "max_components=0 must be an integer of at least 1"),
+        ({"max_components": 14}, "max_components=14 is too many for 14 objects"),
         ({"share": 0.0}, "share=0.0 must be above 0 and below 1"),
         ({"share": 1.5}, "share=1.5 must be above 0 and below 1"),
         ({"n_splits": 1}, "n_splits=1 must be an integer of at least 2"),

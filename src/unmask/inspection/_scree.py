@@ -52,7 +52,13 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    stress = [step.stress for step in _path(make_study(estimator, X, known, weights), most)]
+    study = make_study(estimator, X, known, weights)
+    if most > study.n - 1:
+        raise ValueError(
+            f"max_components={most} is too many for {study.n} objects, which fill at most {study.n - 1} dimensions; "
+            "lower it."
+        )
+    stress = [step.stress for step in _path(study, most)]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *(-np.diff(stress))]}, index=pd.RangeIndex(most + 1, name="n_components")
     )
@@ -128,7 +134,8 @@ def choose_n_components(
 
     A random share of the pairs is treated as missing and predicted by the fitted distances, for every number of
     dimensions, several times over. The choice is the smallest number whose error is within one standard error of the
-    lowest. Where nothing is left to find, it is 0.
+    lowest. Where nothing is left to find, it is 0. Errors in the known features are something to find: if these are
+    observed with noise, more dimensions are chosen than there are unknown features.
 
     Parameters
     ----------
