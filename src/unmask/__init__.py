@@ -12,7 +12,7 @@ from .checking import (
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
 )
-from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, SpectralMap
 from .problem import Cyclic, Nominal, Numeric, Ordinal, Spline
 
 __version__ = _version("unmask")
@@ -29,6 +29,7 @@ __all__ = [
     "Ordinal",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
+    "SpectralMap",
     "Spline",
     "__version__",
 ]

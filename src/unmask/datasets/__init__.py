@@ -2,6 +2,8 @@
 
 from ._car_brands import make_car_brands
 from ._kinship import load_kinship
+from ._motion import make_running_figure
+from ._robot import make_robot_wifi
 from ._texts import load_kjv_bible
 
-__all__ = ["load_kinship", "load_kjv_bible", "make_car_brands"]
+__all__ = ["load_kinship", "load_kjv_bible", "make_car_brands", "make_robot_wifi", "make_running_figure"]

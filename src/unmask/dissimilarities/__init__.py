@@ -1,19 +1,35 @@
 """Transformers that prescribe dissimilarities: any of them can be conditioned by an estimator behind it."""
 
+from ._drill import Drill, drill_path
+from ._entropy import MaximumEntropyUnfolding
 from ._geodesic import DisconnectedGraphWarning, Geodesic
+from ._kernel import KernelDissimilarity
+from ._laplacian import LaplacianEigenmaps
+from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
 from ._network import NetworkDissimilarity
 from ._similarities import similarity_to_dissimilarity
+from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
+from ._variance import MaximumVarianceUnfolding
 from ._words import UnknownWordWarning, WordDissimilarity
 
 __all__ = [
+    "AcyclicLocallyLinear",
     "DisconnectedGraphWarning",
+    "Drill",
+    "DuplicateObjectWarning",
     "Geodesic",
+    "KernelDissimilarity",
+    "LaplacianEigenmaps",
+    "LocallyLinear",
+    "MaximumEntropyUnfolding",
+    "MaximumVarianceUnfolding",
     "Metric",
     "NetworkDissimilarity",
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
+    "drill_path",
     "similarity_to_dissimilarity",
 ]

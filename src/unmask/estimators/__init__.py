@@ -3,5 +3,6 @@
 from ._conditional_classical import ConditionalClassicalMDS
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
+from ._spectral_map import SpectralMap
 
-__all__ = ["ConditionalClassicalMDS", "ConditionalIsomap", "ConditionalMDS"]
+__all__ = ["ConditionalClassicalMDS", "ConditionalIsomap", "ConditionalMDS", "SpectralMap"]

@@ -9,6 +9,7 @@ from ._correlations import (
     leak,
     recovery,
 )
+from ._gplvm import UnfinishedScoreWarning, gplvm_score
 from ._permutation import dimension_test, permutation_test
 from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
@@ -22,6 +23,7 @@ __all__ = [
     "ProcrustesComparison",
     "Stability",
     "Task",
+    "UnfinishedScoreWarning",
     "abs_correlations",
     "average_canonical_correlation",
     "bootstrap",
@@ -32,6 +34,7 @@ __all__ = [
     "dbrda_test",
     "dimension_test",
     "elbow",
+    "gplvm_score",
     "jackknife",
     "leak",
     "mds_then_regress",

@@ -1,0 +1,369 @@
+"""DRILL: a Gaussian random field whose graph is learned by an L1 penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from .._typing import Array, IntArray
+from ..checking import name_object, require_flag, require_integer, require_number, warn_user
+from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
+
+# |x| is smoothed to sqrt(x² + width²); the width shrinks by SHRINK from WIDEST (warm: from WARM) to NARROWEST.
+WIDEST, WARM, NARROWEST, SHRINK = 1.0, 0.01, 1e-5, 0.2
+# An entry below this many widths in size is taken for 0, and then tested for it.
+ZERO = 30.0
+SMALLEST_STEP = 1e-10
+# The matrix of second derivatives has this many rows at most (3 GB).
+MOST_ENTRIES = 20_000
+
+
+class Drill(SpectralDissimilarity):
+    """Dissimilarities from a sparse Gaussian random field over the objects.
+
+    The objects' features are taken for independent draws from one Gaussian over objects, whose precision ``P`` is 0
+    except between neighbours. P maximises ``logdet P - tr(S P) - penalty * sum_{i != j} |p_ij|``, with ``S = YY'/p`` of
+    the centred features Y; the penalty removes edges, so that the graph is learned. The covariance is ``p`` times the
+    inverse of P: without a penalty it agrees with ``YY'`` on the diagonal and on every edge.
+
+    Time grows with (N + edges) cubed and memory with its square (a Newton method on all entries): for a few hundred
+    objects with neighbours, or about a hundred with all pairs.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=6
+        Each object may be joined to this many nearest ones, and to all as near as the last of them; None: to all.
+    penalty : float, default=0.01
+        Weight of the L1 penalty, in units of `S` (mean squares of the centred features). 0 leaves all edges in; the
+        optimum then exists only if no group of objects that are all joined is larger than the number of features.
+    warm_start : bool, default=False
+        Start from the last fit if it had as many objects and the same candidates; see :func:`drill_path`.
+    tol : float, default=1e-6
+        Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
+    max_iter : int, default=200
+        Largest number of Newton steps.
+    metric : str or callable, default="euclidean"
+        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
+        count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    on_disconnected : {"join", "error"}, default="join"
+        What to do with a graph of neighbours that falls into parts: join them by the shortest edges between them, with
+        a warning that counts them, or raise an error.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+
+    Attributes
+    ----------
+    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data.
+    graph_ : scipy sparse array of shape (n_objects, n_objects)
+        The learned graph: pairs whose precision is not 0, with their dissimilarities in the data as lengths.
+    candidates_ : scipy sparse array of shape (n_objects, n_objects)
+        The graph of neighbours, from which it was learned.
+    precision_ : ndarray of shape (n_objects, n_objects)
+        P / p, exactly 0 where there is no edge.
+    covariance_ : ndarray of shape (n_objects, n_objects)
+        Its inverse.
+    objective_ : float
+        Value of the penalised likelihood at P.
+    violation_ : float
+        Largest violation of the optimality conditions, in the units of `tol`.
+    n_iter_ : int
+        Newton steps.
+    converged_ : bool
+        Whether `violation_` is below `tol`.
+    n_components_joined_ : int
+        Number of parts the neighbours alone leave; 1 if their graph was connected.
+
+    References
+    ----------
+    N. D. Lawrence, "A unifying probabilistic perspective for spectral dimensionality reduction", Journal of Machine
+    Learning Research 13, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities._drill import Drill
+    >>> X = np.random.default_rng(0).standard_normal((12, 30)).cumsum(axis=0)
+    >>> [Drill(None, penalty=penalty).fit(X).graph_.nnz // 2 for penalty in (0.05, 0.5, 20.0)]  # edges
+    [58, 35, 0]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 6,
+        *,
+        penalty: float = 0.01,
+        warm_start: bool = False,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        on_disconnected: str = "join",
+        dtype: str = "float64",
+    ) -> None:
+        super().__init__(
+            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
+        )
+        self.penalty = penalty
+        self.warm_start = warm_start
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_number("penalty", self.penalty, 0.0)
+        require_flag("warm_start", self.warm_start)
+        require_number("tol", self.tol, 0.0)
+        require_integer("max_iter", self.max_iter, 1)
+        if self.n_neighbors is None and self.penalty == 0:
+            raise ValueError(
+                "n_neighbors=None with penalty=0: a precision of all pairs is not determined, because centring takes "
+                "one dimension away; give n_neighbors, or a penalty above 0."
+            )
+
+    def _solve(self, squared: Array) -> Solution:
+        self.candidates_ = self.graph_
+        draws = 1 if self._precomputed else self.n_features_in_
+        S = covariance_of_distances(squared) / draws
+        scale = self._scale(S)
+        field = _Field.of(S / np.outer(scale, scale), edges(self.candidates_), float(self.penalty), scale)
+        start = self._start(field, scale)
+        x, self.n_iter_ = _maximise(field, start, start is not None, float(self.tol), int(self.max_iter))
+        self.violation_ = float(np.abs(field.steepest(x)).max())
+        self.converged_ = bool(self.violation_ <= self.tol)
+        if not self.converged_:
+            self._warn()
+        P = field.matrix(x) / np.outer(scale, scale)
+        self._unscaled = P
+        self.graph_ = _learned(P, squared)
+        K = field.inverse(x) * np.outer(scale, scale)
+        objective = -field.value(x, 0.0) - 2.0 * float(np.log(scale).sum())
+        return Solution(K * draws, P / draws, objective)
+
+    def _scale(self, S: Array) -> Array:
+        """Return the roots of S's diagonal: scaled by them the problem is well conditioned (S becomes correlations)."""
+        own = np.diagonal(S)
+        if own.min() <= 1e-12 * own.max():
+            raise ValueError(
+                f"{name_object(self._labels, int(np.argmin(own)))} is at the mean of all objects, where Drill leaves "
+                "it no variance and thus no finite precision; leave it out."
+            )
+        return np.asarray(np.sqrt(own))
+
+    def _start(self, field: _Field, scale: Array) -> Array | None:
+        """Return the last fit's entries where it may be started from."""
+        last = getattr(self, "_unscaled", None) if self.warm_start else None
+        if last is None or last.shape != field.C.shape:
+            return None
+        entries = (last * np.outer(scale, scale))[field.i, field.j]
+        return np.asarray(entries) if np.isfinite(field.value(entries, 0.0)) else None
+
+    def _warn(self) -> None:
+        warn_user(
+            f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation of "
+            f"{self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: with a "
+            "small one and many neighbours there may be no optimum.",
+            ConvergenceWarning,
+        )
+
+
+def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:
+    """Fit along a path of penalties, each fit started from the one before.
+
+    Parameters
+    ----------
+    drill : Drill
+        Its other parameters are used; it is not changed.
+    X : array-like
+        As in :meth:`Drill.fit`.
+    penalties : iterable of float
+        Fitted in this order; neighbouring values next to each other save most.
+
+    Returns
+    -------
+    list of Drill
+        One fitted transformer for each penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities._drill import Drill, drill_path
+    >>> X = np.random.default_rng(0).standard_normal((12, 30)).cumsum(axis=0)
+    >>> [fit.graph_.nnz // 2 for fit in drill_path(Drill(None), X, (20.0, 0.5, 0.05))]
+    [0, 35, 58]
+    """
+    fits: list[Drill] = []
+    for penalty in penalties:
+        fit = clone(drill).set_params(penalty=penalty, warm_start=True)
+        if fits:
+            fit._unscaled = fits[-1]._unscaled
+        fits.append(fit.fit(X))
+    return fits
+
+
+def _learned(P: Array, squared: Array) -> sp.csr_array:
+    i, j = np.nonzero(P)
+    apart = i != j
+    i, j = i[apart], j[apart]
+    return sp.csr_array((np.sqrt(squared[i, j]), (i, j)), shape=P.shape)
+
+
+@dataclass(frozen=True)
+class _Field:
+    """The penalised likelihood (negative) as a function of the free entries: the diagonal first, then the edges.
+
+    An edge stands for two entries of the matrix (``times`` = 2); its penalty counts both.
+    """
+
+    C: Array
+    i: IntArray
+    j: IntArray
+    times: Array
+    penalty: Array
+
+    @classmethod
+    def of(cls, C: Array, near: Any, penalty: float, scale: Array) -> _Field:
+        n, (i, j) = len(C), near
+        if n + len(i) > MOST_ENTRIES:
+            raise ValueError(
+                f"{n} objects and {len(i)} edges are {n + len(i)} unknowns, and Drill solves for {MOST_ENTRIES} at "
+                "most; lower n_neighbors, or take a sample of the objects."
+            )
+        own = np.arange(n)
+        return cls(
+            C,
+            np.concatenate([own, i]),
+            np.concatenate([own, j]),
+            np.concatenate([np.ones(n), np.full(len(i), 2.0)]),
+            np.concatenate([np.zeros(n), 2.0 * penalty / (scale[i] * scale[j])]),
+        )
+
+    def matrix(self, x: Array) -> Array:
+        P = np.zeros_like(self.C)
+        P[self.i, self.j] = P[self.j, self.i] = x
+        return P
+
+    def inverse(self, x: Array) -> Array:
+        W = cho_solve(cho_factor(self.matrix(x), lower=True), np.eye(len(self.C)))
+        return np.asarray((W + W.T) / 2)
+
+    def value(self, x: Array, width: float) -> float:
+        """Return what is minimised, infinite where the matrix is not positive definite."""
+        try:
+            root = np.linalg.cholesky(self.matrix(x))
+        except np.linalg.LinAlgError:
+            return np.inf
+        likelihood = 2.0 * np.log(np.diagonal(root)).sum() - (self.times * self.C[self.i, self.j]) @ x
+        return float(self.penalty @ np.sqrt(x * x + width * width) - likelihood)
+
+    def gradient(self, W: Array) -> Array:
+        """Return the gradient without the penalty, given the inverse."""
+        return np.asarray(self.times * (self.C - W)[self.i, self.j])
+
+    def curvature(self, W: Array, free: IntArray) -> Array:
+        """Return the second derivatives without the penalty: ``tr(W E_a W E_b)`` for entries a and b."""
+        i, j, times = self.i[free], self.j[free], self.times[free]
+        H = W[np.ix_(i, i)] * W[np.ix_(j, j)] + W[np.ix_(i, j)] * W[np.ix_(j, i)]
+        H *= 0.5 * np.outer(times, times)
+        return np.asarray(H)
+
+    def steepest(self, x: Array) -> Array:
+        """Return the subgradient of least size: 0 at the optimum and nowhere else."""
+        g = self.gradient(self.inverse(x))
+        at_zero = np.sign(g) * np.maximum(np.abs(g) - self.penalty, 0.0)
+        return np.where(x != 0, g + self.penalty * np.sign(x), at_zero)
+
+
+def _maximise(field: _Field, start: Array | None, warm: bool, tol: float, max_iter: int) -> tuple[Array, int]:
+    """Return the optimal entries and the number of Newton steps."""
+    x = (field.i == field.j).astype(np.float64) if start is None else start
+    steps = 0
+    if field.penalty.any():
+        x, width, steps = _smoothed(field, x, WARM if warm else WIDEST, max_iter)
+        x = np.where((field.penalty > 0) & (np.abs(x) < ZERO * width), 0.0, x)
+    return _polished(field, x, tol, steps, max_iter)
+
+
+def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Array, float, int]:
+    """Minimise with |x| smoothed ever less, by Newton steps that carry the penalty's slope ``q`` as an unknown.
+
+    Plain Newton steps on sqrt(x² + width²) need hundreds of iterations when the width is small, and coordinate descent
+    thousands of sweeps, as near objects are almost collinear. Linearising ``q sqrt(x² + width²) = x`` instead needs
+    three or four steps for each width.
+    """
+    q = x / np.sqrt(x * x + width * width)
+    every = np.arange(len(x))
+    steps = 0
+    while steps < max_iter:
+        steps += 1
+        W, r = field.inverse(x), np.sqrt(x * x + width * width)
+        gradient = field.gradient(W) + field.penalty * x / r
+        H = field.curvature(W, every)
+        bend = np.maximum(1.0 - q * x / r, 1e-8)
+        H[every, every] += field.penalty / r * bend
+        move = -_solved(H, gradient)
+        promised = float(gradient @ move)
+        q = np.clip((x + bend * move) / r, -1.0, 1.0)
+        x = x + _length(field, x, move, width, promised) * move
+        if -promised < max(0.1 * width, 1e-9):
+            if width < NARROWEST:
+                break
+            width *= SHRINK
+    return x, width, steps
+
+
+def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) -> tuple[Array, int]:
+    """Minimise exactly, entries keeping their signs; entries at 0 come in once those in use are settled."""
+    while steps < max_iter:
+        slope = field.steepest(x)
+        if np.abs(slope).max() <= tol:
+            break
+        used = (x != 0) | (field.penalty == 0)
+        settled = np.abs(slope[used]).max() <= tol
+        free = np.flatnonzero(used | (np.abs(slope) > tol) if settled else used)
+        sign = np.where(x != 0, np.sign(x), -np.sign(slope))
+        move = np.zeros(len(x))
+        move[free] = -_solved(field.curvature(field.inverse(x), free), slope[free])
+        better = _within_signs(field, x, move, sign)
+        if better is None:
+            break
+        x, steps = better, steps + 1
+    return x, steps
+
+
+def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:
+    """Return a better place along a step, entries that would change sign at 0; None if there is none."""
+    before, length = field.value(x, 0.0), 1.0
+    while length > SMALLEST_STEP:
+        place = x + length * move
+        place = np.where((field.penalty > 0) & (place * sign < 0), 0.0, place)
+        if field.value(place, 0.0) < before:
+            return np.asarray(place)
+        length /= 2.0
+    return None
+
+
+def _length(field: _Field, x: Array, move: Array, width: float, promised: float) -> float:
+    """Return how far to go along a step: all the way, or as far as it takes to get a share of what it promised."""
+    before, length = field.value(x, width), 1.0
+    rounding = 1e-12 * abs(before)
+    while (
+        length > SMALLEST_STEP and field.value(x + length * move, width) > before + 1e-4 * length * promised + rounding
+    ):
+        length /= 2.0
+    return length
+
+
+def _solved(H: Array, g: Array) -> Array:
+    """Return ``H⁻¹ g``; H is positive definite, up to rounding where objects nearly coincide."""
+    H[np.diag_indices_from(H)] *= 1.0 + 1e-12
+    return np.asarray(cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), g))

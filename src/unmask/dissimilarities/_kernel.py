@@ -1,0 +1,130 @@
+"""Dissimilarities of a kernel: distances in its feature space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import Array
+from ..checking import require_choice, with_labels
+from ._base import DTYPES, DissimilarityTransformer
+
+# Squared distances this far below 0, relative to the largest, are not rounding.
+ROUNDING = 1e-9
+
+
+class KernelDissimilarity(DissimilarityTransformer):
+    """Distances between objects in the feature space of a kernel; their classical map is kernel PCA.
+
+    ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)`` for a positive semi-definite kernel k. Time and memory grow with N squared.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        As in :func:`sklearn.metrics.pairwise.pairwise_kernels`: ``"linear"``, ``"poly"``, ``"rbf"``, ``"laplacian"``,
+        ``"cosine"`` …, or a function of two rows.
+    kernel_params : dict, optional
+        Further arguments of the kernel, for example ``{"gamma": 0.1}``.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+
+    Attributes
+    ----------
+    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        Distances in feature space.
+    covariance_ : ndarray of shape (n_objects, n_objects)
+        The kernel between the objects (not centred). There is no graph and no objective.
+
+    References
+    ----------
+    B. Schölkopf, A. Smola and K.-R. Müller, "Nonlinear component analysis as a kernel eigenvalue problem", Neural
+    Computation, 1998.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities import KernelDissimilarity
+    >>> points = np.array([[0.0], [1.0], [9.0]])
+    >>> KernelDissimilarity("rbf", kernel_params={"gamma": 1.0}).fit_transform(points)[0].round(2)
+    array([0.  , 1.12, 1.41])
+    """
+
+    def __init__(
+        self, kernel: Any = "rbf", *, kernel_params: dict[str, Any] | None = None, dtype: str = "float64"
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.dtype = dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = [self.dtype]
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> KernelDissimilarity:
+        """Compute the kernel between all objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features)
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : KernelDissimilarity
+        """
+        require_choice("dtype", self.dtype, DTYPES)
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+            raise ValueError(
+                "kernel='precomputed' is not offered, since new objects would need their kernel with themselves; turn "
+                "the table into dissimilarities by similarity_to_dissimilarity."
+            )
+        self._labels = self._labels_of(X)
+        self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        K = self._kernel(self._fit_X, self._fit_X)
+        own = np.diagonal(K)
+        squared = own[:, None] - (K + K.T) + own[None, :]
+        np.fill_diagonal(squared, 0.0)
+        self._fit_own = own.copy()
+        self.covariance_ = K.astype(self.dtype, copy=False)
+        self.dissimilarities_ = self._roots(squared)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of new objects to the fitted ones in feature space; exact.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_objects)
+        """
+        check_is_fitted(self)
+        new = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        own = np.array([self._kernel(row[None, :], row[None, :])[0, 0] for row in new])
+        squared = own[:, None] - 2 * self._kernel(new, self._fit_X) + self._fit_own[None, :]
+        # Products of rows leave equal objects apart by rounding, of which a root makes much.
+        for row, values in enumerate(new):
+            squared[row, (self._fit_X == values).all(axis=1)] = 0.0
+        labelled: Array = with_labels(self, self._roots(squared), self._labels_of(X))
+        return labelled
+
+    def _kernel(self, A: Array, B: Array) -> Array:
+        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
+        params = self.kernel_params or {}
+        return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **params), dtype=np.float64)
+
+    def _roots(self, squared: Array) -> Array:
+        """Return the roots; raise where a square is negative beyond rounding."""
+        if squared.min() < -ROUNDING * np.abs(squared).max():
+            raise ValueError(
+                f"kernel={self.kernel!r} gives a negative squared distance ({squared.min():g}), so it is not positive "
+                "semi-definite; choose another kernel or other kernel_params."
+            )
+        return np.sqrt(np.maximum(squared, 0.0)).astype(self.dtype, copy=False)

@@ -1,0 +1,115 @@
+"""Laplacian eigenmaps: near objects are held together by springs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import require_choice, require_flag, require_number
+from ._spectral import Solution, SpectralDissimilarity, edges, inverse_of_laplacian, laplacian
+
+
+class LaplacianEigenmaps(SpectralDissimilarity):
+    """Dissimilarities whose classical map is that of Laplacian eigenmaps.
+
+    Near objects are joined by edges of equal weight, or of weights that fall with their distance. The covariance is the
+    pseudo-inverse of the graph's Laplacian; the squared dissimilarity of two objects is then their *resistance*, if
+    edges are wires, and in proportion to the time a random walk takes from one to the other and back. Lengths of
+    edges count only through their weights: the unit of the dissimilarities is not that of the data.
+
+    Time grows with N cubed (one Cholesky decomposition), memory with N squared.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=6
+        Each object is joined to this many nearest ones, and to all as near as the last of them; None joins all pairs.
+    weights : {"constant", "rbf"}, default="constant"
+        Weights of the edges: 1, or ``exp(-gamma * d**2)``.
+    gamma : float, optional
+        For ``weights="rbf"``; by default 1 / the median squared length of the edges.
+    normalized : bool, default=True
+        Weight objects by their degrees in the map, as the normalised Laplacian does. The dissimilarities are the same;
+        :class:`unmask.SpectralMap` reads `masses_`.
+    metric : str or callable, default="euclidean"
+        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    on_disconnected : {"join", "error"}, default="join"
+        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
+        that counts them, or raise an error.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+
+    Attributes
+    ----------
+    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        Roots of the resistances.
+    graph_ : scipy sparse array of shape (n_objects, n_objects)
+        The neighbourhood graph, symmetric, with lengths of edges.
+    precision_ : ndarray of shape (n_objects, n_objects)
+        The Laplacian (not normalised).
+    covariance_ : ndarray of shape (n_objects, n_objects)
+        Its pseudo-inverse.
+    masses_ : ndarray of shape (n_objects,)
+        Degrees of the objects (sums of weights), or ones if not `normalized`.
+    objective_ : float
+        Sum over edges of weight times squared length: what the data would cost as a map of themselves.
+    n_components_joined_ : int
+        Number of parts the neighbours alone leave; 1 if the graph was connected.
+
+    References
+    ----------
+    M. Belkin and P. Niyogi, "Laplacian eigenmaps for dimensionality reduction and data representation", Neural
+    Computation, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities import LaplacianEigenmaps
+    >>> line = np.arange(5.0)[:, None]
+    >>> (LaplacianEigenmaps(n_neighbors=1).fit_transform(line)[0] ** 2).round(2)  # unit resistances in a row
+    array([0., 1., 2., 3., 4.])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 6,
+        *,
+        weights: str = "constant",
+        gamma: float | None = None,
+        normalized: bool = True,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        on_disconnected: str = "join",
+        dtype: str = "float64",
+    ) -> None:
+        super().__init__(
+            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
+        )
+        self.weights = weights
+        self.gamma = gamma
+        self.normalized = normalized
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_choice("weights", self.weights, ("constant", "rbf"))
+        require_flag("normalized", self.normalized)
+        if self.gamma is not None:
+            require_number("gamma", self.gamma, 0.0)
+
+    def _solve(self, squared: Array) -> Solution:
+        i, j = edges(self.graph_)
+        weights = self._weights(squared[i, j])
+        L = laplacian(i, j, weights, len(squared))
+        self.masses_ = np.array(np.diagonal(L) if self.normalized else np.ones(len(L)), dtype=self.dtype)
+        K, _ = inverse_of_laplacian(L)
+        return Solution(K, L, float(weights @ squared[i, j]))
+
+    def _weights(self, lengths: Array) -> Array:
+        """Return the weights of edges of these squared lengths."""
+        if self.weights == "constant":
+            return np.ones(len(lengths))
+        median = float(np.median(lengths[lengths > 0]))
+        return np.asarray(np.exp(-(1.0 / median if self.gamma is None else self.gamma) * lengths))

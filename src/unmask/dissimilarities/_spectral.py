@@ -1,0 +1,341 @@
+"""What the spectral family shares: graph, covariance, dissimilarities, and the rule for new objects.
+
+Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; what it hands on
+is ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._typing import Array, IntArray
+from ..checking import (
+    align_columns,
+    check_dissimilarities,
+    new_rows,
+    numbers,
+    require_choice,
+    require_integer,
+    warn_user,
+    with_labels,
+)
+from ..graphs import components, graph_from_dissimilarities, join_components
+from ..kernels import Workers, resolve_threads
+from ._base import DTYPES, DissimilarityTransformer
+from ._geodesic import DisconnectedGraphWarning
+
+# Squared lengths of edges are raised to this share of their median: an edge of length 0 has no finite precision.
+FLOOR = 1e-3
+# Ridge of the weights that place a new object among its neighbours, relative to their mean squared distance from it.
+RIDGE = 1e-3
+
+
+class DuplicateObjectWarning(UserWarning):
+    """Some neighbours are so near each other that their dissimilarity was raised."""
+
+
+class Solution(NamedTuple):
+    """What a method found; dissimilarities follow from the covariance."""
+
+    covariance: Array
+    precision: Array | None
+    objective: float
+
+
+class SpectralDissimilarity(DissimilarityTransformer):
+    """Base of the spectral methods; a subclass writes ``_solve``.
+
+    ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
+    or dissimilarities, builds ``graph_`` and calls ``_solve(squared)`` with the N x N squared dissimilarities.
+    This returns a :class:`Solution`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method has
+    none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
+    ``edges(self.graph_)`` lists the undirected edges, and ``covariance_of_distances``, ``squared_distances`` and
+    ``inverse_of_laplacian`` convert.
+
+    Parameters are those of every method: an `n_neighbors` of None joins all pairs.
+    """
+
+    graph_: sp.csr_array
+    covariance_: Array
+    precision_: Array | None
+    objective_: float
+    n_components_joined_: int
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 6,
+        *,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        on_disconnected: str = "join",
+        dtype: str = "float64",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.metric_params = metric_params
+        self.on_disconnected = on_disconnected
+        self.dtype = dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.positive_only = self._precomputed
+        tags.transformer_tags.preserves_dtype = [self.dtype]
+        return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the graph and find the covariance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
+            Features, or dissimilarities with ``metric="precomputed"`` (none may be missing).
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        D = self._read(X)
+        self.graph_ = self._connected(self._neighbours(D), D)
+        solution = self._solve(D**2)
+        self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
+        self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
+        self.objective_ = float(solution.objective)
+        self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
+
+        A new object is placed at a weighted mean of its nearest fitted objects, with the weights that reconstruct it
+        best in the data (those of locally linear embedding, negative ones allowed); a fitted object has the
+        dissimilarities found in the fit. A new object far from all fitted ones is therefore placed among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or (n_new, n_objects)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_objects)
+        """
+        check_is_fitted(self)
+        if self._precomputed:
+            X = new_rows(X, self._labels, self.n_features_in_)
+        lengths = self._read_new(X)
+        D = np.empty(lengths.shape, dtype=self.dtype)
+        for row, length in enumerate(lengths):
+            same = np.flatnonzero(length == 0)
+            D[row] = self.dissimilarities_[same[0]] if len(same) else self._between_neighbours(length)
+        labelled: Array = with_labels(self, D, self._labels_of(X))
+        return labelled
+
+    def _solve(self, squared: Array) -> Solution:
+        """Return the covariance for the squared dissimilarities and ``self.graph_``."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        if self.n_neighbors is not None:
+            require_integer("n_neighbors", self.n_neighbors, 1)
+        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
+        require_choice("dtype", self.dtype, DTYPES)
+
+    # ---- reading
+
+    def _read(self, X: Any) -> Array:
+        """Return the dissimilarities among all objects in double precision."""
+        if self._precomputed:
+            D = self._read_square(X)
+        else:
+            self._labels = self._labels_of(X)
+            self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+            D = self._distances(self._fit_X, self._fit_X)
+        if self.n_neighbors is not None and self.n_neighbors >= len(D):
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} but there are n_samples={len(D)} objects; "
+                f"an object has at most {len(D) - 1} neighbours."
+            )
+        if not D.any():
+            raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
+        return D
+
+    def _read_square(self, X: Any) -> Array:
+        with Workers(resolve_threads(None)) as workers:
+            checked = check_dissimilarities(X, symmetrize=None, workers=workers)
+        if checked.missing:
+            raise ValueError(
+                f"{checked.missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
+                "fill them, or put Geodesic(metric='precomputed') before it."
+            )
+        self._labels, self.n_features_in_ = checked.labels, checked.n
+        D = np.array(checked.values, dtype=np.float64)
+        np.fill_diagonal(D, 0.0)
+        self._fit_X = D
+        return D
+
+    def _read_new(self, X: Any) -> Array:
+        """Return the dissimilarities of new objects to the fitted ones as they are in the data."""
+        if not self._precomputed:
+            return self._distances(validate_data(self, X, dtype=[np.float64, np.float32], reset=False), self._fit_X)
+        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
+        if values.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input: one dissimilarity to each fitted object."
+            )
+        if not np.isfinite(values).all() or np.any(values < 0):
+            raise ValueError("Negative values in data, or missing or infinite ones: new dissimilarities must be >= 0.")
+        return np.asarray(values, dtype=np.float64)
+
+    def _distances(self, A: Array, B: Array) -> Array:
+        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
+        if isinstance(self.metric, str) and self.metric == "euclidean" and not self.metric_params:
+            return np.asarray(cdist(A, B))  # from differences, not products of rows: equal rows are at exactly 0
+        return np.asarray(pairwise_distances(A, B, metric=self.metric, **(self.metric_params or {})))
+
+    # ---- graph
+
+    def _neighbours(self, D: Array) -> sp.csr_array:
+        if self.n_neighbors is None:
+            return graph_from_dissimilarities(D, n_neighbors=None, radius=None, mutual=False)
+        return graph_from_dissimilarities(D, n_neighbors=int(self.n_neighbors), radius=None, mutual=False)
+
+    def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
+        """Return the graph with its parts joined, or raise."""
+        self.n_components_joined_ = components(graph)[0]
+        if self.n_components_joined_ == 1:
+            return graph
+        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
+        if self.on_disconnected == "error":
+            raise ValueError(f"{parts}; raise n_neighbors, or pass on_disconnected='join'.")
+        warn_user(
+            f"{parts}, which were joined by the shortest edges between them; raise n_neighbors to avoid it.",
+            DisconnectedGraphWarning,
+        )
+        return join_components(graph, lambda rows: D[rows])
+
+    # ---- new objects
+
+    def _between_neighbours(self, length: Array) -> Array:
+        """Return the dissimilarities of the weighted mean of an object's neighbours to all fitted objects."""
+        near = nearest(length, min(self.n_neighbors or len(length), len(length)))
+        among = self._fit_X[np.ix_(near, near)] if self._precomputed else self._distances(*[self._fit_X[near]] * 2)
+        weights, _ = reconstruction(length[near] ** 2, among**2, RIDGE)
+        K = self.covariance_
+        own = weights @ K[np.ix_(near, near)] @ weights
+        return np.asarray(np.sqrt(np.maximum(own - 2 * weights @ K[near] + np.diagonal(K), 0.0)))
+
+
+# ---- graphs and neighbours
+
+
+class Edges(NamedTuple):
+    """The undirected edges ``i < j`` of a graph."""
+
+    i: IntArray
+    j: IntArray
+
+
+def edges(graph: sp.csr_array) -> Edges:
+    """Return the undirected edges of a symmetric graph, edges of length 0 included."""
+    stored = graph.tocoo()
+    i, j = stored.coords
+    once = i < j
+    return Edges(i[once], j[once])
+
+
+def nearest(length: Array, n_neighbors: int) -> IntArray:
+    """Return the objects no farther than the k-th nearest, nearest first."""
+    bound = np.partition(length, n_neighbors - 1)[n_neighbors - 1]
+    near = np.flatnonzero((length <= bound) & np.isfinite(length))
+    return np.asarray(near[np.argsort(length[near], kind="stable")])
+
+
+def raised(values: Array, what: str = "edges join objects that are equal or nearly so; their squared lengths") -> Array:
+    """Return squares of which none is below a small share of the median; warn of those that were raised."""
+    if not values.any():
+        raise ValueError(f"all {len(values)} {what} are 0; there is nothing to unfold, so change n_neighbors.")
+    floor = FLOOR * float(np.median(values[values > 0]))
+    low = int(np.sum(values < floor))
+    if low:
+        warn_user(
+            f"{low} of {len(values)} {what} were raised to {FLOOR:g} of the median. Merge duplicates to avoid it.",
+            DuplicateObjectWarning,
+        )
+    return np.maximum(values, floor)
+
+
+def reconstruction(to_object: Array, among: Array, ridge: float) -> tuple[Array, float]:
+    """Return the weights (sum 1) that best reconstruct an object from its neighbours, and the squared error left.
+
+    From squared distances alone: ``c_jk = (d_0j + d_0k - d_jk) / 2`` are the products of the neighbours seen from the
+    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is relative to the mean of C's diagonal.
+    """
+    C = (to_object[:, None] + to_object[None, :] - among) / 2
+    if not to_object.any():  # all neighbours equal the object: any weights do
+        return np.full(len(C), 1.0 / len(C)), 0.0
+    bare = C.copy()
+    C[np.diag_indices_from(C)] += ridge * np.trace(C) / len(C)
+    try:
+        weights = np.linalg.solve(C, np.ones(len(C)))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"ridge={ridge / len(C):g} leaves the weights of an object with {len(C)} neighbours undetermined; raise it "
+            "(0.001 is customary), or pass ridge='auto'."
+        ) from None
+    weights /= weights.sum()
+    return weights, max(float(weights @ bare @ weights), 0.0)
+
+
+# ---- covariances and distances
+
+
+def squared_distances(K: Array) -> Array:
+    """Return ``k_ii - 2 k_ij + k_jj``: symmetric, 0 on the diagonal, nothing below 0."""
+    own = np.diagonal(K)
+    squared = own[:, None] - (K + K.T) + own[None, :]
+    np.maximum(squared, 0.0, out=squared)
+    np.fill_diagonal(squared, 0.0)
+    return np.asarray(squared)
+
+
+def covariance_of_distances(squared: Array) -> Array:
+    """Return the centred covariance with these squared distances (double centring)."""
+    means = squared.mean(axis=0)
+    return np.asarray(-0.5 * (squared - means[:, None] - means[None, :] + means.mean()))
+
+
+def laplacian(i: IntArray, j: IntArray, weights: Array, n: int) -> Array:
+    """Return the dense Laplacian of undirected weighted edges, each given once."""
+    L = np.zeros((n, n))
+    L[i, j] = L[j, i] = -weights
+    L[np.diag_indices(n)] = -L.sum(axis=1)
+    return L
+
+
+def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
+    """Return the pseudo-inverse of a connected Laplacian, and the logarithm of the product of its other eigenvalues.
+
+    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one: a Cholesky decomposition inverts it, where a
+    pseudo-inverse would take an eigendecomposition. c is of the size of L, so that nothing is lost to rounding.
+    """
+    n = len(L)
+    size = float(np.trace(L)) / n
+    factor = cho_factor(L + size / n, lower=True, check_finite=False)
+    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor[0])))) - np.log(size)
+    K = cho_solve(factor, np.eye(n), check_finite=False)
+    return np.asarray((K + K.T) / 2 - 1.0 / (n * size)), float(log_determinant)

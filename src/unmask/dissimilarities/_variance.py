@@ -1,0 +1,235 @@
+"""Maximum variance unfolding: pull objects as far apart as near ones allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from .._typing import Array, IntArray
+from ..checking import require_flag, require_integer, require_number, warn_user
+from ..graphs import shortest_paths
+from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
+
+# L-BFGS steps for each set of multipliers, pairs it remembers, and by how much the penalty grows.
+INNER, MEMORY, GROWTH = 500, 20, 4.0
+# The penalty grows unless the violation fell to this share.
+ENOUGH = 0.25
+# Rounds without a tenth less violation than the best before the search is given up: the rank is too low.
+PATIENCE = 5
+
+
+class MaximumVarianceUnfolding(SpectralDissimilarity):
+    """Dissimilarities of objects pulled apart while near ones keep theirs.
+
+    The covariance has the largest trace (total variance) among those that keep the dissimilarities of all neighbours
+    and, with ``angles``, of all pairs that share a neighbour. Instead of the N x N semidefinite programme, N x `rank`
+    coordinates are sought whose products are the covariance, by an augmented Lagrangian that starts from the map of
+    shortest paths.
+
+    Time grows with the number of kept pairs times `rank`, for some thousand steps (N = 1000: seconds), plus N cubed for
+    the start; memory with N squared for the result.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=6
+        Each object is joined to this many nearest ones, and to all as near as the last of them; None keeps all pairs.
+    angles : bool, default=True
+        Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
+    rank : int, default=10
+        Dimensions of the coordinates. Data of many dimensions may need more to keep all dissimilarities.
+    tol : float, default=1e-3
+        Largest violation: root mean squared error of the kept squared dissimilarities relative to their root mean
+        square.
+    max_iter : int, default=30
+        Largest number of updates of the multipliers.
+    metric : str or callable, default="euclidean"
+        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    on_disconnected : {"join", "error"}, default="join"
+        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
+        that counts them, or raise an error.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the result; float32 takes half the memory.
+
+    Attributes
+    ----------
+    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+    graph_ : scipy sparse array of shape (n_objects, n_objects)
+        The neighbourhood graph, symmetric, with lengths of edges.
+    covariance_ : ndarray of shape (n_objects, n_objects)
+        Products of the coordinates; centred.
+    precision_ : ndarray of shape (n_objects, n_objects)
+        Laplacian of the multipliers (the tensions of the kept pairs); ``precision_ @ covariance_ = covariance_`` at the
+        optimum. Where the kept pairs leave no freedom (often with ``angles``) the tensions are not determined and grow
+        without bound as `tol` falls; read them with ``angles=False`` only.
+    multipliers_ : scipy sparse array of shape (n_objects, n_objects)
+        A multiplier for each kept pair.
+    objective_ : float
+        The total variance (trace of `covariance_`).
+    violation_ : float
+        See `tol`.
+    n_iter_ : int
+        Updates of the multipliers.
+    converged_ : bool
+        Whether `violation_` is at most `tol`.
+    n_components_joined_ : int
+        Number of parts the neighbours alone leave; 1 if the graph was connected.
+
+    References
+    ----------
+    K. Q. Weinberger, F. Sha and L. K. Saul, "Learning a kernel matrix for nonlinear dimensionality reduction", ICML
+    2004. S. Burer and R. D. C. Monteiro, "A nonlinear programming algorithm for solving semidefinite programs via
+    low-rank factorization", Mathematical Programming 95, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities._variance import MaximumVarianceUnfolding
+    >>> stairs = np.column_stack([np.arange(1, 11) // 2, np.arange(10) // 2])
+    >>> D = MaximumVarianceUnfolding(n_neighbors=1, angles=False).fit_transform(stairs)
+    >>> D[0, -1].round(1).item()  # nine steps of length 1 in a row
+    9.0
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | None = 6,
+        *,
+        angles: bool = True,
+        rank: int = 10,
+        tol: float = 1e-3,
+        max_iter: int = 30,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        on_disconnected: str = "join",
+        dtype: str = "float64",
+    ) -> None:
+        super().__init__(
+            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
+        )
+        self.angles = angles
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        require_flag("angles", self.angles)
+        require_integer("rank", self.rank, 1)
+        require_number("tol", self.tol, 0.0)
+        require_integer("max_iter", self.max_iter, 1)
+
+    def _solve(self, squared: Array) -> Solution:
+        kept = _Kept.of(self.graph_, squared, self.angles)
+        start = _start(self.graph_, int(self.rank)) / np.sqrt(kept.unit)
+        R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, float(self.tol), int(self.max_iter))
+        self.converged_ = bool(self.violation_ <= self.tol)
+        if not self.converged_:
+            self._warn()
+        n = len(R)
+        ends = np.concatenate([kept.i, kept.j]), np.concatenate([kept.j, kept.i])
+        self.multipliers_ = sp.csr_array((np.tile(multipliers, 2), ends), shape=(n, n))
+        L = -self.multipliers_.toarray()
+        L[np.diag_indices(n)] -= L.sum(axis=1)
+        K = kept.unit * (R @ R.T)
+        return Solution(K, L, float(np.trace(K)))
+
+    def _warn(self) -> None:
+        warn_user(
+            f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) with a "
+            f"relative violation of {self.violation_:.2g} (tol={self.tol:g}); raise rank={self.rank}, pass "
+            "angles=False, or raise tol.",
+            ConvergenceWarning,
+        )
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The pairs whose squared dissimilarities are kept, in units of their mean."""
+
+    i: IntArray
+    j: IntArray
+    target: Array
+    unit: float
+    differences: sp.csr_array  # pairs x objects: +1 and -1
+    sums: sp.csr_array  # its transpose
+
+    @classmethod
+    def of(cls, graph: sp.csr_array, squared: Array, angles: bool) -> _Kept:
+        joined = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+        i, j = (np.asarray(end) for end in edges(joined + joined @ joined if angles else joined))
+        target = squared[i, j]
+        unit = float(target.mean())
+        pair, ones = np.arange(len(i)), np.ones(len(i))
+        places = np.concatenate([pair, pair]), np.concatenate([i, j])
+        A = sp.csr_array((np.concatenate([ones, -ones]), places), shape=(len(i), len(squared)))
+        return cls(i, j, target / unit, unit, A, sp.csr_array(A.T))
+
+    def excess(self, R: Array) -> tuple[Array, Array]:
+        """Return the differences of coordinates and by how much their squares exceed those to be kept."""
+        apart = self.differences @ R
+        return apart, np.einsum("er,er->e", apart, apart) - self.target
+
+
+def _start(graph: sp.csr_array, rank: int) -> Array:
+    """Return the classical map of the shortest paths, with a trace of noise where it has no extent.
+
+    At exactly 0 a coordinate has no gradient and would stay there.
+    """
+    B = covariance_of_distances(shortest_paths(graph) ** 2)
+    n = len(B)
+    rank = min(rank, n)
+    values, vectors = eigh(B, subset_by_index=(n - rank, n - 1))
+    R = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
+    noise = np.random.default_rng(0).standard_normal(R.shape)
+    return np.asarray(R + 1e-3 * np.sqrt(np.mean(graph.data**2)) * noise)
+
+
+def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
+    """Maximise the variance by an augmented Lagrangian; return coordinates, multipliers, violation and updates.
+
+    At the optimum the multipliers times the targets sum to the variance. Their mean sets the size of the penalty at the
+    start: with one much smaller the coordinates fly apart first, and most of the time goes into bringing them back.
+    """
+    size = float(np.sum((R - R.mean(axis=0)) ** 2)) / len(kept.target)
+    multipliers, penalty = np.full(len(kept.target), size), 10.0 * size
+    best, stale, norm = np.inf, 0, float(np.linalg.norm(kept.target))
+    updates, violation = 0, np.inf
+    while updates < max_iter:
+        updates += 1
+        R = _inner(kept, R, multipliers, penalty)
+        _, excess = kept.excess(R)
+        multipliers = multipliers + penalty * excess
+        violation = float(np.linalg.norm(excess)) / norm
+        stale = 0 if violation < 0.9 * best else stale + 1
+        if violation <= tol or stale == PATIENCE:
+            break
+        if violation > ENOUGH * best:
+            penalty *= GROWTH
+        best = min(best, violation)
+    return R, multipliers, violation, updates
+
+
+def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:
+    """Return centred coordinates that minimise the augmented Lagrangian."""
+    shape = R.shape
+
+    def lagrangian(flat: Array) -> tuple[float, Array]:
+        R = flat.reshape(shape)
+        R = R - R.mean(axis=0)
+        apart, excess = kept.excess(R)
+        tension = multipliers + penalty * excess
+        gradient = 2.0 * (kept.sums @ (tension[:, None] * apart) - R)
+        value = -np.sum(R * R) + multipliers @ excess + 0.5 * penalty * (excess @ excess)
+        return float(value), gradient.ravel()
+
+    options = {"maxiter": INNER, "maxfun": 2 * INNER, "maxcor": MEMORY, "ftol": 1e-15, "gtol": 1e-7}
+    found = minimize(lagrangian, R.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+    return np.asarray(found - found.mean(axis=0))

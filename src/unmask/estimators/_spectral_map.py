@@ -1,0 +1,159 @@
+"""The classical map of any dissimilarities: the last stage of every spectral method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array
+from ..checking import is_pandas, require_integer, with_labels
+from ..dissimilarities import Metric
+from ..solvers import axis_signs
+
+
+class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Classical scaling of the dissimilarities that a transformer prescribes.
+
+    With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
+    linear embedding, maximum entropy unfolding and so on. For what known features leave, put a conditional estimator
+    behind the transformer instead: ``make_pipeline(transformer, ConditionalMDS(metric="precomputed"))``.
+
+    Squared dissimilarities are double-centred, and the map is the leading eigenvectors times the roots of their
+    eigenvalues. Where the transformer has `masses_` (:class:`~unmask.dissimilarities.LaplacianEigenmaps`), objects are
+    weighted by them. Besides what the transformer costs, time grows with N cubed, memory with N squared.
+
+    Parameters
+    ----------
+    dissimilarity : transformer, optional
+        Returns dissimilarities by ``fit_transform``; it is cloned. By default Euclidean distances, and the map is that
+        of principal components.
+    n_components : int, default=2
+        Dimensions of the map.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_objects, n_components)
+        The map. An axis with a negative eigenvalue is zero.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Leading eigenvalues of the double-centred squared dissimilarities.
+    dissimilarity_ : transformer
+        The fitted transformer.
+    n_features_in_ : int
+        Number of columns seen in the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask import SpectralMap
+    >>> from unmask.dissimilarities import MaximumEntropyUnfolding
+    >>> angle = np.linspace(0, 5, 40)
+    >>> curve = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> line = SpectralMap(MaximumEntropyUnfolding(n_neighbors=3), n_components=1).fit_transform(curve)
+    >>> bool((np.diff(line[:, 0]) < 0).all() or (np.diff(line[:, 0]) > 0).all())  # unrolled
+    True
+    """
+
+    def __init__(self, dissimilarity: Any = None, n_components: int = 2) -> None:
+        self.dissimilarity = dissimilarity
+        self.n_components = n_components
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = Metric() if self.dissimilarity is None else self.dissimilarity
+        if hasattr(inner, "__sklearn_tags__"):
+            tags.input_tags = get_tags(inner).input_tags
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> SpectralMap:
+        """Find the dissimilarities and their classical map.
+
+        Parameters
+        ----------
+        X : as the transformer takes
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : SpectralMap
+        """
+        require_integer("n_components", self.n_components, 1)
+        self.dissimilarity_ = self._transformer().fit(X)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.dissimilarity_, name):
+                setattr(self, name, getattr(self.dissimilarity_, name))
+        self._labels = X.index if is_pandas(X) else None
+        self._embed(np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Return the map of the fitted objects; see :meth:`fit`."""
+        labelled: Array = with_labels(self.fit(X), self.embedding_, self._labels)
+        return labelled
+
+    def transform(self, X: Any) -> Array:
+        """Place new objects by their dissimilarities to the fitted ones (Gower's formula); the map does not change.
+
+        Parameters
+        ----------
+        X : new objects, as the transformer takes
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+        """
+        check_is_fitted(self)
+        squared = np.asarray(self.dissimilarity_.transform(X), dtype=np.float64) ** 2
+        products = -0.5 * (squared - self._means)
+        products -= (products @ self._shares)[:, None]
+        labelled: Array = with_labels(self, products @ self._loadings, X.index if is_pandas(X) else None)
+        return labelled
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _transformer(self) -> Any:
+        if self.dissimilarity is None:
+            return Metric("euclidean")
+        if not hasattr(self.dissimilarity, "fit") or not hasattr(self.dissimilarity, "transform"):
+            raise ValueError(
+                f"dissimilarity={self.dissimilarity!r} must be a transformer of unmask.dissimilarities, "
+                "for example MaximumEntropyUnfolding(6)."
+            )
+        return clone(self.dissimilarity)
+
+    def _embed(self, D: Array) -> None:
+        n = len(D)
+        if self.n_components >= n:
+            raise ValueError(
+                f"n_components={self.n_components} but there are n_samples={n} objects; a map of them has at most "
+                f"{n - 1} dimensions."
+            )
+        if not np.isfinite(D).all():
+            raise ValueError(
+                "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
+            )
+        masses = np.asarray(getattr(self.dissimilarity_, "masses_", np.ones(n)), dtype=np.float64)
+        self._shares = masses / masses.sum()
+        squared = D**2
+        self._means = squared @ self._shares
+        # Weighted double centring; with equal masses the usual one.
+        products = -0.5 * (squared - self._means[:, None] - self._means[None, :] + self._means @ self._shares)
+        root = np.sqrt(n * self._shares)
+        values, vectors = eigh(
+            root[:, None] * products * root[None, :], subset_by_index=[n - self.n_components, n - 1], check_finite=False
+        )
+        self.eigenvalues_ = values[::-1]
+        kept = np.where(self.eigenvalues_ > n * np.finfo(np.float64).eps * abs(values[-1]), self.eigenvalues_, 0.0)
+        axes = vectors[:, ::-1] * axis_signs(vectors[:, ::-1])
+        self.embedding_ = axes * np.sqrt(kept) / root[:, None]
+        inverse = np.divide(1.0, np.sqrt(kept), out=np.zeros_like(kept), where=kept > 0)
+        # Products of a new object with the fitted ones, times these, are its place: the identity for fitted ones.
+        self._loadings = root[:, None] * axes * inverse

@@ -1,0 +1,130 @@
+"""How well a map explains the data: the likelihood of a Gaussian process from the map to the features."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+
+from .._typing import Array
+from ..checking import require_flag, warn_user
+from ..kernels import OneBlasThread
+from ._inputs import align, read_table, require_rows
+
+# Logarithms of inverse width, signal, bias and noise at the start.
+START = np.array([0.0, 0.0, -2.0, -2.0])
+# Far beyond what data in units near 1 need; keeps the covariance within what a Cholesky decomposition bears.
+BOUNDS = [(-18.0, 18.0)] * 4
+MAX_ITER = 2000
+
+
+class UnfinishedScoreWarning(UserWarning):
+    """The search for the parameters of a score stopped before it was done."""
+
+
+class Process(NamedTuple):
+    """What the likelihood needs of a map and of the data."""
+
+    squared: Array  # squared distances on the map
+    products: Array  # Y Y', Y centred
+    n_outputs: int
+
+
+def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
+    """Return the log-likelihood of the data under the best Gaussian process from the map to the data.
+
+    The score of Gaussian-process latent variable models: high if near objects on the map have near values in all
+    columns of `Y`, with no folds. All columns share one covariance, ``v exp(-w/2 |x - x'|^2) + b`` and noise ``s`` on
+    the diagonal; w, v, b and s are found by L-BFGS from one fixed start, so the same input gives the same number. Only
+    scores for the same `Y` can be compared. Time grows with N cubed, memory with N squared.
+
+    Parameters
+    ----------
+    embedding : fitted estimator, or array-like of shape (n_objects, n_components)
+        The map.
+    Y : array-like of shape (n_objects, n_features)
+        The data that the map was made from; columns are centred. A DataFrame is matched with the map's by label.
+    standardize : bool, default=True
+        Divide the columns of the map by their standard deviations. The covariance has one width for all columns, so
+        this matters: axes of eigenvectors have no common unit, and with False the flatter ones count less.
+
+    Returns
+    -------
+    float
+        ``sum_j log N(y_j | 0, K)`` over the columns of `Y`, constants included.
+
+    References
+    ----------
+    N. D. Lawrence, "A unifying probabilistic perspective for spectral dimensionality reduction", JMLR, 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.inspection import gplvm_score
+    >>> t = np.linspace(0, 1, 30)
+    >>> curve = np.column_stack([np.cos(3 * t), np.sin(3 * t), t**2])
+    >>> shuffled = np.random.default_rng(0).permutation(t)
+    >>> gplvm_score(t, curve) > gplvm_score(shuffled, curve)
+    True
+    """
+    require_flag("standardize", standardize)
+    place = read_table(embedding, "embedding")
+    values = read_table(align(Y, place.labels, "Y", "embedding"), "Y").values
+    require_rows(values, len(place.values), "Y", "embedding")
+    if len(values) < 2:
+        raise ValueError(f"embedding has {len(values)} row; a score needs at least 2 objects.")
+    X = _standardized(place.values) if standardize else place.values
+    Y = values - values.mean(axis=0)
+    with OneBlasThread():
+        return _best_likelihood(Process(np.asarray(cdist(X, X, "sqeuclidean")), Y @ Y.T, Y.shape[1]))
+
+
+def _standardized(X: Array) -> Array:
+    """Return columns with mean 0 and variance 1; a constant column, which tells nothing, as 0."""
+    X = X - X.mean(axis=0)
+    spread = X.std(axis=0)
+    return np.asarray(X / np.where(spread > 0, spread, 1.0))
+
+
+def _best_likelihood(process: Process) -> float:
+    found = minimize(
+        lambda logs: _cost(logs, process),
+        START,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=BOUNDS,
+        options={"maxiter": MAX_ITER, "maxfun": 10 * MAX_ITER, "ftol": 1e-12, "gtol": 1e-5},
+    )
+    if found.nit >= MAX_ITER:
+        warn_user(
+            f"the search for the score's parameters stopped after {MAX_ITER} iterations; the score may be too low.",
+            UnfinishedScoreWarning,
+        )
+    return -float(found.fun)
+
+
+def _cost(logs: Array, process: Process) -> tuple[float, Array]:
+    """Return the negative log-likelihood and its derivatives by the logarithms of the parameters.
+
+    With ``G = d(log-likelihood)/dK = (K^-1 Y Y' K^-1 - p K^-1) / 2``, each derivative is the sum of G times dK.
+    """
+    width, signal, bias, noise = np.exp(logs)
+    n, p = len(process.squared), process.n_outputs
+    bell = signal * np.exp(-0.5 * width * process.squared)
+    K = bell + bias
+    K[np.diag_indices(n)] += noise
+    try:
+        factor = cho_factor(K, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:  # a step into parameters beyond rounding: L-BFGS turns back
+        return 1e300, np.zeros(4)
+    inverse = cho_solve(factor, np.eye(n), check_finite=False)
+    projected = inverse @ process.products
+    log_determinant = 2.0 * np.sum(np.log(np.diagonal(factor[0])))
+    value = -0.5 * (np.trace(projected) + p * log_determinant + n * p * np.log(2 * np.pi))
+    G = 0.5 * (projected @ inverse - p * inverse)
+    by_width = -0.5 * width * np.sum(G * bell * process.squared)
+    slope = np.array([by_width, np.sum(G * bell), bias * np.sum(G), noise * np.trace(G)])
+    return -float(value), -slope

@@ -1,0 +1,255 @@
+"""What all spectral methods share: conventions, reading, new objects, and the scores of the reference."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unmask.dissimilarities import DisconnectedGraphWarning
+from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
+from unmask.dissimilarities._kernel import KernelDissimilarity
+from unmask.dissimilarities._laplacian import LaplacianEigenmaps
+from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear
+from unmask.dissimilarities._spectral import (
+    DuplicateObjectWarning,
+    covariance_of_distances,
+    inverse_of_laplacian,
+    laplacian,
+    reconstruction,
+    squared_distances,
+)
+from unmask.estimators._spectral_map import SpectralMap
+from unmask.inspection._gplvm import gplvm_score
+
+DATA = Path(__file__).parents[2] / "../shared/data"
+GRAPH_METHODS = [LaplacianEigenmaps, LocallyLinear, AcyclicLocallyLinear, MaximumEntropyUnfolding]
+ONE_MISSING = 1.0 - np.eye(8)
+ONE_MISSING[0, 1] = ONE_MISSING[1, 0] = np.nan
+JOINING = [LaplacianEigenmaps, MaximumEntropyUnfolding, LocallyLinear]
+
+
+@pytest.fixture(scope="module")
+def curve():
+    angle = np.linspace(0, 5, 40)
+    noise = np.random.default_rng(3).normal(scale=0.05, size=(40, 8))
+    return np.column_stack([np.cos(angle), np.sin(angle), angle, angle**2 / 5, *noise[:, :4].T]) + noise
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([cls() for cls in [*GRAPH_METHODS, KernelDissimilarity]])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", GRAPH_METHODS)
+def test_dissimilarities_are_those_of_the_covariance(cls, curve):
+    model = cls(5).fit(curve)
+    K, L = model.covariance_, model.precision_
+    own = np.diagonal(K)
+    size = np.abs(K).max()
+    np.testing.assert_allclose(model.dissimilarities_**2, own[:, None] + own - 2 * K, rtol=1e-7, atol=1e-9 * size)
+    np.testing.assert_allclose(L @ np.ones(len(L)), 0.0, rtol=0, atol=1e-9 * np.abs(L).max())
+    np.testing.assert_allclose(K @ L, np.eye(len(L)) - 1 / len(L), rtol=0, atol=1e-6)
+    assert (model.graph_ != model.graph_.T).nnz == 0
+
+
+@pytest.mark.parametrize("cls", GRAPH_METHODS)
+def test_distances_alone_give_the_same_as_features(cls, curve):
+    D = cls(5).fit_transform(curve)
+    from_distances = cls(5, metric="precomputed").fit_transform(cdist(curve, curve))
+    np.testing.assert_allclose(from_distances, D, rtol=1e-9, atol=1e-9 * D.max())
+
+
+@pytest.mark.parametrize("cls", [LaplacianEigenmaps, LocallyLinear, MaximumEntropyUnfolding])
+def test_order_of_objects_does_not_matter(cls, curve, rng):
+    order = rng.permutation(len(curve))
+    expected = cls(5).fit_transform(curve)[np.ix_(order, order)]
+    np.testing.assert_allclose(cls(5).fit_transform(curve[order]), expected, rtol=1e-3, atol=1e-3 * expected.max())
+
+
+@pytest.mark.parametrize("cls", [LocallyLinear, AcyclicLocallyLinear, MaximumEntropyUnfolding])
+def test_rotation_and_shift_do_not_matter(cls, curve, rng):
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    expected = cls(5).fit_transform(curve)
+    np.testing.assert_allclose(
+        cls(5).fit_transform(curve @ turn + 100.0), expected, rtol=1e-4, atol=1e-4 * expected.max()
+    )
+
+
+@pytest.mark.parametrize("cls", [AcyclicLocallyLinear, MaximumEntropyUnfolding])
+def test_dissimilarities_have_the_unit_of_the_data(cls, curve):
+    expected = 1000 * cls(5).fit_transform(curve)
+    np.testing.assert_allclose(cls(5).fit_transform(1000 * curve), expected, rtol=1e-6, atol=1e-6 * expected.max())
+
+
+@pytest.mark.parametrize("cls", [*GRAPH_METHODS, KernelDissimilarity])
+def test_float32_is_rounded_float64_and_input_is_kept(cls, curve):
+    before = curve.copy()
+    D, E = cls().fit_transform(curve), cls(dtype="float32").fit_transform(curve)
+    assert (D.dtype, E.dtype) == (np.float64, np.float32)
+    np.testing.assert_allclose(E, D, rtol=1e-6, atol=0)
+    np.testing.assert_array_equal(curve, before)
+
+
+@pytest.mark.parametrize("cls", [*GRAPH_METHODS, KernelDissimilarity])
+def test_fitted_objects_have_their_fitted_rows_and_labels_travel(cls, curve):
+    frame = pd.DataFrame(curve, index=[f"o{i}" for i in range(40)], columns=list("abcdefgh"))
+    model = cls().set_output(transform="pandas")
+    D = model.fit_transform(frame)
+    assert list(D.index) == list(D.columns) == list(frame.index)
+    pd.testing.assert_frame_equal(model.transform(frame), D)
+    pd.testing.assert_frame_equal(model.transform(frame.iloc[[7, 3]]), D.iloc[[7, 3]])
+
+
+@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.parametrize("cls", GRAPH_METHODS)
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_new_object_lies_at_the_weighted_mean_of_its_neighbours(cls, metric, curve):
+    new, old = curve[20:21], np.delete(curve, 20, axis=0)
+    table, rows = (old, new) if metric == "euclidean" else (cdist(old, old), cdist(new, old))
+    model = cls(2, metric=metric).fit(table)
+    found = model.transform(rows)
+    near = np.argsort(cdist(new, old)[0])[:2]
+    # The weights of two neighbours by hand: the foot of the object on the line through them, up to the ridge.
+    a, b = old[near] - new
+    ridge = 1e-3 * (a @ a + b @ b) / 2
+    share = (b @ b + ridge - a @ b) / (a @ a + b @ b + 2 * ridge - 2 * a @ b)
+    weights = np.zeros(len(old))
+    weights[near] = share, 1 - share
+    difference = weights - np.eye(len(old))
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", difference, model.covariance_, difference))
+    np.testing.assert_allclose(found[0], expected, rtol=1e-6, atol=1e-9)
+
+
+def test_reconstruction_recovers_weights(rng):
+    neighbours = rng.normal(size=(4, 6))
+    weights = np.array([0.5, 0.4, 0.3, -0.2])
+    new = weights @ neighbours
+    found, error = reconstruction(cdist([new], neighbours)[0] ** 2, cdist(neighbours, neighbours) ** 2, 1e-12)
+    np.testing.assert_allclose(found, weights, rtol=0, atol=1e-6)
+    assert error < 1e-10
+
+
+def test_inverse_of_laplacian_is_the_pseudo_inverse(rng):
+    i, j = np.triu_indices(12, 1)
+    L = laplacian(i, j, rng.uniform(1e-6, 2e-6, len(i)), 12)
+    K, log_determinant = inverse_of_laplacian(L)
+    np.testing.assert_allclose(K, np.linalg.pinv(L, hermitian=True), rtol=1e-8, atol=1e-8 * np.abs(K).max())
+    assert log_determinant == pytest.approx(np.log(np.linalg.eigvalsh(L)[1:]).sum(), rel=1e-9)
+
+
+def test_double_centring_and_distances_are_inverse_to_each_other(rng):
+    Y = rng.normal(size=(9, 3))
+    Y -= Y.mean(axis=0)
+    np.testing.assert_allclose(covariance_of_distances(squared_distances(Y @ Y.T)), Y @ Y.T, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", JOINING)
+def test_parts_are_joined_with_a_warning_that_counts_them(cls, rng):
+    parts = np.concatenate([rng.normal(size=(10, 5)), rng.normal(size=(10, 5)) + 50, rng.normal(size=(10, 5)) - 50])
+    with pytest.warns(DisconnectedGraphWarning, match=r"3 (parts|groups)"):
+        model = cls(3).fit(parts)
+    assert model.n_components_joined_ >= 3
+    D = model.dissimilarities_
+    assert np.isfinite(D).all()
+    assert D[:10, 10:].min() > 0
+    with pytest.raises(ValueError, match=r"3 (parts|groups).*on_disconnected='join'"):
+        cls(3, on_disconnected="error").fit(parts)
+
+
+@pytest.mark.parametrize("cls", GRAPH_METHODS)
+def test_all_pairs_are_joined_without_a_number_of_neighbours(cls, curve):
+    model = cls(None).fit(curve[:7])
+    assert model.graph_.nnz == 7 * 6
+    assert model.transform(curve[8:10]).shape == (2, 7)
+
+
+@pytest.mark.parametrize("cls", [MaximumEntropyUnfolding, AcyclicLocallyLinear])
+def test_duplicates_are_raised_with_a_warning(cls, curve):
+    doubled = np.concatenate([curve, curve[:2]])
+    with pytest.warns(DuplicateObjectWarning, match=r"2 of \d+"):
+        D = cls(4).fit_transform(doubled)
+    assert np.isfinite(D).all()
+    assert 0 < D[0, 40] < 0.2 * np.median(D)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data", "message"),
+    [
+        ({"n_neighbors": 0}, None, "n_neighbors=0"),
+        ({"n_neighbors": 40}, None, "at most 39"),
+        ({"on_disconnected": "components"}, None, "on_disconnected='components'"),
+        ({"dtype": "float16"}, None, "dtype='float16'"),
+        ({}, np.ones((9, 3)), "all 9 objects are equal"),
+        ({"metric": "precomputed"}, ONE_MISSING, "1 pairs have no dissimilarity"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+def test_errors_name_the_argument(parameters, data, message, curve):
+    with pytest.raises(ValueError, match=message):
+        MaximumEntropyUnfolding(**parameters).fit(curve if data is None else data)
+
+
+def test_errors_of_new_dissimilarities(curve):
+    D = cdist(curve, curve)
+    model = MaximumEntropyUnfolding(4, metric="precomputed").fit(D)
+    with pytest.raises(ValueError, match="40 features as input"):
+        model.transform(D[:2, :39])
+    with pytest.raises(ValueError, match="must be >= 0"):
+        model.transform(-D[:2])
+
+
+def test_other_metrics(curve):
+    D = LaplacianEigenmaps(4, metric="minkowski", metric_params={"p": 1}).fit_transform(curve)
+    expected = LaplacianEigenmaps(4, metric="precomputed").fit_transform(cdist(curve, curve, "cityblock"))
+    np.testing.assert_allclose(D, expected, rtol=1e-9, atol=1e-12)
+
+
+# ---- the scores of the reference
+
+
+@pytest.fixture(scope="module")
+def scores():
+    if not DATA.exists():
+        pytest.skip("the reference data are not here")
+    return {
+        name: {kind: _score(model, np.load(DATA / file)) for kind, model in _methods(k)}
+        for name, file, k in (("motion", "motion_55x102.npy", 6), ("robot", "robot_wifi_215x30.npy", 7))
+    }
+
+
+def _methods(k):
+    yield "MDS", None
+    yield "ALLE", AcyclicLocallyLinear(k)
+    yield "MEU", MaximumEntropyUnfolding(k)
+    yield "LE", LaplacianEigenmaps(k)
+    yield "LLE", LocallyLinear(k)
+
+
+def _score(model, Y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        return gplvm_score(SpectralMap(None if model is None else clone(model)).fit(Y), Y)
+
+
+@pytest.mark.parametrize(
+    ("data", "method", "expected"),
+    [
+        ("motion", "MDS", 2841), ("robot", "MDS", 1328),
+        ("motion", "ALLE", 3817), ("robot", "ALLE", 1672),
+        ("motion", "MEU", 3134), ("robot", "MEU", 2091),
+        ("motion", "LLE", 1796),
+    ],
+)  # fmt: skip
+def test_scores_are_those_of_the_reference(scores, data, method, expected):
+    assert scores[data][method] == pytest.approx(expected, rel=2e-3)
+
+
+def test_groups_of_the_paper(scores):
+    motion = scores["motion"]
+    assert min(motion["ALLE"], motion["MEU"]) > max(motion["LLE"], motion["LE"])

@@ -1,0 +1,272 @@
+"""Each spectral method against another library, a formula, and its conditions of optimality."""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_s_curve
+from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
+
+from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
+from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
+from unmask.dissimilarities._kernel import KernelDissimilarity
+from unmask.dissimilarities._laplacian import LaplacianEigenmaps
+from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear, _covariance
+from unmask.dissimilarities._spectral import DuplicateObjectWarning, edges
+from unmask.estimators._spectral_map import SpectralMap
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    return make_s_curve(150, noise=0.02, random_state=0)[0]
+
+
+def assert_same_subspace(A, B, atol):
+    assert np.linalg.matrix_rank(A) == A.shape[1]
+    np.testing.assert_allclose(subspace_angles(A, B), 0.0, rtol=0, atol=atol)
+
+
+# ---- kernel
+
+
+@pytest.mark.parametrize("kernel", [("rbf", {"gamma": 0.3}), ("poly", {"degree": 2, "coef0": 1.0}), ("linear", {})])
+def test_classical_map_of_a_kernel_is_kernel_pca(sheet, kernel):
+    name, params = kernel
+    theirs = KernelPCA(2, kernel=name, **params).fit(sheet[:100])
+    ours = SpectralMap(KernelDissimilarity(name, kernel_params=params)).fit(sheet[:100])
+    np.testing.assert_allclose(np.abs(ours.embedding_), np.abs(theirs.transform(sheet[:100])), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        np.abs(ours.transform(sheet[100:])), np.abs(theirs.transform(sheet[100:])), rtol=1e-6, atol=1e-7
+    )
+
+
+def test_linear_kernel_gives_euclidean_distances_and_a_function_is_taken(sheet):
+    expected = cdist(sheet, sheet)
+    np.testing.assert_allclose(KernelDissimilarity("linear").fit_transform(sheet), expected, rtol=1e-6, atol=1e-7)
+    by_function = KernelDissimilarity(lambda x, y: float(x @ y)).fit_transform(sheet[:20])
+    np.testing.assert_allclose(by_function, expected[:20, :20], rtol=1e-6, atol=1e-7)
+
+
+def test_errors_of_kernels(sheet):
+    with pytest.raises(ValueError, match="kernel='precomputed' is not offered"):
+        KernelDissimilarity("precomputed").fit(np.eye(5))
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        KernelDissimilarity(lambda x, y: -float(x @ y)).fit(sheet[:10])
+
+
+# ---- Isomap (the geodesic transformer with the same last stage)
+
+
+def test_classical_map_of_geodesics_is_isomap(sheet):
+    theirs = Isomap(n_neighbors=8, eigen_solver="dense").fit_transform(sheet)
+    ours = SpectralMap(Geodesic(8)).fit_transform(sheet)
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), rtol=1e-6, atol=1e-8)
+
+
+# ---- Laplacian eigenmaps
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+@pytest.mark.parametrize("weights", ["constant", "rbf"])
+def test_classical_map_of_resistances_is_laplacian_eigenmaps(sheet, normalized, weights):
+    model = SpectralMap(LaplacianEigenmaps(8, weights=weights, gamma=2.0, normalized=normalized), 3).fit(sheet)
+    lengths = model.dissimilarity_.graph_.toarray()
+    adjacency = np.where(lengths > 0, np.exp(-2.0 * lengths**2) if weights == "rbf" else 1.0, 0.0)
+    theirs = spectral_embedding(adjacency, n_components=3, norm_laplacian=normalized, eigen_solver="arpack",
+                                eigen_tol=1e-12, random_state=0)  # fmt: skip
+    for axis in range(3):  # the eigenvalues differ, so each axis is determined on its own
+        assert_same_subspace(model.embedding_[:, [axis]], theirs[:, [axis]], 1e-5)
+
+
+def test_resistances_add_in_series_and_conductances_in_parallel():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    D = LaplacianEigenmaps(2).fit_transform(square)
+    np.testing.assert_allclose(D[0] ** 2, [0, 3 / 4, 1, 3 / 4], rtol=1e-12, atol=1e-12)
+
+
+def test_default_width_is_the_median_edge_and_objective_is_the_energy(sheet):
+    model = LaplacianEigenmaps(5, weights="rbf").fit(sheet)
+    i, j = edges(model.graph_)
+    squared = np.sum((sheet[i] - sheet[j]) ** 2, axis=1)
+    weights = np.exp(-squared / np.median(squared))
+    np.testing.assert_allclose(-model.precision_[i, j], weights, rtol=1e-10, atol=0)
+    assert model.objective_ == pytest.approx(weights @ squared, rel=1e-10)
+    assert model.objective_ == pytest.approx(np.trace(sheet.T @ model.precision_ @ sheet), rel=1e-9)
+    np.testing.assert_allclose(model.masses_, np.diagonal(model.precision_), rtol=1e-12, atol=0)
+
+
+# ---- locally linear embedding
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 1e-2])
+def test_classical_map_of_locally_linear_is_that_of_scikit_learn(sheet, ridge):
+    theirs = LocallyLinearEmbedding(n_neighbors=8, n_components=2, reg=ridge, eigen_solver="dense").fit(sheet)
+    ours = SpectralMap(LocallyLinear(8, ridge=ridge)).fit(sheet)
+    for axis in range(2):
+        assert_same_subspace(ours.embedding_[:, [axis]], theirs.embedding_[:, [axis]], 1e-5)
+
+
+def test_weights_minimise_the_error_of_reconstruction(rng):
+    Y = rng.normal(size=(30, 10))
+    model = LocallyLinear(4).fit(Y)
+    W = model.weights_.toarray()
+    residual = Y - W @ Y
+    np.testing.assert_allclose(W.sum(axis=1), 1.0, rtol=1e-10, atol=0)
+    for i in range(30):  # at the optimum the residual is equally correlated with all neighbours
+        products = (Y[i] - Y[W[i] != 0]) @ residual[i]
+        np.testing.assert_allclose(products, products.mean(), rtol=1e-8, atol=0)
+    assert model.objective_ == pytest.approx(np.sum(residual**2), rel=1e-10)
+
+
+def test_automatic_ridge_is_for_singular_products_only(rng):
+    wide, narrow = rng.normal(size=(30, 10)), rng.normal(size=(30, 2))
+    for Y, ridge in ((wide, 0.0), (narrow, 1e-3)):
+        expected = LocallyLinear(5, ridge=ridge).fit(Y).weights_.toarray()
+        np.testing.assert_allclose(LocallyLinear(5).fit(Y).weights_.toarray(), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_directions_without_error_are_refused():
+    line = np.column_stack([np.arange(20.0), np.zeros(20)])
+    with pytest.raises(ValueError, match="ridge=0 leaves the weights"):
+        LocallyLinear(2, ridge=0.0).fit(line)
+    with pytest.raises(ValueError, match="reproduce some directions exactly"):
+        _covariance(np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]]))
+    with pytest.raises(ValueError, match="ridge='some'"):
+        LocallyLinear(2, ridge="some").fit(line)
+    with pytest.raises(ValueError, match="ridge=-1"):
+        LocallyLinear(2, ridge=-1).fit(line)
+
+
+def test_groups_that_only_reconstruct_themselves_are_led_out():
+    # Two tight clusters, and an object between them that belongs to neither: one graph, two closed groups.
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(scale=0.1, size=(6, 4)), rng.normal(scale=0.1, size=(7, 4)) + np.array([5, 0, 0, 0])
+    between = np.array([[2.5, 0.0, 0.0, 0.0]])
+    Y = np.concatenate([a, b, between])
+    with pytest.warns(DisconnectedGraphWarning, match="2 groups"):
+        model = LocallyLinear(3).fit(Y)
+    extra = np.flatnonzero(np.count_nonzero(model.weights_.toarray(), axis=1) == 4)
+    assert len(extra) == 1
+    assert extra[0] < 6  # the smaller group
+    assert np.linalg.matrix_rank(model.precision_) == 13
+
+
+# ---- acyclic
+
+
+def test_acyclic_field_is_the_product_of_its_conditionals(rng):
+    Y = rng.normal(size=(12, 6))
+    order = rng.permutation(12)
+    model = AcyclicLocallyLinear(3, order=order).fit(Y)
+    W, precisions = model.weights_.toarray(), model.precisions_
+    place = np.argsort(order)
+    assert all(place[j] > place[i] for i, j in zip(*np.nonzero(W), strict=True))
+    assert precisions[order[-1]] == 0
+    L = sum(t * np.outer(e - w, e - w) for t, e, w in zip(precisions, np.eye(12), W, strict=True))
+    np.testing.assert_allclose(model.precision_, L, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        model.covariance_, np.linalg.pinv(L, hermitian=True), rtol=1e-6, atol=1e-8 * np.abs(model.covariance_).max()
+    )
+    log_determinant = np.log(np.linalg.eigvalsh(L)[1:]).sum()
+    expected = log_determinant - np.trace(Y.T @ L @ Y) - np.log(12)
+    assert model.objective_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_precisions_maximise_the_likelihood(rng):
+    Y = rng.normal(size=(12, 6))
+    model = AcyclicLocallyLinear(3).fit(Y)
+    errors = np.sum((Y - model.weights_ @ Y) ** 2, axis=1)[:-1]
+    np.testing.assert_allclose(model.precisions_[:-1] * errors, 1.0, rtol=1e-9, atol=0)
+
+
+def test_order_is_that_of_the_rows_and_errors_say_so(rng):
+    Y = rng.normal(size=(15, 6))
+    order = rng.permutation(15)
+    by_order = AcyclicLocallyLinear(3, order=order).fit_transform(Y)[np.ix_(order, order)]
+    np.testing.assert_allclose(by_order, AcyclicLocallyLinear(3).fit_transform(Y[order]), rtol=1e-9, atol=1e-12)
+    for wrong in (np.arange(14), np.zeros(15), np.arange(15) + 1):
+        with pytest.raises(ValueError, match="each once"):
+            AcyclicLocallyLinear(3, order=wrong).fit(Y)
+
+
+def test_objects_reproduced_exactly_have_a_bounded_precision():
+    Y = np.column_stack([np.r_[np.zeros(4), 1.0, 2.0, 4.0, 7.0], np.ones(8)])
+    with pytest.warns(DuplicateObjectWarning, match="of 7 objects are reproduced"):
+        model = AcyclicLocallyLinear(1).fit(Y)
+    # Steps of 0 (three of them), 1, 1, 2 and 3: the median square of the others is (1 + 4) / 2.
+    assert model.precisions_.max() == pytest.approx(1 / (1e-3 * 2.5), rel=1e-9)
+
+
+# ---- maximum entropy unfolding
+
+
+def test_optimality_of_maximum_entropy(sheet):
+    model = MaximumEntropyUnfolding(6, tol=1e-6).fit(sheet)
+    i, j = edges(model.graph_)
+    lengths = np.sum((sheet[i] - sheet[j]) ** 2, axis=1)
+    found, weights = model.dissimilarities_[i, j] ** 2, model.multipliers_
+    held = weights * lengths > 1e-4
+    assert 0 < held.sum() < len(held)
+    np.testing.assert_allclose(found[held], lengths[held], rtol=1e-4, atol=0)
+    assert np.all(found <= lengths * (1 + 1e-4))
+    assert weights.min() >= 0
+    assert weights @ lengths == pytest.approx(len(sheet) - 1, rel=1e-6)
+    np.testing.assert_allclose(-model.precision_[i, j], weights, rtol=1e-12, atol=0)
+    determinant = np.linalg.slogdet(model.precision_ + 1 / len(sheet))[1]
+    assert model.objective_ == pytest.approx(determinant - weights @ lengths, rel=1e-9)
+    assert model.converged_
+
+
+def test_default_tolerance_bounds_the_violation(sheet):
+    model = MaximumEntropyUnfolding(6).fit(sheet)
+    i, j = edges(model.graph_)
+    ratio = model.dissimilarities_[i, j] ** 2 / np.sum((sheet[i] - sheet[j]) ** 2, axis=1)
+    assert ratio.max() <= 1 + 1.01e-3
+    assert model.n_iter_ <= 60
+
+
+def test_maximum_entropy_of_a_tree_keeps_all_edges():
+    # On a tree the field is a random walk: each weight is 1 / squared length, squares add along paths.
+    line = np.cumsum([0.0, 1.0, 2.0, 0.5])[:, None]
+    with pytest.warns(DisconnectedGraphWarning, match="2 parts"):
+        model = MaximumEntropyUnfolding(1, tol=1e-10).fit(line)
+    expected = np.cumsum([0, 1.0, 4.0, 0.25])
+    np.testing.assert_allclose(model.dissimilarities_[0] ** 2, expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(np.sort(model.multipliers_), [1 / 4, 1, 4], rtol=1e-7, atol=0)
+
+
+def test_maximum_entropy_equals_a_plain_optimiser(rng):
+    Y = rng.normal(size=(8, 3))
+    model = MaximumEntropyUnfolding(3, tol=1e-8).fit(Y)
+    i, j = edges(model.graph_)
+    lengths = np.sum((Y[i] - Y[j]) ** 2, axis=1)
+
+    def cost(roots):
+        L = np.zeros((8, 8))
+        for a, b, weight in zip(i, j, roots**2, strict=True):
+            L[[a, b], [a, b]] += weight
+            L[[a, b], [b, a]] -= weight
+        return roots**2 @ lengths - np.linalg.slogdet(L + 1 / 8)[1]
+
+    plain = minimize(cost, np.full(len(i), 0.7), method="BFGS", options={"gtol": 1e-7, "maxiter": 5000})
+    assert model.objective_ == pytest.approx(-plain.fun, rel=1e-7)
+    assert model.objective_ >= -plain.fun - 1e-9
+
+
+def test_not_converging_is_a_warning(sheet):
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = MaximumEntropyUnfolding(6, max_iter=2).fit(sheet)
+    assert not model.converged_
+    assert model.n_iter_ == 2
+
+
+def test_no_weights_at_all_are_no_optimum():
+    from unmask.dissimilarities._entropy import Dual
+
+    dual = Dual(np.array([0, 1]), np.array([1, 2]), np.ones(2), 3)
+    value, slope = dual.cost(np.zeros(2))
+    assert value == 1e300
+    assert not slope.any()

@@ -1,0 +1,151 @@
+"""Maximum variance unfolding: optimality conditions, figures that unfold to known shapes, conventions, errors."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial import procrustes
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_swiss_roll
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from unmask.dissimilarities._variance import MaximumVarianceUnfolding, _inner, _Kept, _start
+
+SHARED = Path(__file__).parents[2] / "../shared/data"
+
+
+@parametrize_with_checks([MaximumVarianceUnfolding()])
+@pytest.mark.filterwarnings("ignore")
+def test_common_checks(estimator, check):
+    check(estimator)
+
+
+def map_of(covariance, n_components=2):
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors[:, : -n_components - 1 : -1] * np.sqrt(values[: -n_components - 1 : -1])
+
+
+def test_a_chain_is_pulled_straight():
+    stairs = np.column_stack([np.arange(1, 16) // 2, np.arange(15) // 2])
+    found = MaximumVarianceUnfolding(1, angles=False, tol=1e-8).fit(stairs)
+    line = np.arange(15.0)
+    np.testing.assert_allclose(found.dissimilarities_, np.abs(line[:, None] - line), rtol=0, atol=1e-5)
+    assert found.objective_ == pytest.approx(np.sum((line - line.mean()) ** 2), rel=1e-6)
+    assert found.converged_
+
+
+def test_a_ring_becomes_the_regular_polygon_of_its_edges(rng):
+    angle = np.sort(rng.uniform(0, 2 * np.pi, 8))
+    edge = np.ones(8)
+    D = cdist(np.column_stack([np.cos(angle), np.sin(angle)]), np.column_stack([np.cos(angle), np.sin(angle)])) + 5
+    for i in range(8):
+        D[i, (i + 1) % 8] = D[(i + 1) % 8, i] = edge[i]
+    np.fill_diagonal(D, 0.0)
+    found = MaximumVarianceUnfolding(2, angles=False, metric="precomputed", tol=1e-8).fit(D)
+    radius = 1 / (2 * np.sin(np.pi / 8))
+    # A closed chain of equal links encloses most variance as a regular polygon: N times its squared radius.
+    assert found.objective_ == pytest.approx(8 * radius**2, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+def test_optimality_conditions_and_duality_gap(rng):
+    X = rng.standard_normal((20, 3)).cumsum(axis=0)
+    found = MaximumVarianceUnfolding(2, angles=False, tol=1e-6, max_iter=60).fit(X)
+    K, L = found.covariance_, found.precision_
+    i, j = found.multipliers_.nonzero()
+    kept = cdist(X, X)[i, j] ** 2
+    np.testing.assert_allclose(found.dissimilarities_[i, j] ** 2, kept, rtol=1e-5, atol=1e-5 * kept.mean())
+    np.testing.assert_allclose(K.sum(axis=0), 0, rtol=0, atol=1e-8 * np.trace(K))
+    assert np.linalg.eigvalsh(K)[0] > -1e-9 * np.trace(K)
+    # Stationary: the tensions hold every object in place.
+    np.testing.assert_allclose(L @ K, K, rtol=0, atol=1e-3 * np.abs(K).max())
+    assert found.objective_ == pytest.approx(np.trace(K), rel=1e-12)
+    # Any tensions whose Laplacian exceeds the centring matrix bound the variance from above.
+    bound = found.multipliers_.toarray()[i, j] @ kept / 2
+    assert bound == pytest.approx(found.objective_, rel=1e-3)
+    assert np.linalg.eigvalsh(L)[0] > -1e-3 * np.linalg.eigvalsh(L)[-1]
+
+
+def test_gradient_agrees_with_finite_differences(rng, monkeypatch):
+    X = rng.standard_normal((9, 3))
+    kept = _Kept.of(MaximumVarianceUnfolding(3, tol=1.0).fit(X).graph_, cdist(X, X) ** 2, True)
+    seen = []
+    monkeypatch.setattr(
+        "unmask.dissimilarities._variance.minimize",
+        lambda function, x, **_: seen.append((function, x)) or type("Found", (), {"x": x}),
+    )
+    multipliers = rng.standard_normal(len(kept.target))
+    _inner(kept, rng.standard_normal((9, 2)), multipliers, 1.7)
+    function, x = seen[0]
+    steps = 1e-6 * np.eye(len(x))
+    numeric = np.array([(function(x + s)[0] - function(x - s)[0]) / 2e-6 for s in steps])
+    np.testing.assert_allclose(function(x)[1], numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_kept_pairs_are_edges_and_pairs_that_share_a_neighbour():
+    line = np.arange(5.0)[:, None]
+    graph = MaximumVarianceUnfolding(1, angles=False).fit(line).graph_
+    squared = cdist(line, line) ** 2
+    with_angles, without = (_Kept.of(graph, squared, angles) for angles in (True, False))
+    assert set(zip(without.i.tolist(), without.j.tolist(), strict=True)) == {(0, 1), (1, 2), (2, 3), (3, 4)}
+    added = {(0, 2), (1, 3), (2, 4)}
+    assert set(zip(with_angles.i.tolist(), with_angles.j.tolist(), strict=True)) == added | {
+        (0, 1), (1, 2), (2, 3), (3, 4),
+    }  # fmt: skip
+    assert _start(graph, 10).shape == (5, 5)
+
+
+def test_swiss_roll_is_unrolled():
+    X, t = make_swiss_roll(600, random_state=0)
+    arc = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
+    found = MaximumVarianceUnfolding(6).fit(X)
+    assert found.violation_ <= 1e-3
+    assert procrustes(np.column_stack([arc, X[:, 1]]), map_of(found.covariance_))[2] < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+def test_turning_scaling_and_order_change_nothing_else(rng):
+    X = rng.standard_normal((25, 3)).cumsum(axis=0)
+    turned = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    order = rng.permutation(25)
+    options = {"n_neighbors": 2, "angles": False, "tol": 1e-6}
+    plain = MaximumVarianceUnfolding(**options).fit(X)
+    moved = MaximumVarianceUnfolding(**options).fit(7 * X[order] @ turned + 3)
+    assert moved.objective_ == pytest.approx(49 * plain.objective_, rel=1e-3)
+
+
+def test_too_low_a_rank_is_said(rng):
+    X = rng.standard_normal((15, 8))
+    with pytest.warns(ConvergenceWarning, match=r"relative violation of .* raise rank=1, pass angles=False"):
+        found = MaximumVarianceUnfolding(5, rank=1).fit(X)
+    assert not found.converged_
+    assert found.violation_ > 0.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"angles": 1}, "angles=1 must be True or False"),
+        ({"rank": 0}, "rank=0 must be an integer of at least 1"),
+        ({"tol": -1.0}, "tol=-1.0 must be a number of at least 0"),
+        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
+    ],
+)
+def test_bad_parameters(rng, options, message):
+    with pytest.raises(ValueError, match=message):
+        MaximumVarianceUnfolding(**options).fit(rng.standard_normal((10, 3)))
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the recordings are not shipped")
+@pytest.mark.parametrize(("file", "k", "rank"), [("motion_55x102.npy", 6, 10), ("robot_wifi_215x30.npy", 7, 30)])
+def test_recordings_are_unfolded_within_the_tolerance(file, k, rank):
+    X = np.load(SHARED / file)
+    found = MaximumVarianceUnfolding(k, rank=rank).fit(X)
+    i, j = found.graph_.nonzero()
+    assert found.converged_
+    kept = found.multipliers_.nonzero()
+    target = cdist(X, X)[kept] ** 2
+    assert np.linalg.norm(found.dissimilarities_[kept] ** 2 - target) <= 1e-3 * np.linalg.norm(target)
+    assert set(zip(i, j, strict=True)) <= set(zip(*kept, strict=True))
+    assert found.objective_ > np.sum((X - X.mean(axis=0)) ** 2)  # the data themselves keep every pair
