@@ -215,6 +215,19 @@ def test_curvilinear_weights_unroll_a_swiss_roll(seed):
     assert curvilinear > 0.98
 
 
+@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning")
+@pytest.mark.parametrize("seed", range(30, 34))
+def test_curvilinear_weights_are_more_trustworthy_on_rolls_they_were_not_chosen_on(seed):
+    X, _ = make_swiss_roll(800, random_state=seed)
+    unit, curvilinear = (
+        trustworthiness(
+            X, ConditionalMDS(2, weights=weights, n_init=1, random_state=0).fit_transform(X), n_neighbors=10
+        )
+        for weights in (None, "curvilinear")
+    )
+    assert unit < 0.95 < curvilinear
+
+
 def test_a_neighbourhood_too_small_is_said_and_by_objects_far_away(recwarn):
     rng = np.random.default_rng(8)
     X = rng.uniform(size=(120, 2))

@@ -70,18 +70,23 @@ def test_parameters_of_the_transformer_are_reached_and_it_is_cloned(rng):
     assert not hasattr(inner, "dissimilarities_")
 
 
-@pytest.mark.filterwarnings("ignore:.*edges join objects that are equal or nearly so")
-@pytest.mark.parametrize("seed", range(5))
-def test_the_same_transformer_conditioned_shows_more_of_what_is_hidden(seed):
+def shown_of_what_is_hidden(seed):
+    """Return how well the plain and the conditional map of a bent sheet show its hidden direction."""
     rng = np.random.default_rng(seed)
     known, hidden = rng.uniform(0, 8, 120), rng.uniform(0, 2, 120)
     roll = np.column_stack([np.cos(known / 2), np.sin(known / 2), known / 4, hidden])
     plain = SpectralMap(MaximumEntropyUnfolding(8)).fit_transform(roll)
     given = make_pipeline(MaximumEntropyUnfolding(8), ConditionalMDS(2, metric="precomputed", random_state=0))
     mapped = given.fit_transform(roll, conditionalmds__known=known[:, None])
-    found = np.max(canonical_correlations(mapped, hidden[:, None]))
-    assert found > 0.9
-    assert found > np.max(canonical_correlations(plain, hidden[:, None]))
+    return [np.max(canonical_correlations(U, hidden[:, None])) for U in (plain, mapped)]
+
+
+@pytest.mark.filterwarnings("ignore:.*edges join objects that are equal or nearly so")
+def test_the_same_transformer_conditioned_shows_more_of_what_is_hidden():
+    """Single sheets vary (.55 to .97 on twelve others, from which the bounds are), so the median of eight is judged."""
+    plain, given = np.median([shown_of_what_is_hidden(seed) for seed in range(100, 108)], axis=0)
+    assert given > 0.85
+    assert given > plain + 0.2
 
 
 def test_errors(rng):
