@@ -12,8 +12,15 @@ from .checking import (
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
 )
-from .estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, SpectralMap
-from .problem import Cyclic, Nominal, Numeric, Ordinal, Spline
+from .estimators import (
+    ConditionalClassicalMDS,
+    ConditionalIsomap,
+    ConditionalMDS,
+    ConditionalTSNE,
+    GeneralMDS,
+    SpectralMap,
+)
+from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
 
 __version__ = _version("unmask")
 
@@ -21,9 +28,14 @@ __all__ = [
     "ConditionalClassicalMDS",
     "ConditionalIsomap",
     "ConditionalMDS",
+    "ConditionalTSNE",
     "Cyclic",
+    "Distance",
     "FewPairsWarning",
+    "GeneralMDS",
+    "Loss",
     "MissingDissimilarityWarning",
+    "Neighbours",
     "Nominal",
     "Numeric",
     "Ordinal",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ..kernels import Pairs, Workers
 from ..problem import Edges
+from ._costs import CostEngine
 from ._edges import EdgeEngine
 from ._levels import LevelEngine
 from ._memory import MemoryEngine
 from ._protocol import Engine
 
-__all__ = ["EdgeEngine", "Engine", "LevelEngine", "MemoryEngine", "make_engine"]
+__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "MemoryEngine", "make_engine"]
 
 
 def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:

@@ -18,6 +18,7 @@ class EdgeEngine:
     unit_weights = False
     every_pair = False
     one_thread = True
+    majorises = True
 
     def __init__(self, edges: Edges) -> None:
         self.edges = edges

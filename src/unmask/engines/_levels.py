@@ -23,6 +23,8 @@ class LevelEngine:
     them. A pass takes a list of all distances, a regression, and the usual pass over a table of disparities.
     """
 
+    majorises = True
+
     def __init__(self, pairs: Pairs, workers: Workers, level: str, ties: str = "primary") -> None:
         self._base = MemoryEngine(pairs, workers)
         self._pairs, self._workers = pairs, workers

@@ -23,6 +23,8 @@ class MemoryEngine:
     twice as fast and, the stress being summed in float64, loses nothing that can be seen on a map.
     """
 
+    majorises = True
+
     def __init__(self, pairs: Pairs, workers: Workers) -> None:
         self.pairs = pairs
         self.workers = workers

@@ -17,6 +17,7 @@ class Engine(Protocol):
     unit_weights: bool  # every pair has a dissimilarity and counts the same
     every_pair: bool  # every pair has a dissimilarity and counts
     degrees: Array  # diagonal of H
+    majorises: bool  # a step along the gradient, in the metric of H, never raises the stress
     one_thread: bool  # a pass runs on the calling thread alone, so several may run at once
 
     def stress(self, Z: Array) -> tuple[float, Array]:

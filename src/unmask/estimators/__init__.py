@@ -3,6 +3,15 @@
 from ._conditional_classical import ConditionalClassicalMDS
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
+from ._conditional_tsne import ConditionalTSNE
+from ._general_mds import GeneralMDS
 from ._spectral_map import SpectralMap
 
-__all__ = ["ConditionalClassicalMDS", "ConditionalIsomap", "ConditionalMDS", "SpectralMap"]
+__all__ = [
+    "ConditionalClassicalMDS",
+    "ConditionalIsomap",
+    "ConditionalMDS",
+    "ConditionalTSNE",
+    "GeneralMDS",
+    "SpectralMap",
+]

@@ -50,7 +50,6 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
     __metadata_request__fit = {"known": True}
-    __metadata_request__transform = {"known": True}
 
     n_components: int
     metric: Any
@@ -110,6 +109,113 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.asymmetry_ = checked.asymmetry
         return replace(checked, labels=X.index if is_pandas(X) else None)
 
+    # ---- reporting
+
+    def _report(
+        self,
+        U: Array,
+        gram: Array,
+        Z: Array,
+        engine: Engine,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        component: IntArray | None = None,
+        moved: Moved = (),
+    ) -> None:
+        """Set the fitted attributes for a map U and BB' in the engine's units, and all coordinates Z."""
+        import pandas as pd
+
+        U = canonical_map(U) if component is None else canonical_by_component(U, component)
+        self._labels = checked.labels
+        self._scale = engine.scale
+        self._fitted = Z / engine.scale
+        self._report_known(U, gram, known, moved)
+        placed = U if component is None else side_by_side(U, component)
+        self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
+        point_stress = engine.point_stress(Z) / (2 * engine.total)
+        self.stress_ = float(point_stress.sum())
+        self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
+
+    def _report_known(self, U: Array, gram: Array, known: KnownFeatures, moved: Moved) -> None:
+        """Set the attributes that tell about the known features."""
+        import pandas as pd
+
+        index = self._labels
+        within = moved_values(known, moved) - known.shift
+        self._known = known
+        self._coef_standard = block_roots(gram, known)
+        self._known_map = (within + known.shift) @ self._coef_standard
+        self.leak_ = _average(canonical_correlations(U, within))
+        self.coef_ = coef_table(known, gram, self._scale)
+        self.importance_ = importance_table(known, gram, self._scale)
+        self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
+        self.known_summary_ = summary_table(known)
+        self.level_positions_ = level_table(known, self._coef_standard / self._scale)
+        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
+        self.known_corrected_ = corrected_table(known, moved, index)
+
+    def predict_dissimilarities(self) -> Any:
+        """Return the fitted distances between all objects, those of missing pairs among them.
+
+        Returns
+        -------
+        DataFrame of shape (n_objects, n_objects)
+            In the units of the dissimilarities; where `level` transforms these, in the units of ``disparities_``.
+            Between groups of objects that were mapped apart, NaN.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        distances = cdist(self._fitted, self._fitted)
+        np.fill_diagonal(distances, 0.0)
+        component = getattr(self, "component_", None)
+        if component is not None:
+            distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
+        return pd.DataFrame(distances, index=self._labels, columns=self._labels)
+
+
+class PlacingMap(ConditionalMap):
+    """Base of the estimators that can also place new objects on a finished map."""
+
+    __metadata_request__transform = {"known": True}
+
+    def transform(self, X: Any, *, known: Any = None) -> Array:
+        """Place new objects on the fitted map.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_objects), or (n_new, n_features)
+            Dissimilarities of the new objects to the fitted ones (``metric="precomputed"``; a DataFrame's columns are
+            matched by label), or their features.
+        known : array-like of shape (n_new, n_known), optional
+            Known features of the new objects; needed when the map was fitted with known features.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_components)
+            Coordinates on the map. The map itself does not change; a fitted object returns to its own point. Pairs are
+            weighted by the scheme of the fit; an array of weights says nothing about new objects, which then count
+            each fitted object the same.
+        """
+        check_is_fitted(self)
+        if self._precomputed:
+            X = new_rows(X, self._labels, self.n_features_in_)
+        labels = X.index if is_pandas(X) else None
+        delta = self._read_new_dissimilarities(X)
+        known_map = self._known_of_new(known, len(delta), labels)
+        # cdist cannot take tables without columns.
+        c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
+        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
+        placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
+        return placed
+
+    def _transformed(self, delta: Array) -> Array:
+        """Return new dissimilarities on the scale of the fitted distances."""
+        return delta
+
+    def _place(self, delta: Array, c: Array) -> Array:
+        raise NotImplementedError
+
     def _read_new_dissimilarities(self, X: Any) -> Array:
         """Return dissimilarities (new x fitted) for new objects."""
         if self._fit_X is not None:
@@ -154,107 +260,6 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         elif named or len(table) != len(wanted):
             raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
         return np.asarray(coded.standardise(coded.encode(table)) @ self._coef_standard)
-
-    # ---- reporting
-
-    def _report(
-        self,
-        U: Array,
-        gram: Array,
-        Z: Array,
-        engine: Engine,
-        known: KnownFeatures,
-        checked: Dissimilarities,
-        component: IntArray | None = None,
-        moved: Moved = (),
-    ) -> None:
-        """Set the fitted attributes for a map U and BB' in the engine's units, and all coordinates Z."""
-        U = canonical_map(U) if component is None else canonical_by_component(U, component)
-        within = moved_values(known, moved) - known.shift
-        self._labels = checked.labels
-        self._known = known
-        self._scale = engine.scale
-        self._coef_standard = block_roots(gram, known)
-        self._known_map = (within + known.shift) @ self._coef_standard
-        self._fitted = Z / engine.scale
-        self.leak_ = _average(canonical_correlations(U, within))
-        placed = U if component is None else side_by_side(U, component)
-        self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
-        point_stress = engine.point_stress(Z) / (2 * engine.total)
-        self.stress_ = float(point_stress.sum())
-        self._report_tables(gram, point_stress, moved)
-
-    def _report_tables(self, gram: Array, point_stress: Array, moved: Moved) -> None:
-        import pandas as pd
-
-        known: KnownFeatures = self._known
-        index = self._labels
-        self.coef_ = coef_table(known, gram, self._scale)
-        self.importance_ = importance_table(known, gram, self._scale)
-        self.stress_per_point_ = pd.Series(point_stress, index=index, name="stress")
-        self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
-        self.known_summary_ = summary_table(known)
-        self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
-        self.known_corrected_ = corrected_table(known, moved, index)
-
-    def predict_dissimilarities(self) -> Any:
-        """Return the fitted distances between all objects, those of missing pairs among them.
-
-        Returns
-        -------
-        DataFrame of shape (n_objects, n_objects)
-            In the units of the dissimilarities; where `level` transforms these, in the units of ``disparities_``.
-            Between groups of objects that were mapped apart, NaN.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        distances = cdist(self._fitted, self._fitted)
-        np.fill_diagonal(distances, 0.0)
-        component = getattr(self, "component_", None)
-        if component is not None:
-            distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
-        return pd.DataFrame(distances, index=self._labels, columns=self._labels)
-
-    # ---- new objects
-
-    def transform(self, X: Any, *, known: Any = None) -> Array:
-        """Place new objects on the fitted map.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_objects), or (n_new, n_features)
-            Dissimilarities of the new objects to the fitted ones (``metric="precomputed"``; a DataFrame's columns are
-            matched by label), or their features.
-        known : array-like of shape (n_new, n_known), optional
-            Known features of the new objects; needed when the map was fitted with known features.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_components)
-            Coordinates on the map. The map itself does not change; a fitted object returns to its own point. Pairs are
-            weighted by the scheme of the fit; an array of weights says nothing about new objects, which then count
-            each fitted object the same.
-        """
-        check_is_fitted(self)
-        if self._precomputed:
-            X = new_rows(X, self._labels, self.n_features_in_)
-        labels = X.index if is_pandas(X) else None
-        delta = self._read_new_dissimilarities(X)
-        known_map = self._known_of_new(known, len(delta), labels)
-        # cdist cannot take tables without columns.
-        c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
-        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
-        placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
-        return placed
-
-    def _transformed(self, delta: Array) -> Array:
-        """Return new dissimilarities on the scale of the fitted distances."""
-        return delta
-
-    def _place(self, delta: Array, c: Array) -> Array:
-        raise NotImplementedError
 
 
 def _average(values: Array) -> float:

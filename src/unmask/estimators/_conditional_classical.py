@@ -12,11 +12,11 @@ from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import closed_form
-from ._base import ConditionalMap
+from ._base import PlacingMap
 from ._tables import block_roots
 
 
-class ConditionalClassicalMDS(ConditionalMap):
+class ConditionalClassicalMDS(PlacingMap):
     """Classical scaling of what the known features leave unexplained, in closed form.
 
     Squared dissimilarities are regressed on the squared differences of the known features, what these explain is

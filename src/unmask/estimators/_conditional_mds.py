@@ -14,8 +14,6 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     SmallNeighbourhoodWarning,
-    align_rows,
-    is_pandas,
     quote,
     require_choice,
     require_flag,
@@ -61,13 +59,14 @@ from ..solvers import (
     place,
     within_errors,
 )
-from ._base import ConditionalMap
+from ._base import PlacingMap
+from ._given_start import check_start
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
 
 
-class ConditionalMDS(ConditionalMap):
+class ConditionalMDS(PlacingMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
@@ -466,51 +465,12 @@ class ConditionalMDS(ConditionalMap):
 
     def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
         if isinstance(self.init, tuple):
-            U0, B0 = self._check_init(objective, known, checked)
+            U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
             return iter([given_start(objective, known, U0, B0)])
         number = automatic_number(checked.n) if self.n_init == "auto" else int(self.n_init)
         number = 1 if self.init == "closed-form" else number
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return make_starts(objective, known, self.init, number, np.random.default_rng(seed))
-
-    def _check_init(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> tuple[Array, Array]:
-        if len(self.init) != 2:
-            raise ValueError(f"init has {len(self.init)} parts; pass a tuple (U0, B0), B0=None without known features.")
-        q = len(known.names)
-        U0 = np.asarray(align_rows(self.init[0], checked.labels, "init"), dtype=np.float64)
-        B0 = self._check_coefficients(self.init[1], known)
-        shape = (objective.structure.n, objective.structure.p)
-        if U0.shape != shape or B0.shape != (q, q):
-            raise ValueError(
-                f"init has shapes {U0.shape} and {B0.shape} but must have {shape} for U0 and ({q}, {q}) for B0."
-            )
-        if not (np.isfinite(U0).all() and np.isfinite(B0).all()):
-            raise ValueError("init holds NaN or infinite values; every coordinate and coefficient must be finite.")
-        if np.any(np.ptp(U0, axis=0) == 0) or _has_zero_block(B0, known):
-            raise ValueError(
-                "init has a constant column of U0 or a row of zeros in B0; from there no descent ever leaves. "
-                "Give them small values."
-            )
-        return U0, B0
-
-    @staticmethod
-    def _check_coefficients(B0: Any, known: KnownFeatures) -> Array:
-        """Return B0 with its rows and columns in the order of the known features; nothing outside the blocks."""
-        names = list(known.names)
-        if B0 is None:
-            return np.eye(len(names))
-        if is_pandas(B0) and set(map(str, B0.index)) == set(names) == set(map(str, B0.columns)):
-            B0 = B0.set_axis(B0.index.map(str)).set_axis(B0.columns.map(str), axis=1).loc[names, names]
-        B0 = np.asarray(B0, dtype=np.float64)
-        coefficients: Array = np.diag(B0) if B0.ndim == 1 else B0
-        block = {known.kept[c]: number for number, group in enumerate(known.groups) for c in group}
-        if coefficients.shape == (len(names), len(names)) and any(
-            i in block and j in block and block[i] != block[j] for i, j in np.argwhere(coefficients)
-        ):
-            raise ValueError(
-                "init has coefficients B0 between known features that do not share a block; set them to 0."
-            )
-        return coefficients
 
     def _report_search(self, best: Solution, attempts: list[Attempt]) -> None:
         import pandas as pd
@@ -556,18 +516,6 @@ class ConditionalMDS(ConditionalMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
-
-
-def _has_zero_block(B0: Array, known: KnownFeatures) -> bool:
-    """Tell whether some coefficients are at zero, from where no gradient leads away.
-
-    Where columns are steps or a basis of one function, or share one coefficient, one of them is enough to start from.
-    """
-    for group, tie in zip(known.groups, known.ties, strict=True):
-        moves = np.any(B0[[known.kept[c] for c in group]] != 0, axis=1)
-        if not (moves.all() if tie == "free" else moves.any()):
-            return True
-    return False
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

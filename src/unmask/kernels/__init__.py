@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from . import _costs as plain_costs
 from . import _plain as plain
+from ._costs import Cost, Form, PairFunction
 from ._pairs import Pairs, Survey, Weighting, power_of_two_near
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
+    "Cost",
+    "Form",
     "OneBlasThread",
+    "PairFunction",
     "Pairs",
     "Survey",
     "Weighting",
     "Workers",
     "fused",
+    "general",
     "plain",
+    "plain_costs",
     "power_of_two_near",
     "resolve_threads",
 ]
@@ -26,3 +33,10 @@ def fused() -> ModuleType:
     from . import _fused
 
     return _fused
+
+
+def general() -> ModuleType:
+    """Return the compiled passes of general costs, imported when needed as the others are."""
+    from . import _general
+
+    return _general

@@ -11,6 +11,7 @@ from ._blocks import (
     coef_blocks,
 )
 from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline
+from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._linalg import canonical_correlations, orthonormal_basis, symmetric_root
@@ -20,8 +21,11 @@ from ._structures import KnownSpace, Structure
 from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
 
 __all__ = [
+    "DISTANCES",
     "LEVELS",
+    "LOSSES",
     "SCHEMES",
+    "TARGETS",
     "TIES",
     "Cells",
     "CommonBlock",
@@ -29,14 +33,17 @@ __all__ = [
     "Cyclic",
     "DenseBlock",
     "DiagonalBlock",
+    "Distance",
     "Edges",
     "Feature",
     "FunctionBlock",
     "KnownFeatures",
     "KnownSpace",
     "LeakPenalty",
+    "Loss",
     "MonotoneBlock",
     "MovingBlock",
+    "Neighbours",
     "Nominal",
     "Numeric",
     "Ordinal",
@@ -49,6 +56,7 @@ __all__ = [
     "check_known",
     "coef_blocks",
     "known_table",
+    "make_cost",
     "make_level",
     "nothing_known",
     "orthonormal_basis",

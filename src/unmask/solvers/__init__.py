@@ -1,6 +1,13 @@
 """One iteration loop with plug-in rules, the closed form, starts, canonical form, and placing new objects."""
 
-from ._canonical import axis_signs, canonical_by_component, canonical_map, side_by_side
+from ._canonical import (
+    axis_signs,
+    canonical_by_component,
+    canonical_map,
+    ordered_axes,
+    principal_axes,
+    side_by_side,
+)
 from ._closed_form import ClosedForm, closed_form
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, Point, make_objective
@@ -38,7 +45,9 @@ __all__ = [
     "make_objective",
     "make_starts",
     "minimise",
+    "ordered_axes",
     "place",
+    "principal_axes",
     "side_by_side",
     "within_errors",
 ]

@@ -18,6 +18,22 @@ def canonical_map(U: Array) -> Array:
     return np.asarray(rotated * axis_signs(rotated))
 
 
+def principal_axes(U: Array) -> Array:
+    """Return U turned to its axes about the origin, which stays where it is: what inner products leave open."""
+    if U.shape[1] == 0:
+        return np.asarray(U)
+    _, _, axes = np.linalg.svd(U, full_matrices=len(U) < U.shape[1])
+    rotated = U @ axes.T
+    return np.asarray(rotated * axis_signs(rotated))
+
+
+def ordered_axes(U: Array) -> Array:
+    """Return U centred, its own axes by variance, signs fixed: what sums over the axes leave open."""
+    centred = U - U.mean(axis=0)
+    ordered = centred[:, np.argsort(-np.var(centred, axis=0), kind="stable")]
+    return np.asarray(ordered * axis_signs(ordered))
+
+
 def axis_signs(U: Array) -> Array:
     """Return the sign that gives each axis its longer tail on the positive side.
 

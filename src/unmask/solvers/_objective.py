@@ -47,8 +47,8 @@ class Objective:
 
     @property
     def halvings(self) -> int:
-        """Number of times a majorisation step may have to be halved: none where the lift is linear."""
-        return 30 if self.structure.nonlinear else 0
+        """Number of times a step along the gradient may have to be halved: none for the stress and a linear lift."""
+        return 30 if self.structure.nonlinear or not self.engine.majorises else 0
 
     def safe_step(self) -> float:
         """Return the length of a step along the gradient, in theta, that can never raise the objective.

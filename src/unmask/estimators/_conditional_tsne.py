@@ -1,0 +1,206 @@
+"""t-SNE that leaves out what is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+from .._typing import Array
+from ..checking import Dissimilarities, require_integer, require_number
+from ..engines import CostEngine
+from ..kernels import Cost, Pairs, Workers
+from ..problem import KnownFeatures, Neighbours, make_cost
+from ..solvers import RULES, Attempt, Objective, Start, minimise
+from ._general_mds import GeneralMDS, engine_of
+
+# Student's kernel has its own unit, 1; a map that starts well below it is free to arrange itself.
+START_SIZE = 1e-2
+
+
+class ConditionalTSNE(GeneralMDS):
+    """t-SNE given what is already known: the known features need no room on the map.
+
+    The similarities of low dimension, Student's kernel as a share of all pairs, are taken in ``[U, VB]``; coordinates
+    ``U`` and coefficients ``B`` are learned together. What the known features explain of the neighbourhoods is
+    explained by ``VB``, and ``U`` shows the rest. Without known features this is exact t-SNE.
+
+    The gradient is exact, every pair is computed in every iteration: at most 5000 objects are taken. Fast
+    approximations of t-SNE work in the two or three dimensions of the map itself and have no place for ``VB``.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map.
+    perplexity : float, default=30.0
+        About how many neighbours an object has.
+    early_exaggeration : float, default=12.0
+        By how much the similarities are multiplied at first, so that neighbours find each other.
+    early_iter : int, default=100
+        Most iterations of this first stage.
+    metric, metric_params, known_types
+        As in :class:`ConditionalMDS`.
+    coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="diagonal"
+        Structure of the coefficients, as in :class:`ConditionalMDS`. By default each feature acts by one number, and
+        the levels of a nominal one are equally far from each other: with more coefficients the divergence is lower,
+        and the map repeats more of what is known.
+    orthogonal : bool, default=True
+        Keep the map uncorrelated with the known features. Other than with the stress, room on the map costs t-SNE
+        nothing, and without this it would repeat what is known.
+    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+        Where to start: the closed form (with nothing known, principal components), made small; or random coordinates;
+        or those given, which stay as they are.
+    n_init : "auto" or int, default="auto"
+        Number of starts, one by default.
+    max_iter : int, default=1000
+        Most iterations of the second stage.
+    tol : float, default=2e-6
+        Stop when the divergence falls by less than this share of what it was at the start, three times in a row.
+    symmetrize, n_jobs, random_state, verbose
+        As in :class:`ConditionalMDS`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_objects, n_components)
+        The map.
+    cost_, kl_divergence_ : float
+        The Kullback-Leibler divergence.
+    coef_, importance_, leak_, cost_per_point_, cost_path_, starts_, n_iter_, converged_, stop_reason_
+        As in :class:`GeneralMDS`.
+
+    References
+    ----------
+    L. van der Maaten and G. Hinton, "Visualizing data using t-SNE", Journal of Machine Learning Research 9, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask import ConditionalTSNE
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat([0, 1], 30)
+    >>> X = np.column_stack([8 * group, rng.normal(size=60), rng.normal(size=60)])
+    >>> tsne = ConditionalTSNE(perplexity=8, random_state=0).fit(X, known=group[:, None])
+    >>> bool(tsne.leak_ < 0.5)  # the map does not repeat the groups
+    True
+    """
+
+    MOST_OBJECTS = 5000
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        early_exaggeration: float = 12.0,
+        early_iter: int = 100,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        coef: Any = "diagonal",
+        known_types: dict[Any, Any] | None = None,
+        orthogonal: bool = True,
+        init: Any = "auto",
+        n_init: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 2e-6,
+        symmetrize: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.early_exaggeration = early_exaggeration
+        self.early_iter = early_iter
+        self.metric = metric
+        self.metric_params = metric_params
+        self.coef = coef
+        self.known_types = known_types
+        self.orthogonal = orthogonal
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = False  # every pair is needed
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:  # type: ignore[override]
+        """Learn the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``), none missing, or features.
+        y : ignored
+            Present by convention.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object.
+
+        Returns
+        -------
+        self : ConditionalTSNE
+        """
+        super().fit(X, known=known)
+        self.kl_divergence_ = self.cost_
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, known=known).embedding_)
+
+    def _check_parameters(self) -> int:
+        p = super()._check_parameters()
+        require_number("perplexity", self.perplexity, 1.0)
+        require_number("early_exaggeration", self.early_exaggeration, 1.0)
+        require_integer("early_iter", self.early_iter, 0)
+        return p
+
+    def _check_size(self, n: int) -> None:
+        if n > self.MOST_OBJECTS:
+            raise ValueError(
+                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
+                f"{self.MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
+            )
+
+    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
+        neighbours = Neighbours(float(self.perplexity))
+        return make_cost(checked, None, neighbours, "student", "kullback-leibler", workers)
+
+    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
+        starts = super()._starts(objective, known, checked)
+        if isinstance(self.init, tuple):
+            return starts
+        return [self._made_small(objective, start) for start in starts]
+
+    @property
+    def _default_starts(self) -> int:
+        return 1
+
+    @staticmethod
+    def _made_small(objective: Objective, start: Start) -> Start:
+        Z = objective.structure.lift(start.theta) / objective.engine.scale
+        return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
+
+    def _attempt(self, objective: Objective, starts: list[Start], workers: Workers) -> list[Attempt]:
+        if self.early_iter and self.early_exaggeration > 1.0:
+            early = _exaggerated(objective, float(self.early_exaggeration))
+            starts = [self._gathered(early, start) for start in starts]
+        return super()._attempt(objective, starts, workers)
+
+    def _gathered(self, early: Objective, start: Start) -> Start:
+        """Follow a start for a while with the similarities exaggerated."""
+        rule = RULES["lbfgs"](early)()
+        found = minimise(early, start.theta, rule, tol=float(self.tol), max_iter=int(self.early_iter))
+        return start._replace(theta=found.theta)
+
+
+def _exaggerated(objective: Objective, factor: float) -> Objective:
+    """Return the same objective with all targets multiplied."""
+    engine = engine_of(objective)
+    cost = replace(engine.cost, targets=factor * engine.cost.targets)
+    return Objective(CostEngine(engine.base, cost, engine.workers, engine.unit, engine.total), objective.structure)

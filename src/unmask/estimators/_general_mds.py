@@ -1,0 +1,374 @@
+"""Multidimensional scaling with any of many costs, given what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._typing import Array
+from ..checking import (
+    Dissimilarities,
+    require_choice,
+    require_flag,
+    require_integer,
+    require_number,
+    warn_user,
+    with_labels,
+)
+from ..engines import CostEngine, MemoryEngine
+from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
+from ..solvers import (
+    RULES,
+    Attempt,
+    Objective,
+    Start,
+    attempt_all,
+    automatic_number,
+    best_of,
+    canonical_map,
+    given_start,
+    make_objective,
+    make_starts,
+    ordered_axes,
+    principal_axes,
+)
+from ._base import ConditionalMap
+from ._given_start import check_start
+
+INITS = ("auto", "closed-form", "random")
+# A first step along the gradient is this share of the coordinates' size; a longer one is halved.
+FIRST_STEP = 0.05
+# How a map is written down once: all turns, shifts and reflections that leave the cost as it is are used up.
+CANONICAL: dict[Form, Callable[[Array], Array]] = {
+    Form.SQUARED: canonical_map,
+    Form.INNER: principal_axes,
+    Form.COLUMNS: ordered_axes,
+}
+
+
+class GeneralMDS(ConditionalMap):
+    """Multidimensional scaling by three functions of your choice, given what is already known.
+
+    Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` minimise ::
+
+        sum over i<j of  w_ij loss(distance(z_i, z_j), target_ij),    z_i = (u_i, B'v_i).
+
+    Metric MDS is the default; ``target="inner", distance="inner"`` is classical scaling, ``loss="sammon"`` Sammon's
+    mapping, ``loss="huber"`` or ``"absolute"`` robust MDS, and ``target="neighbours", distance="student",
+    loss="kullback-leibler"`` exact t-SNE (see :class:`ConditionalTSNE`, which also starts as t-SNE does). For the
+    squared loss of Euclidean distances :class:`ConditionalMDS` is faster and does more.
+
+    Time of a pass and memory grow with N squared. The functions are compiled into the pass, which takes about a second
+    for each new combination in a session.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map; 0 fits the coefficients alone.
+    target : {"dissimilarity", "squared", "inner", "neighbours"}, Neighbours or callable, default="dissimilarity"
+        What is to be matched: the dissimilarities, their squares, the inner products they imply, how likely two objects
+        are to be neighbours (``Neighbours(perplexity)``), or what a function makes of the square array of
+        dissimilarities.
+    distance : {"euclidean", "squared", "cityblock", "inner", "student"} or Distance, default="euclidean"
+        What matches it. ``"cityblock"`` is smoothed where coordinates are equal, and needs numeric known features, each
+        of which acts by a number of its own. ``"student"`` is the share of ``1 / (1 + d^2)`` among all pairs. In the
+        cost of ``"inner"`` an object with itself counts half a pair.
+    loss : {"squared", "absolute", "huber", "sammon", "logarithmic", "kullback-leibler"} or Loss, default="squared"
+        What a mismatch costs. ``"absolute"`` is smoothed near zero.
+    distance_parameter, loss_parameter : float, optional
+        Where the city-block distance is smoothed, in the units of the map; where Huber's loss turns straight and below
+        what the absolute one is smoothed, in the units of the target. By default a hundredth, a tenth and a hundredth
+        of the median.
+    metric, metric_params, coef, known_types, orthogonal
+        As in :class:`ConditionalMDS`.
+    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+        Where to start.
+    n_init : "auto" or int, default="auto"
+        Number of starts; ``"auto"`` makes at most 32, and fewer the more objects there are.
+    max_iter : int, default=1000
+        Most iterations from each start.
+    tol : float, default=1e-8
+        Stop when the cost falls by less than this share of what it was at the first start, three times in a row.
+    symmetrize, n_jobs, random_state, verbose
+        As in :class:`ConditionalMDS`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_objects, n_components)
+        The map, in its principal axes; with ``"cityblock"`` only the order and the signs of the axes are fixed.
+    cost_ : float
+        The cost, in the units of target and loss.
+    cost_per_point_ : Series
+        Each object's share: half of each pair it is in.
+    cost_path_ : ndarray
+        The cost at the best start and after each iteration.
+    starts_ : DataFrame
+        Every start and where it led.
+    coef_, importance_, leak_, n_iter_, converged_, stop_reason_, known_summary_, known_redundant_, level_positions_, \
+known_imputed_
+        As in :class:`ConditionalMDS`.
+
+    References
+    ----------
+    A. T. Bui, "Dimension reduction with prior information for knowledge discovery", IEEE TPAMI, 2024, for the
+    conditional form.
+
+    Examples
+    --------
+    >>> from unmask import GeneralMDS
+    >>> from unmask.datasets import load_kinship
+    >>> kin = load_kinship()
+    >>> robust = GeneralMDS(metric="precomputed", loss="huber", random_state=0)
+    >>> robust.fit_transform(kin.dissimilarities, known=kin.known[["gender"]]).shape
+    (14, 2)
+    """
+
+    __metadata_request__fit = {"known": True, "weights": True}
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        target: Any = "dissimilarity",
+        distance: Any = "euclidean",
+        loss: Any = "squared",
+        distance_parameter: float | None = None,
+        loss_parameter: float | None = None,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        coef: Any = "auto",
+        known_types: dict[Any, Any] | None = None,
+        orthogonal: bool = False,
+        init: Any = "auto",
+        n_init: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        symmetrize: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.target = target
+        self.distance = distance
+        self.loss = loss
+        self.distance_parameter = distance_parameter
+        self.loss_parameter = loss_parameter
+        self.metric = metric
+        self.metric_params = metric_params
+        self.coef = coef
+        self.known_types = known_types
+        self.orthogonal = orthogonal
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
+        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
+        return tags
+
+    def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Self:
+        """Learn the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``, in any form that :class:`ConditionalMDS` takes; NaN where
+            missing, if the target allows), or features.
+        y : ignored
+            Present by convention.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object.
+        weights : array-like of shape (n_objects, n_objects), optional
+            Weights of the pairs; 0 leaves a pair out.
+
+        Returns
+        -------
+        self : GeneralMDS
+        """
+        p = self._check_parameters()
+        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
+            checked = self._read_dissimilarities(X, workers)
+            self._check_size(checked.n)
+            pairs = self._pairs(checked, weights, workers)
+            cost = self._make_cost(checked, pairs, workers)
+            coded = self._check_known(known, checked, cost)
+            check_dimension(p, checked.n, coded)
+            problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
+            base = MemoryEngine(pairs, workers)
+            starts = self._starts(make_objective(problem, CostEngine(base, cost, workers)), coded, checked)
+            objective = calibrated(problem, base, cost, workers, starts[0].theta)
+            attempts = self._attempt(objective, starts, workers)
+            self._report_fit(objective, attempts, coded, checked)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, known=known, weights=weights).embedding_)
+
+    def _labelled(self, embedding: Array) -> Array:
+        labelled: Array = with_labels(self, embedding, self._labels)
+        return labelled
+
+    # ---- the problem
+
+    def _check_parameters(self) -> int:
+        p = self._start_fit()
+        require_flag("orthogonal", self.orthogonal)
+        require_integer("verbose", self.verbose, 0)
+        require_integer("max_iter", self.max_iter, 1)
+        require_number("tol", self.tol, 0.0)
+        if not isinstance(self.init, tuple):
+            require_choice("init", self.init, INITS)
+        if isinstance(self.n_init, str):
+            require_choice("n_init", self.n_init, ("auto",))
+        else:
+            require_integer("n_init", self.n_init, 1)
+        return p
+
+    def _check_size(self, n: int) -> None:
+        """Raise where there are too many objects; here any number is welcome."""
+
+    def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
+        if weights is not None and sparse.issparse(weights):
+            raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        pairs, _ = build_pairs(checked, None, weights, workers)
+        assert isinstance(pairs, Pairs)
+        return pairs
+
+    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
+        weights = pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None
+        return make_cost(
+            checked,
+            weights,
+            self.target,
+            self.distance,
+            self.loss,
+            workers,
+            distance_parameter=self.distance_parameter,
+            loss_parameter=self.loss_parameter,
+        )
+
+    def _check_known(self, known: Any, checked: Dissimilarities, cost: Cost) -> KnownFeatures:
+        coef = self.coef
+        if cost.form == Form.COLUMNS:
+            if coef not in ("auto", "diagonal"):
+                raise ValueError(
+                    f"coef={coef!r} with distance={self.distance!r}: a sum over axes has no way to let features act "
+                    "together; use coef='diagonal'."
+                )
+            coef = "diagonal"
+        coded = check_known(known, checked.n, checked.labels, coef, types=self.known_types)
+        other = [feature for feature in coded.features if feature.coding.kind != "numeric"]
+        if cost.form == Form.COLUMNS and other:
+            raise ValueError(
+                f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={self.distance!r} takes numeric "
+                "features only; use distance='euclidean'."
+            )
+        return coded
+
+    # ---- the search
+
+    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
+        if isinstance(self.init, tuple):
+            U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
+            return [given_start(objective, known, U0, B0)]
+        number = min(self._default_starts, automatic_number(checked.n)) if self.n_init == "auto" else int(self.n_init)
+        number = 1 if self.init == "closed-form" else number
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
+        plain = Objective(_base_of(objective), objective.structure)
+        return list(make_starts(plain, known, self.init, number, np.random.default_rng(seed)))
+
+    @property
+    def _default_starts(self) -> int:
+        return 32
+
+    def _attempt(self, objective: Objective, starts: list[Start], workers: Workers) -> list[Attempt]:
+        return attempt_all(
+            objective,
+            starts,
+            RULES["lbfgs"](objective),
+            workers,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            callback=self._print_iteration if self.verbose > 1 else None,
+        )
+
+    @staticmethod
+    def _print_iteration(iteration: int, share: float) -> None:
+        print(f"iteration {iteration}: {share:.9g} of the cost at the first start")
+
+    # ---- the report
+
+    def _report_fit(
+        self, objective: Objective, attempts: list[Attempt], known: KnownFeatures, checked: Dissimilarities
+    ) -> None:
+        import pandas as pd
+
+        best, engine = best_of(attempts), engine_of(objective)
+        structure, theta = objective.structure, best.theta
+        Z = structure.lift(theta)
+        self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
+        U = CANONICAL[engine.cost.form](structure.unknown(theta))
+        self._report_known(U, structure.gram(theta), known, structure.moved(theta))
+        self.embedding_ = (U / engine.scale).astype(checked.values.dtype)
+        self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
+        self.cost_ = float(self.cost_per_point_.sum())
+        first = engine.total / engine.unit
+        self.cost_path_ = np.asarray(best.path) * first
+        self.n_iter_, self.converged_, self.stop_reason_ = best.n_iter, best.converged, _in_terms_of_cost(best.reason)
+        rows = [
+            (kind, s.value * first, s.n_iter, s.passes, s.converged, _in_terms_of_cost(s.reason), s is best)
+            for kind, s in attempts
+        ]
+        self.starts_ = pd.DataFrame(rows, columns=["kind", "cost", "n_iter", "passes", "converged", "reason", "best"])
+        if self.verbose:
+            print(self.starts_.to_string())
+        if not self.converged_:
+            warn_user(
+                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
+                f"{self.stop_reason_}, before the cost settled (at {self.cost_:.6g}); "
+                f"give it more than max_iter={self.max_iter}, or be content with a larger tol than {self.tol:g}.",
+                ConvergenceWarning,
+            )
+
+
+def calibrated(problem: Problem, base: MemoryEngine, cost: Cost, workers: Workers, theta: Array) -> Objective:
+    """Return the objective in units in which a step along the gradient from ``theta`` is neither long nor short."""
+    point = make_objective(problem, CostEngine(base, cost, workers))(theta)
+    if not np.isfinite(point.value):
+        raise FloatingPointError(
+            f"the cost at the start is {point.value}; dissimilarities or weights span too many orders of magnitude."
+        )
+    slope = float(np.linalg.norm(point.gradient))
+    unit = FIRST_STEP * float(np.linalg.norm(point.theta)) / slope if slope > 0 else 1.0
+    total = max(abs(point.value), np.finfo(float).tiny)
+    return make_objective(problem, CostEngine(base, cost, workers, unit, unit * total))
+
+
+def engine_of(objective: Objective) -> CostEngine:
+    """Return the engine of an objective that was made here."""
+    assert isinstance(objective.engine, CostEngine)
+    return objective.engine
+
+
+def _base_of(objective: Objective) -> MemoryEngine:
+    return engine_of(objective).base
+
+
+def _in_terms_of_cost(reason: Any) -> str:
+    return str(reason.value).replace("stress", "cost")

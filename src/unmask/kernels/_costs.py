@@ -1,0 +1,189 @@
+"""General costs of a map: what a pass needs to know of them, and the pass in plain NumPy.
+
+A cost is ``sum over i<j of w_ij loss(fitted_ij, target_ij)``. The fitted value is a function of one number for each
+pair, of the squared distance, of the inner product or of the (smoothed) sum of absolute differences; it may be divided
+by its sum over all pairs, which makes it a share. Functions of a pair are plain Python, take a parameter of theirs as
+the last argument, and return value and slope; the compiled pass compiles them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from .._typing import Array
+
+PairFunction = Callable[..., tuple[float, float]]
+
+
+class Form(IntEnum):
+    """What of a pair the fitted value is a function of; integers because compiled code branches on them."""
+
+    SQUARED = 0  # squared distance
+    INNER = 1  # inner product; an object with itself counts half a pair, so that the cost is half that of all i and j
+    COLUMNS = 2  # sum of absolute differences, each smoothed to sqrt(x^2 + e^2) - e with the link's parameter e
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a pass over pairs computes."""
+
+    targets: Array  # n x n, symmetric, NaN where a pair does not count
+    form: Form
+    link: PairFunction  # (x, parameter) -> (fitted, slope)
+    loss: PairFunction  # (fitted, target, parameter) -> (loss, slope in fitted)
+    weights: Array | None = None
+    link_parameter: float = 0.0
+    loss_parameter: float = 0.0
+    normalised: bool = False
+
+    @property
+    def n(self) -> int:
+        return len(self.targets)
+
+
+# ---- fitted values: of a squared distance, an inner product or a sum
+
+
+def root(x: float, parameter: float) -> tuple[float, float]:
+    """Return the distance for a squared distance; two objects in one place do not pull."""
+    if x <= 0.0:
+        return 0.0, 0.0
+    distance = math.sqrt(x)
+    return distance, 0.5 / distance
+
+
+def itself(x: float, parameter: float) -> tuple[float, float]:
+    """Return x."""
+    return x, 1.0
+
+
+def student(x: float, parameter: float) -> tuple[float, float]:
+    """Return Student's kernel of one degree of freedom."""
+    value = 1.0 / (1.0 + x)
+    return value, -value * value
+
+
+# ---- losses
+
+
+def squared(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return the squared difference."""
+    residual = fitted - target
+    return residual * residual, 2.0 * residual
+
+
+def absolute(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return the absolute difference, smoothed below the parameter."""
+    residual = fitted - target
+    size = math.sqrt(residual * residual + parameter * parameter)
+    return size - parameter, residual / size
+
+
+def huber(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return the squared difference up to the parameter, and its tangent beyond."""
+    residual = fitted - target
+    if abs(residual) <= parameter:
+        return residual * residual, 2.0 * residual
+    side = 1.0 if residual > 0.0 else -1.0
+    return parameter * (2.0 * abs(residual) - parameter), 2.0 * parameter * side
+
+
+def sammon(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return the squared difference per unit of the target; none counts as less than the parameter."""
+    residual = fitted - target
+    unit = 1.0 / max(target, parameter)
+    return unit * residual * residual, 2.0 * unit * residual
+
+
+def logarithmic(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return the squared difference of logarithms; no fitted value counts as less than the parameter."""
+    size = max(fitted, parameter)
+    residual = math.log(size / target)
+    return residual * residual, 2.0 * residual / size
+
+
+def kullback_leibler(fitted: float, target: float, parameter: float) -> tuple[float, float]:
+    """Return target log(target / fitted) - target + fitted: the divergence of shares once they are summed."""
+    size = max(fitted, 1e-300)
+    if target <= 0.0:
+        return fitted, 1.0
+    return target * math.log(target / size) - target + size, 1.0 - target / size
+
+
+# ---- the pass in plain NumPy
+
+
+def _arguments(cost: Cost, Z: Array) -> tuple[Array, Array]:
+    """Return for all i and j what the fitted value is a function of, and its derivative by the column of z_i."""
+    difference = Z[:, None, :] - Z[None, :, :]
+    if cost.form == Form.SQUARED:
+        return (difference**2).sum(axis=2), 2.0 * difference
+    if cost.form == Form.INNER:
+        return Z @ Z.T, np.broadcast_to(Z[None, :, :], difference.shape)
+    size = np.sqrt(difference**2 + cost.link_parameter**2)
+    return (size - cost.link_parameter).sum(axis=2), difference / size
+
+
+def cost_pass(cost: Cost, Z: Array) -> tuple[float, Array]:
+    """Return the cost at ``Z`` and half its derivative."""
+    x, dx = _arguments(cost, Z)
+    k, dk = _vectorised(cost.link)(x, cost.link_parameter)
+    weights = _pair_weights(cost)
+    total = float((np.triu(np.ones_like(k), 1) * k).sum()) if cost.normalised else 1.0
+    value, slope = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
+    pull = weights * slope
+    if cost.normalised:
+        pull = (pull - (pull * k).sum() / 2 / total) * (weights > 0)
+    return float((weights * value).sum()) / 2, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
+
+
+def point_costs(cost: Cost, Z: Array) -> Array:
+    """Return each object's share of the cost: half of each of its pairs."""
+    x, _ = _arguments(cost, Z)
+    k, _ = _vectorised(cost.link)(x, cost.link_parameter)
+    total = float(np.triu(k, 1).sum()) if cost.normalised else 1.0
+    value, _ = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
+    return np.asarray((_pair_weights(cost) * value).sum(axis=1) / 2)
+
+
+def _pair_weights(cost: Cost) -> Array:
+    weights = np.ones_like(cost.targets) if cost.weights is None else cost.weights.copy()
+    np.fill_diagonal(weights, 1.0 if cost.form == Form.INNER else 0.0)
+    weights[np.isnan(cost.targets)] = 0.0
+    return weights
+
+
+def _targets_that_count(cost: Cost) -> Array:
+    """Return the targets, 1 where a pair does not count: every function of a pair has a value there."""
+    return np.where(_pair_weights(cost) > 0, cost.targets, 1.0)
+
+
+def _vectorised(function: PairFunction) -> Callable[..., tuple[Array, Array]]:
+    return np.vectorize(getattr(function, "py_func", function), otypes=[np.float64, np.float64])
+
+
+# ---- t-SNE's targets
+
+
+def neighbour_shares(squares: Array, perplexity: float) -> Array:
+    """Return for each row the shares exp(-b squares) whose entropy is log(perplexity), none on the diagonal."""
+    shares = np.zeros_like(squares)
+    for i, row in enumerate(squares):
+        others = np.delete(row, i)
+        others = others - others.min()
+        low, high, precision = 0.0, np.inf, 1.0 / max(float(others.mean()), 1e-300)
+        for _ in range(200):
+            p = np.exp(-precision * others)
+            p /= p.sum()
+            entropy = -float(np.sum(p[p > 0] * np.log(p[p > 0])))
+            if abs(entropy - math.log(perplexity)) < 1e-10:
+                break
+            low, high = (precision, high) if entropy > math.log(perplexity) else (low, precision)
+            precision = 2.0 * low if np.isinf(high) else (low + high) / 2.0
+        shares[i] = np.insert(p, i, 0.0)
+    return shares

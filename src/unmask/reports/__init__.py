@@ -1,0 +1,1 @@
+"""The page that tells what a study asked and found."""
