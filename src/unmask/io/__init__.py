@@ -1,1 +1,23 @@
-"""Reading and writing tables, matrices, pair lists and results. Still empty."""
+"""Reading and writing tables, matrices, pair lists and results."""
+
+from ._atomic import atomic_path
+from ._data import read_data
+from ._dissimilarities import DissimilarityFile, read_dissimilarities
+from ._problems import FileProblem
+from ._source import MAX_EXPANDED
+from ._tables import TableFile, read_known, read_table
+from ._write import write_json, write_table
+
+__all__ = [
+    "MAX_EXPANDED",
+    "DissimilarityFile",
+    "FileProblem",
+    "TableFile",
+    "atomic_path",
+    "read_data",
+    "read_dissimilarities",
+    "read_known",
+    "read_table",
+    "write_json",
+    "write_table",
+]

@@ -1,0 +1,95 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+
+from ._problems import problem
+
+
+@contextmanager
+def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a temporary file next to ``path``, which takes its place when all has been written.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write. A link is followed: what it points to is replaced, and the link stays.
+
+    Yields
+    ------
+    Path
+        An empty file in the same folder and with the same suffix, to be written by any means. On leaving without an
+        error it is brought to the disk and renamed to ``path`` in one step, so that a reader sees the old file or
+        the new one and never half of it; on an error it is removed, and what was at ``path`` stays.
+
+    Raises
+    ------
+    FileProblem
+        If ``path`` is a folder, or its folder does not exist or cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic_path(folder / "map.txt") as draft:
+    ...     _ = draft.write_text("0.5", encoding="utf-8")
+    >>> [file.name for file in folder.iterdir()]
+    ['map.txt']
+    """
+    target = Path(os.path.realpath(path))
+    draft = _new_sibling(path, target)
+    try:
+        yield draft
+        _bring_to_disk(draft)
+        _replace(path, draft, target)
+    finally:
+        draft.unlink(missing_ok=True)  # after the renaming there is nothing left to remove
+
+
+def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
+    """Make an empty file of a name that is not taken, with the rights that ``target`` has or would have."""
+    if target.is_dir():
+        raise problem(path, "is a folder; give the name of a file to write in it.")
+    if not target.parent.is_dir():
+        raise problem(path, f"there is no folder {str(target.parent)!r} to write it to; make the folder first.")
+    # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
+    draft = target.with_name(f".{secrets.token_hex(8)}-{target.name[-40:]}")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
+        if target.exists():
+            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise problem(path, f"cannot be written ({_reason(error)}); choose another folder.") from error
+    return draft
+
+
+def _bring_to_disk(draft: Path) -> None:
+    with draft.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _replace(path: str | PathLike[str], draft: Path, target: Path) -> None:
+    try:
+        os.replace(draft, target)
+    except OSError as error:
+        raise problem(path, f"cannot be replaced ({_reason(error)}); close the programs that use it.") from error
+    # The new name is an entry of the folder, which some systems can bring to the disk too.
+    with suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,123 @@
+"""Reading a file of which it is not said whether it holds dissimilarities or features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from os import PathLike
+
+import numpy as np
+
+from ..checking import require_integer
+from ._dialect import Grid, Wishes
+from ._dissimilarities import DissimilarityFile, read_source
+from ._layout import Layout
+from ._problems import FileProblem
+from ._source import MAX_EXPANDED, Source, open_source
+from ._tables import TableFile, table_of_source
+
+
+def read_data(
+    path: str | PathLike[str],
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    max_expanded: int = MAX_EXPANDED,
+) -> DissimilarityFile | TableFile:
+    r"""Read dissimilarities if a file holds them, and a table of features otherwise.
+
+    Parameters
+    ----------
+    path : str or path
+        Any file that `read_dissimilarities` or `read_table` reads.
+    delimiter, decimal, header, encoding, sheet, max_expanded
+        As for these.
+
+    Returns
+    -------
+    DissimilarityFile or TableFile
+        The last phrase of ``detected`` says what the file was taken for, and why.
+
+    Raises
+    ------
+    FileProblem
+        If the file can be read as neither.
+
+    See Also
+    --------
+    read_dissimilarities, read_table : Where it is known what the file holds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "cities.csv"
+    >>> _ = file.write_text("0,1,2\n1,0,3\n2,3,0\n", encoding="utf-8")
+    >>> read_data(file).detected[-1]
+    'taken for dissimilarities: symmetric, with zeros on the diagonal'
+    >>> _ = file.write_text("0,1,2\n1,0,3\n2,4,0\n", encoding="utf-8")
+    >>> read_data(file).detected[-1]
+    'taken for a table of features: 3 for objects 2 and 3, but 4 the other way round (row 3, column 2)'
+    """
+    wishes = Wishes(delimiter, decimal, header, encoding, sheet)
+    wishes.check()
+    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    judge = _Judge()
+    try:
+        found = read_source(source, "auto", wishes, None, judge)
+        return _told(judge.verdict(source, found), found)
+    except FileProblem as problem:
+        if judge.sure:
+            raise
+        table, _ = table_of_source(source, wishes, None)
+        why = problem.what.split(";")[0].rstrip(".")
+        return replace(table, detected=(*table.detected, f"taken for a table of features: {why}"))
+
+
+def _told(why: str, found: DissimilarityFile) -> DissimilarityFile:
+    return replace(found, detected=(*found.detected, f"taken for dissimilarities: {why}"))
+
+
+_REASONS = {"phylip": "PHYLIP", "condensed": "one number per pair", "lower": "a lower triangle"}
+
+
+@dataclass
+class _Judge:
+    """Remembers how a file lies, and says whether that is enough to take it for dissimilarities."""
+
+    layout: Layout | None = field(default=None)
+    crossing: bool = True  # some object is on both sides of a list of pairs
+
+    def __call__(self, layout: Layout, grid: Grid | None) -> None:
+        self.layout = layout
+        if grid is None:
+            return
+        if layout.shape == "condensed" and layout.header is not None:
+            raise grid.source.problem("its one column has a name")
+        if layout.shape == "long":
+            rows = (row.cells() for row in grid.head[layout.header is not None :])
+            pairs = [cells[:2] for cells in rows if cells]
+            self.crossing = bool({cells[0] for cells in pairs} & {cells[-1] for cells in pairs})
+
+    @property
+    def sure(self) -> bool:
+        return self.layout is not None and self.layout.sure
+
+    def verdict(self, source: Source, found: DissimilarityFile) -> str:
+        """Return why a file is taken for dissimilarities; raise if it only looks like them."""
+        if self.layout is not None and self.layout.shape == "long":
+            return self._pairs(source, found)
+        if self.layout is not None and self.layout.shape in _REASONS:
+            return _REASONS[self.layout.shape]
+        return "labels of rows and columns agree" if self.sure else "symmetric, with zeros on the diagonal"
+
+    def _pairs(self, source: Source, found: DissimilarityFile) -> str:
+        values = found.dissimilarities.to_numpy()
+        n = len(values)
+        given = (np.count_nonzero(~np.isnan(values)) - n) / (n * (n - 1))
+        numbered = all(str(label).lstrip("-").isdigit() for label in found.dissimilarities.index)
+        if not self.crossing or (numbered and given < 0.5):
+            raise source.problem("three columns, whose first two do not name the same objects")
+        return "three columns, of which the first two name objects"

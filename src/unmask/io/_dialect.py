@@ -1,0 +1,195 @@
+"""How a text file is cut into cells: found out from its first lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from ..checking import require_choice
+from ._numbers import find_decimal, is_text
+from ._source import Source
+from ._text import Dialect, Row, find_encoding, lines_of, rows_of
+
+_SAID = {
+    "\t": "tab-separated",
+    ";": "semicolon-separated",
+    "|": "separated by |",
+    ",": "comma-separated",
+    " ": "space-separated",
+    None: "one cell per line",
+}
+_DECIMALS = {".": "decimal point", ",": "decimal comma"}
+_HEAD_LINES = 200
+_HEAD_CHARACTERS = 2**20
+_JUDGED_LINES = 30  # of which the delimiter is judged
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A file as rows of cells, of which the first ones have been looked at."""
+
+    source: Source
+    head: Sequence[Row]
+    rest: Iterator[Row]  # the rows after the head
+    complete: bool  # the head is all there is
+    decimal: str
+    said: tuple[str, ...]
+    decimal_said: tuple[str, ...] = ()
+
+    def rows(self, skip: int = 0) -> Iterator[Row]:
+        """Give all rows once, after the first ``skip``."""
+        return chain(self.head[skip:], self.rest)
+
+
+class Wishes(NamedTuple):
+    """What a user said about a file, so that it need not be found out."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+    def check(self) -> None:
+        """Raise on what can be no wish."""
+        require_choice("delimiter", self.delimiter, [*_SAID])
+        require_choice("decimal", self.decimal, [*_DECIMALS, None])
+        if self.delimiter == self.decimal == ",":
+            raise ValueError("delimiter=',' and decimal=',' cannot both hold; choose another of one of them.")
+        if self.header not in (None, True, False):
+            raise ValueError(f"header={self.header!r} must be True, False, or None to find out.")
+        for name in ("encoding", "sheet"):
+            value = getattr(self, name)
+            if not isinstance(value, str | None):
+                raise ValueError(f"{name}={value!r} must be a name, or None to find out.")
+
+
+@contextmanager
+def text_grid(source: Source, wishes: Wishes) -> Iterator[Grid]:
+    """Open a text file as rows of cells."""
+    encoding = find_encoding(source, wishes.encoding)
+    with lines_of(source, encoding) as lines:
+        first = _first_lines(lines)
+    dialect = find_dialect(first, wishes)
+    with ExitStack() as stack:
+        rows = rows_of(source, stack.enter_context(lines_of(source, encoding)), dialect)
+        said = tuple(filter(None, (encoding.said, _SAID[dialect.delimiter])))
+        if dialect.comments:
+            said += (f"{dialect.comments} comment line{'s' * (dialect.comments > 1)} left out",)
+        yield grid_of(source, rows, wishes, said, separated_by_comma=dialect.delimiter == ",")
+
+
+def grid_of(
+    source: Source, rows: Iterator[Row], wishes: Wishes, said: tuple[str, ...], *, separated_by_comma: bool = False
+) -> Grid:
+    """Look at the first rows."""
+    head: list[Row] = []
+    size = 0
+    complete = False
+    while len(head) < 3 or (len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS):
+        row = next(rows, None)
+        if row is None:
+            complete = True
+            break
+        head.append(row)
+        size += row.flat(0)[1] * 8
+    if not head:
+        raise source.problem("holds nothing but blank lines; write the table again.")
+    found = wishes.decimal or find_decimal(_cells(head))
+    if found and separated_by_comma:
+        found = "."
+    return Grid(source, head, rows, complete, found or ".", said, (_DECIMALS[found],) if found else ())
+
+
+def _cells(rows: Sequence[Row]) -> Iterator[str]:
+    return chain.from_iterable(row.cells() for row in rows)
+
+
+def _first_lines(lines: Iterator[str]) -> list[str]:
+    """Return a few lines: enough to judge by, few enough of a file of any size."""
+    found: list[str] = []
+    size = 0
+    for line in lines:
+        found.append(line)
+        size += len(line)
+        if len(found) > 2 and (len(found) >= _HEAD_LINES or size > _HEAD_CHARACTERS):
+            break
+    return found
+
+
+# ---- the delimiter
+
+
+def find_dialect(lines: list[str], wishes: Wishes) -> Dialect:
+    """Return how lines are cut into cells."""
+    leading = _leading_comments(lines)
+    body = [line.rstrip("\r\n") for line in lines[leading:] if line.strip()][:_JUDGED_LINES]
+    delimiter = wishes.delimiter or _best_delimiter(body, wishes.decimal)
+    dialect = Dialect(delimiter)
+    if leading and body:
+        # A last "comment" that has as many cells as the table is its header.
+        last = max(at for at in range(leading) if lines[at].strip())
+        cells, expected = (len(dialect.cells(line, strict=False)) for line in (lines[last], body[0]))
+        if cells > 1 and cells in (expected, expected - 1):
+            leading = last
+    return Dialect(delimiter, comments=leading)
+
+
+def _leading_comments(lines: list[str]) -> int:
+    """Return how many lines at the beginning are comments, with the blank ones among them."""
+    number = 0
+    for at, line in enumerate(lines, 1):
+        if line.lstrip("\ufeff").startswith("#"):
+            number = at
+        elif line.strip():
+            break
+    return number
+
+
+def _best_delimiter(lines: list[str], decimal: str | None) -> str | None:
+    """Return the delimiter that cuts lines into a table, of numbers if possible; None for one cell per line."""
+    found = {}
+    for delimiter in ("\t", ";", "|", ",", " "):
+        if delimiter == decimal:
+            continue
+        cut = [Dialect(delimiter).cells(line, strict=False) for line in lines]
+        if cut and 2 * sum(len(cells) > 1 for cells in cut) >= len(cut):
+            regular, torn = _regular([len(cells) for cells in cut]), _share_torn(cut, delimiter, decimal)
+            found[delimiter] = (regular, -torn, _share_of_numbers(cut, delimiter, decimal))
+    spaced = found.pop(" ", None)
+    if not found:
+        return " " if spaced and spaced[0] else None
+    best = max(found, key=lambda delimiter: found[delimiter])  # of equals, the first
+    # Blanks are in texts too: they delimit only where that makes every cell a number and nothing else does.
+    return " " if spaced and spaced[2] == 1 > found[best][2] else best
+
+
+def _regular(counts: list[int]) -> bool:
+    """Tell whether rows have the same length, or grow by one as a triangle does, with or without a header."""
+    for rows in (counts, counts[1:]):
+        steps = {after - before for before, after in pairwise(rows)}
+        if steps <= {0} or steps == {1}:
+            return True
+    return False
+
+
+def _share_torn(cut: list[list[str]], delimiter: str, decimal: str | None) -> float:
+    """Return the share of lines with a text in which another delimiter stands, as if cut in the wrong places."""
+    mark = _mark(chain.from_iterable(cut), delimiter, decimal)
+    others = set("\t;|,") - {delimiter}
+    torn = [any(others & set(cell) and is_text(cell, mark) for cell in cells) for cells in cut]
+    return sum(torn) / len(torn)
+
+
+def _mark(cells: Iterable[str], delimiter: str, decimal: str | None) -> str:
+    return decimal or ("." if delimiter == "," else find_decimal(cells) or ".")
+
+
+def _share_of_numbers(cut: list[list[str]], delimiter: str, decimal: str | None) -> float:
+    """Return the share of numbers among all cells but the first row and column, which may be labels."""
+    body = [cell for cells in cut[1:] for cell in cells[1:]] or [cell for cells in cut for cell in cells]
+    mark = _mark(body, delimiter, decimal)
+    return sum(not is_text(cell, mark) for cell in body) / len(body)

@@ -1,0 +1,296 @@
+"""Reading dissimilarities in whatever form a file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checking import is_long, require_choice, require_integer
+from ..checking._labels import find_labels, is_unlabelled
+from ._arrays import read_array
+from ._dialect import Grid, Wishes, grid_of, text_grid
+from ._found import Found, agreed_labels, frame_of, sound
+from ._frames import excel_rows, numbers_of_columns, read_json, read_parquet
+from ._layout import Layout, find_layout
+from ._pairs import table_of_pairs
+from ._phylip import is_phylip, read_phylip
+from ._problems import times
+from ._source import MAX_EXPANDED, Source, open_source
+from ._tabular import from_condensed, read_rows
+from ._text import find_encoding, lines_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Judge = Callable[[Layout, Grid | None], None]
+_SHAPES = ("auto", "square", "lower", "condensed", "long", "lsmat", "phylip")
+
+
+@dataclass(frozen=True)
+class DissimilarityFile:
+    """Dissimilarities as they were read, and what was found out about the file.
+
+    Attributes
+    ----------
+    dissimilarities : DataFrame of shape (n_samples, n_samples)
+        Symmetric, zero on the diagonal, NaN for pairs that the file does not give. Labels are text if the file is;
+        without labels objects are numbered from 0.
+    detected : tuple of str
+        What was found out about the file, in short phrases.
+    path : str
+        The file.
+    """
+
+    dissimilarities: pd.DataFrame
+    detected: tuple[str, ...]
+    path: str
+
+
+def read_dissimilarities(
+    path: str | PathLike[str],
+    *,
+    shape: str = "auto",
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    symmetrize: str | None = None,
+    max_expanded: int = MAX_EXPANDED,
+) -> DissimilarityFile:
+    r"""Read dissimilarities from a file, in any of the usual forms.
+
+    Parameters
+    ----------
+    path : str or path
+        CSV, TSV or any delimited text, NumPy's npy and npz, Parquet, Excel, JSON or PHYLIP; text, npy and JSON may be
+        compressed by gzip. What a file is, its first bytes say.
+    shape : {"auto", "square", "lower", "condensed", "long", "lsmat", "phylip"}, default="auto"
+        A square table, a lower triangle, one number per pair, a list of pairs (object, object, dissimilarity),
+        scikit-bio's matrices or PHYLIP's; found out by default.
+    delimiter : {",", ";", tab, " ", "|"}, optional
+        What stands between cells; a blank means any number of them. Found out by default.
+    decimal : {".", ","}, optional
+        The decimal mark; found out by default.
+    header : bool, optional
+        Whether the first row holds names; found out by default.
+    encoding : str, optional
+        By default UTF-8, or what a byte-order mark says.
+    sheet : str, optional
+        The sheet of an Excel file; by default the first.
+    symmetrize : {None, "mean"}, default=None
+        With "mean" the two numbers of each pair are averaged; otherwise a file in which they differ is refused.
+    max_expanded : int, default=4 GiB
+        How many bytes a compressed file may unpack to.
+
+    Returns
+    -------
+    DissimilarityFile
+        The table, and what was found out about the file.
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be read or does not hold dissimilarities: one sentence with the place in the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "cities.csv"
+    >>> _ = file.write_text("Bern;Basel;0,95\nBern;Chur;2,4\nBasel;Chur;2,3\n", encoding="utf-8")
+    >>> read = read_dissimilarities(file)
+    >>> read.dissimilarities.loc["Chur", "Bern"]
+    np.float64(2.4)
+    >>> read.detected
+    ('semicolon-separated', 'decimal comma', 'list of pairs, 3 of the 3 pairs of 3 objects')
+    """
+    require_choice("shape", shape, _SHAPES)
+    require_choice("symmetrize", symmetrize, (None, "mean"))
+    wishes = Wishes(delimiter, decimal, header, encoding, sheet)
+    wishes.check()
+    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    return read_source(source, shape, wishes, symmetrize)
+
+
+def read_source(
+    source: Source, shape: str, wishes: Wishes, symmetrize: str | None, judge: Judge | None = None
+) -> DissimilarityFile:
+    """Read dissimilarities from a file that exists; ``judge`` is told how they lie, and may raise."""
+    try:
+        found = _find(source, shape, wishes, judge)
+        found = sound(source, found, symmetrize)
+    except MemoryError as error:
+        raise source.problem("is larger than the memory there is; read a part of it.") from error
+    said = (*(("gzip",) if source.packed else ()), *found.said)
+    return DissimilarityFile(frame_of(found), said, source.path)
+
+
+def _find(source: Source, shape: str, wishes: Wishes, judge: Judge | None) -> Found:
+    if source.kind in ("npy", "npz"):
+        return _from_stored(source, shape)
+    if source.kind in ("parquet", "json"):
+        typed = read_parquet(source) if source.kind == "parquet" else read_json(source, wishes.encoding)
+        return _from_frame(source, typed, shape)
+    if source.kind == "excel":
+        rows, said = excel_rows(source, wishes.sheet)
+        return _from_grid(grid_of(source, iter(rows), wishes, said), shape, wishes, judge)
+    encoding = find_encoding(source, wishes.encoding)
+    with lines_of(source, encoding) as lines:
+        if shape == "phylip" or (shape == "auto" and wishes.delimiter is None and is_phylip(lines)):
+            if judge is not None:
+                judge(Layout("phylip"), None)
+            with lines_of(source, encoding) as again:
+                return read_phylip(source, again)
+    with text_grid(source, wishes) as grid:
+        return _from_grid(grid, shape, wishes, judge)
+
+
+# ---- rows of cells
+
+
+def _from_grid(grid: Grid, shape: str, wishes: Wishes, judge: Judge | None) -> Found:
+    asked = "square" if shape == "lsmat" else shape
+    layout = find_layout(grid, asked, True if shape == "lsmat" else wishes.header)
+    if shape == "lsmat":
+        _require_lsmat(grid, layout)
+    if judge is not None:
+        judge(layout, grid)
+    found = read_rows(grid, layout)
+    said = ("LSMat",) if shape == "lsmat" else ()
+    return Found(found.values, found.labels, found.place, (*said, *grid.said, *found.said))
+
+
+def _require_lsmat(grid: Grid, layout: Layout) -> None:
+    corner = grid.head[0].cells()[0]
+    if not layout.labelled or corner:
+        raise grid.source.problem(
+            f"an LSMat file has labels in its first row and column and an empty cell above them, not {corner[:40]!r}; "
+            "choose another shape.",
+            row=grid.head[0].number,
+            column=1,
+        )
+
+
+# ---- arrays
+
+
+def _from_stored(source: Source, shape: str) -> Found:
+    stored = read_array(source)
+    values = stored.values
+    if values.ndim == 2 and 1 in values.shape and values.size > 1:
+        values = values.ravel()
+    if values.ndim == 1 and shape in ("auto", "condensed"):
+        found = from_condensed(source, values, lambda at: (at + 1, None))
+    elif values.ndim == 2 and values.shape[1] == 3 and (shape == "long" or (shape == "auto" and len(values) != 3)):
+        found = _numbered_pairs(source, values)
+    elif values.ndim == 2 and values.shape[0] == values.shape[1] and shape in ("auto", "square", "lower"):
+        n = len(values)
+        found = Found(values, None, lambda i, j: (i + 1, j + 1), (f"{times(n, n)} square",))
+    else:
+        lengths = times(*values.shape) or "single"
+        raise source.problem(
+            f"holds a {lengths} array where shape={shape!r} needs another; a square table, a condensed vector or rows "
+            "of object, object, dissimilarity can be read."
+        )
+    if stored.labels is None:
+        return Found(found.values, found.labels, found.place, (*stored.said, *found.said))
+    if len(stored.labels) != len(found.values) or found.labels is not None:
+        raise source.problem(f"holds {len(stored.labels)} labels for {len(found.values)} objects; name each once.")
+    labels, _ = agreed_labels(source, stored.labels, None, [None] * len(stored.labels))
+    return Found(found.values, labels, found.place, (*stored.said, *found.said))
+
+
+def _numbered_pairs(source: Source, values: Any) -> Found:
+    ends = values[:, :2]
+    if not np.all(ends == np.round(ends)) or not np.all(np.abs(ends) < 2**53):
+        raise source.problem(
+            f"holds {times(len(values), 3)} numbers, of which the first two in each row are not numbers of objects; "
+            "dissimilarities are a square table or a list of pairs: is this a table of features?"
+        )
+    objects, codes = np.unique(ends.astype(np.int64), return_inverse=True)
+    codes = codes.reshape(ends.shape)
+    labels = [int(label) for label in objects]
+    return table_of_pairs(source, codes[:, 0], codes[:, 1], values[:, 2], labels, np.arange(1, len(values) + 1))
+
+
+# ---- typed columns
+
+
+def _from_frame(source: Source, frame: pd.DataFrame, shape: str) -> Found:
+    said = {"parquet": "Parquet", "json": "JSON"}[source.kind]
+    if shape == "long" or (shape == "auto" and frame.shape[1] == 3 and is_long(frame)):
+        found = _pairs_of_frame(source, frame)
+        return Found(found.values, found.labels, found.place, (said, *found.said))
+    frame, first = _with_index(frame)
+    numeric = numbers_of_columns(source, frame, first)
+    if numeric.shape[1] == 1 and shape in ("auto", "condensed"):
+        values = numeric.iloc[:, 0].to_numpy(copy=True)
+        found = from_condensed(source, values, lambda at: (at + 1, None))
+        return Found(found.values, None, found.place, (said, *found.said))
+    n, columns = numeric.shape
+    if n != columns:
+        raise source.problem(
+            f"has {n} rows and {columns} columns of numbers; dissimilarities are a square table, one row and one "
+            "column per object: is this a table of features?"
+        )
+    labels, order, where = _labels_of_frame(source, frame)
+    values = np.array(numeric.to_numpy(), dtype=np.float64, order="C")
+    if order is not None:
+        values = values[:, order]
+    across = np.arange(n) if order is None else order
+    place = lambda i, j: (i + 1, int(across[j]) + 1 + first)  # noqa: E731  (as short as it is)
+    return Found(values, labels, place, (said, where, f"{times(n, n)} square"))
+
+
+def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Return the table with its first column as labels if it holds text and nothing else names the rows."""
+    from pandas.api import types
+
+    if not is_unlabelled(frame.index) or frame.shape[1] < 2:
+        return frame, 0
+    first = frame.iloc[:, 0]
+    if types.is_numeric_dtype(first.dtype) and frame.shape[1] != len(frame) + 1:
+        return frame, 0
+    return frame.iloc[:, 1:].set_axis(first.astype(str).to_numpy(), axis=0), 1
+
+
+def _labels_of_frame(source: Source, frame: pd.DataFrame) -> tuple[list[Any] | None, Any, str]:
+    left = None if is_unlabelled(frame.index) else list(frame.index)
+    above = None if is_unlabelled(frame.columns) else list(frame.columns)
+    if left is not None and above is not None:
+        at = find_labels(frame.columns, frame.index) if frame.columns.is_unique else np.full(len(left), -1)
+        if (at >= 0).all() and frame.index.is_unique:
+            same = bool((at == np.arange(len(at))).all())
+            moved = "" if same else ", columns put into the order of the rows"
+            return left, None if same else at, f"labels of rows and columns{moved}"
+        left, above = [str(label) for label in left], [str(label) for label in above]
+    labels, order = agreed_labels(source, left, above, list(range(1, len(frame) + 1)))
+    where = "no labels" if labels is None else "labels of rows" if above is None else "labels of columns"
+    return labels, order, where
+
+
+def _pairs_of_frame(source: Source, frame: pd.DataFrame) -> Found:
+    import pandas as pd
+
+    if frame.shape[1] != 3:
+        raise source.problem(
+            f"has {frame.shape[1]} columns where a list of pairs has three: object, object, dissimilarity."
+        )
+    for at in range(2):
+        if frame.iloc[:, at].isna().any():
+            row = int(np.argmax(frame.iloc[:, at].isna().to_numpy())) + 1
+            raise source.problem("an object has no label; give it one.", row=row, column=at + 1)
+    lengths = numbers_of_columns(source, frame.iloc[:, 2:], 2).iloc[:, 0].to_numpy()
+    ends = [frame.iloc[:, at] for at in range(2)]
+    if ends[0].dtype != ends[1].dtype:
+        ends = [end.astype(str) for end in ends]
+    both = np.column_stack([end.to_numpy(dtype=object) for end in ends]).ravel()
+    flat, labels = pd.factorize(both)
+    codes = flat.reshape(-1, 2)
+    rows = np.arange(1, len(frame) + 1)
+    return table_of_pairs(source, codes[:, 0], codes[:, 1], lengths, list(labels), rows)

@@ -1,0 +1,56 @@
+"""What is wrong with a file, in one sentence: which file, where in it, and the way out."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
+    """A file that cannot be read or written, said in one sentence.
+
+    Parameters
+    ----------
+    message : str
+        The sentence, with the name of the file.
+    path : str, optional
+        The file, as it was given.
+    row, column : int, optional
+        Where in the file, counted from 1 as an editor or a spreadsheet does.
+    what : str, optional
+        What is wrong, without the place.
+
+    Attributes
+    ----------
+    path : str or None
+        The file, as it was given.
+    row, column : int or None
+        Where in the file, counted from 1; None where there is no such place.
+    what : str
+        What is wrong, without the place.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: str | None = None,
+        row: int | None = None,
+        column: int | None = None,
+        what: str | None = None,
+    ) -> None:
+        super().__init__(message, path, row, column, what)  # all of them, so that the error survives pickling
+        self.path, self.row, self.column = path, row, column
+        self.what = message if what is None else what
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def times(*lengths: int) -> str:
+    """Return the lengths of a table as people write them."""
+    return " × ".join(f"{length:,}" for length in lengths)  # noqa: RUF001
+
+
+def problem(path: str | PathLike[str], what: str, *, row: int | None = None, column: int | None = None) -> FileProblem:
+    """Return the error for a file: its name, the place in it, and what is wrong there."""
+    places = [f"{name} {at}" for name, at in (("row", row), ("column", column)) if at is not None]
+    return FileProblem(f"{', '.join([str(path), *places])}: {what}", str(path), row, column, what)

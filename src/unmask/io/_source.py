@@ -1,0 +1,207 @@
+"""A file before it is understood: what kind of file it is, and its bytes, unpacked with a limit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from ._problems import FileProblem, problem
+
+MAX_EXPANDED = 4 * 2**30
+"""How many bytes a compressed file may unpack to, and a table that a small file asks for may take."""
+
+# How a file begins says what it is; its name is asked only where that is silent.
+_GZIP = b"\x1f\x8b"
+_MAGIC = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_REFUSED = (
+    (b"BZh", "is compressed by bzip2; unpack it first, or compress it by gzip."),
+    (b"\xfd7zXZ\x00", "is compressed by xz; unpack it first, or compress it by gzip."),
+    (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it first, or compress it by gzip."),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Excel file (.xls); save it as .xlsx or CSV first."),
+    (b"\x89HDF\r\n\x1a\n", "is an HDF5 file, which is not read; write it as Parquet, npy or CSV first."),
+    (b"%PDF-", "is a PDF file; copy the table into a CSV file first."),
+)
+_SUFFIXES = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
+_NAMES = {"npy": "a NumPy array", "npz": "a NumPy archive", "parquet": "a Parquet file", "excel": "an Excel workbook"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that exists and is not empty."""
+
+    path: str
+    kind: str  # "text", "json", "npy", "npz", "parquet" or "excel"
+    packed: bool
+    limit: int  # bytes
+    size: int  # bytes, as stored
+
+    @contextmanager
+    def binary(self) -> Iterator[IO[bytes]]:
+        """Open the file for its bytes, unpacked, as a stream."""
+        try:
+            with open(self.path, "rb") as file:
+                yield _unpacked(self.path, file, self.limit) if self.packed else file
+        except OSError as error:
+            raise problem(self.path, f"cannot be read ({(error.strerror or str(error)).lower()}).") from error
+
+    @contextmanager
+    def seekable(self) -> Iterator[IO[bytes]]:
+        """Open the file for its bytes, unpacked, where one can go back; a packed file is unpacked into memory."""
+        with self.binary() as file:
+            yield io.BytesIO(file.read()) if self.packed else file
+
+    def problem(self, what: str, *, row: int | None = None, column: int | None = None) -> FileProblem:
+        """Return the error for a place in this file."""
+        return problem(self.path, what, row=row, column=column)
+
+    def require_room(self, cells: int, what: str) -> None:
+        """Raise if a table of so many numbers is larger than what a file may unpack to."""
+        if cells * 8 > self.limit:
+            raise self.problem(
+                f"{what}, which would take {readable(cells * 8)}; more than {readable(self.limit)} is not read unless "
+                "max_expanded allows it."
+            )
+
+
+def open_source(path: str | PathLike[str], max_expanded: int) -> Source:
+    """Return a file with its kind, or say why it is none that can be read."""
+    name = str(path)
+    size = _regular_size(name)
+    with Source(name, "text", False, max_expanded, size).binary() as file:
+        start = file.read(16)
+    packed = start.startswith(_GZIP)
+    whole = Source(name, "text", packed, max_expanded, size)
+    if packed:
+        with whole.binary() as file:
+            start = file.read(16)
+    if not start:
+        raise problem(name, "is empty; write the table again.")
+    return Source(name, _kind(whole, start), packed, max_expanded, size)
+
+
+def readable(size: int) -> str:
+    """Return a number of bytes as people say it."""
+    for unit, name in ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+def _regular_size(name: str) -> int:
+    try:
+        state = Path(name).stat()
+    except FileNotFoundError:
+        raise problem(name, "there is no such file; check its name and folder.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise problem(name, f"cannot be read ({getattr(error, 'strerror', None) or error}).") from error
+    if stat.S_ISDIR(state.st_mode):
+        raise problem(name, "is a folder; give the name of a file in it.")
+    if not stat.S_ISREG(state.st_mode):
+        raise problem(name, "is not a regular file; write what it gives to a file first.")
+    if state.st_size == 0:
+        raise problem(name, "is empty; write the table again.")
+    return state.st_size
+
+
+# ---- kinds
+
+
+def _kind(source: Source, start: bytes) -> str:
+    for magic, kind in _MAGIC:
+        if start.startswith(magic):
+            return kind
+    for magic, why in _REFUSED:
+        if start.startswith(magic):
+            raise source.problem(why)
+    if start.startswith(_ZIP):
+        return _kind_of_zip(source)
+    suffix = _suffix(source.path)
+    if suffix in _SUFFIXES:
+        raise source.problem(
+            f"is not {_NAMES[_SUFFIXES[suffix]]}, though its name ends in {suffix}; write it again, or give it the "
+            "suffix of what it is."
+        )
+    return "json" if suffix == ".json" else "text"
+
+
+def _suffix(path: str) -> str:
+    name = path.lower()
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def _kind_of_zip(source: Source) -> str:
+    names = [member.filename for member in members(source)]
+    if "[Content_Types].xml" in names or any(name.startswith("xl/") for name in names):
+        return "excel"
+    if names and all(name.endswith(".npy") for name in names):
+        return "npz"
+    raise source.problem("is a zip archive; unpack it first, and give the name of one file of it.")
+
+
+def members(source: Source) -> list[zipfile.ZipInfo]:
+    """Return what is in a zip archive, each of which says its size before it is unpacked."""
+    with source.seekable() as file, open_zip(source, file) as archive:
+        found = archive.infolist()
+    total = sum(member.file_size for member in found)
+    if total > source.limit:
+        raise source.problem(
+            f"unpacks to {readable(total)} from {readable(source.size)}; more than {readable(source.limit)} is not "
+            "read unless max_expanded allows it."
+        )
+    return found
+
+
+@contextmanager
+def open_zip(source: Source, file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive; whatever is wrong with it becomes one sentence."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except FileProblem:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError) as error:
+        raise source.problem(f"is a damaged archive ({error}); copy or write it again.") from error
+
+
+# ---- unpacking
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a gzip file, up to a limit."""
+
+    def __init__(self, path: str, packed: BinaryIO | IO[bytes], limit: int) -> None:
+        self._path, self._limit, self._left = path, limit, limit
+        self._stream = gzip.GzipFile(fileobj=packed, mode="rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            data = self._stream.read(len(buffer))
+        except EOFError:
+            raise problem(self._path, "the compressed file ends too early; copy or download it again.") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise problem(self._path, f"the compressed file is damaged ({error}); copy it again.") from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise problem(
+                self._path,
+                f"unpacks to more than {readable(self._limit)}, which is not read unless max_expanded allows it.",
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _unpacked(path: str, file: BinaryIO | IO[bytes], limit: int) -> IO[bytes]:
+    return io.BufferedReader(_Unpacked(path, file, limit), buffer_size=2**18)

@@ -1,0 +1,210 @@
+"""Text files as rows of cells, each with its place in the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from ._problems import FileProblem
+from ._source import Source
+
+MAX_CELL = 131_072  # characters; the csv module's own limit
+_MAX_LINES_OF_A_ROW = 1000  # within quotes a cell may have line breaks
+
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig", "UTF-8 with a byte-order mark"),
+    (b"\xff\xfe", "utf-16", "UTF-16"),
+    (b"\xfe\xff", "utf-16", "UTF-16"),
+)
+
+
+class Row(Protocol):
+    """One row of a file."""
+
+    @property
+    def number(self) -> int:
+        """The line of the file on which the row begins, counted from 1."""
+
+    def cells(self) -> list[str]:
+        """Return all cells."""
+
+    def flat(self, skip: int) -> tuple[list[str], int, str]:
+        """Return the first cells, the number of all others, and these as one text, a line each."""
+
+
+class Encoding(NamedTuple):
+    """How the bytes of a file stand for text, and what to say of it."""
+
+    name: str
+    said: str | None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is cut into cells."""
+
+    delimiter: str | None = None  # None: one cell per line
+    comments: int = 0  # lines at the beginning that are not part of the table
+
+    def cells(self, text: str, *, strict: bool = True) -> list[str]:
+        """Cut a row into cells; blanks around a cell are left out, except within quotes."""
+        if self.delimiter is None:
+            return [text.strip()]
+        if '"' not in text:
+            return text.split() if self.delimiter == " " else [cell.strip() for cell in text.split(self.delimiter)]
+        if self.delimiter == " ":  # any number of blanks and tabs
+            text = text.replace("\t", " ").strip()
+        # Line breaks within quotes are kept only where the lines come one by one.
+        lines = text.splitlines(keepends=True)
+        try:
+            return next(csv.reader(lines, delimiter=self.delimiter, skipinitialspace=True, strict=strict), [])
+        except csv.Error:
+            if strict:
+                raise
+            return text.split(self.delimiter)
+
+
+def find_encoding(source: Source, given: str | None) -> Encoding:
+    """Return the encoding that was given, or that the file's first bytes say; UTF-8 otherwise."""
+    if given is not None:
+        try:
+            io.TextIOWrapper(io.BytesIO(), encoding=given)
+        except (LookupError, TypeError, ValueError):
+            raise ValueError(
+                f"encoding={given!r} is not the name of an encoding; 'utf-8', 'latin-1' and 'utf-16' are."
+            ) from None
+        return Encoding(given, f"encoding {given}")
+    with source.binary() as file:
+        start = file.read(3)
+    for mark, name, said in _MARKS:
+        if start.startswith(mark):
+            return Encoding(name, said)
+    return Encoding("utf-8", None)
+
+
+@contextmanager
+def lines_of(source: Source, encoding: Encoding) -> Iterator[Iterator[str]]:
+    """Open a file for its lines, with their ends."""
+    with source.binary() as file:
+        text = io.TextIOWrapper(file, encoding=encoding.name, newline="")  # type: ignore[arg-type]
+        try:
+            yield _checked(source, text)
+        except UnicodeError as error:
+            raise _undecodable(source, encoding, error) from None
+        finally:
+            text.detach()  # the file is closed by whoever opened it
+
+
+def _checked(source: Source, text: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(text, 1):
+        if "\0" in line:
+            raise source.problem(
+                "holds NUL characters, which no text has; if it is UTF-16, pass encoding='utf-16-le' or 'utf-16-be', "
+                "and otherwise write it again.",
+                row=number,
+            )
+        yield line
+
+
+def _undecodable(source: Source, encoding: Encoding, error: UnicodeError) -> FileProblem:
+    """Look again, line by line, for the first line that is not in the encoding."""
+    way_out = "save the file as UTF-8, or pass its encoding, for example encoding='latin-1'."
+    if encoding.name not in ("utf-8", "utf-8-sig"):
+        return source.problem(f"is not text in the encoding {encoding.name} ({_reason(error)}); {way_out}")
+    with source.binary() as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as found:
+                byte = f"0x{line[found.start]:02x}"
+                return source.problem(f"is not UTF-8 text (byte {byte}); {way_out}", row=number)
+    return source.problem(f"is not UTF-8 text; {way_out}")  # pragma: no cover
+
+
+def _reason(error: UnicodeError) -> str:
+    return getattr(error, "reason", None) or str(error)
+
+
+# ---- rows
+
+
+@dataclass(slots=True)  # not frozen: there are millions of them, and freezing doubles the time to make one
+class TextRow:
+    """A row of a text file, cut into cells when they are asked for."""
+
+    number: int
+    text: str
+    dialect: Dialect
+
+    def cells(self) -> list[str]:
+        """Return all cells."""
+        return self.dialect.cells(self.text)
+
+    def flat(self, skip: int) -> tuple[list[str], int, str]:
+        """Return the first cells, the number of all others, and these as one text, a line each."""
+        delimiter = self.dialect.delimiter
+        if '"' in self.text or delimiter in (" ", None):
+            return flat_cells(self.cells(), skip)
+        *first, rest = self.text.split(delimiter, skip)
+        if len(first) < skip:  # nothing behind the labels
+            return [rest.strip()], 0, ""
+        return [cell.strip() for cell in first], rest.count(str(delimiter)) + 1, rest.replace(str(delimiter), "\n")
+
+
+@dataclass(slots=True)
+class CellRow:
+    """A row whose cells are apart already."""
+
+    number: int
+    known: list[str]
+
+    def cells(self) -> list[str]:
+        """Return all cells."""
+        return self.known
+
+    def flat(self, skip: int) -> tuple[list[str], int, str]:
+        """Return the first cells, the number of all others, and these as one text, a line each."""
+        return flat_cells(self.known, skip)
+
+
+def flat_cells(cells: list[str], skip: int) -> tuple[list[str], int, str]:
+    """Return the first cells, the number of all others, and these as one text, a line each."""
+    return cells[:skip], len(cells[skip:]), "\n".join(cells[skip:])
+
+
+def rows_of(source: Source, lines: Iterable[str], dialect: Dialect) -> Iterator[TextRow]:
+    """Join lines to rows where quotes go over several lines; blank lines and comments are left out."""
+    numbered = enumerate(lines, 1)
+    for number, line in numbered:
+        if number <= dialect.comments or not line.strip():
+            continue
+        text = line if '"' not in line else _whole(source, number, line, numbered, dialect)
+        yield TextRow(number, text.rstrip("\r\n"), dialect)
+
+
+def _whole(source: Source, number: int, text: str, following: Iterator[tuple[int, str]], dialect: Dialect) -> str:
+    """Add lines until every quotation mark that was opened is closed."""
+    for _ in range(_MAX_LINES_OF_A_ROW):
+        try:
+            dialect.cells(text)
+        except csv.Error as error:
+            _, more = next(following, (0, ""))
+            if "unexpected end" not in str(error) or not more:
+                raise source.problem(_said(error), row=number) from None
+            text += more
+        else:
+            return text
+    raise source.problem(_said(csv.Error("unexpected end")), row=number)
+
+
+def _said(error: csv.Error) -> str:
+    said = str(error)
+    if "field larger" in said:
+        return f"holds a cell of more than {MAX_CELL:,} characters; is a quotation mark not closed?"
+    if "unexpected end" in said:
+        return "a quotation mark is opened here and not closed; close it, or double it within a cell."
+    return f"cannot be cut into cells ({said}); double a quotation mark within a quoted cell."

@@ -1,0 +1,97 @@
+"""What the papers read off their maps of kinship terms, as numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
+
+from unmask import ConditionalIsomap, ConditionalMDS
+from unmask.datasets import load_kinship
+
+PAIRS = {
+    "grandparent": ("Grandmother", "Grandfather"),
+    "parent": ("Mother", "Father"),
+    "pibling": ("Aunt", "Uncle"),
+    "sibling": ("Sister", "Brother"),
+    "child": ("Daughter", "Son"),
+    "nibling": ("Niece", "Nephew"),
+    "grandchild": ("Granddaughter", "Grandson"),
+}
+
+
+@pytest.fixture(scope="module")
+def kin():
+    return load_kinship()
+
+
+def places(kin, *given, weights=None):
+    mds = ConditionalMDS(2, metric="precomputed", weights=weights, random_state=0)
+    mds.fit(kin.dissimilarities, known=kin.known[list(given)] if given else None)
+    return pd.DataFrame(mds.embedding_, index=kin.dissimilarities.index)
+
+
+def pair_distances(U):
+    """Return how far apart each pair is, as a share of the median distance."""
+    apart = pd.Series({name: np.linalg.norm(U.loc[one] - U.loc[other]) for name, (one, other) in PAIRS.items()})
+    return apart / np.median(pdist(U))
+
+
+def along_a_direction(U, feature):
+    slope = np.linalg.lstsq(U.to_numpy(), feature - feature.mean(), rcond=None)[0]
+    return abs(spearmanr(U @ slope, feature).statistic)
+
+
+def along_the_arc(U, generation):
+    """Rank correlation with the angle of each pair, the circle opened between grandparents and grandchildren."""
+    middles = pd.DataFrame({name: U.loc[list(pair)].mean() for name, pair in PAIRS.items()}).T
+    angle = np.arctan2(middles[1], middles[0])
+    angle = (angle - angle["grandparent"]) % (2 * np.pi)
+    if angle["grandchild"] < np.pi:
+        angle = -angle % (2 * np.pi)
+    return spearmanr(angle, [generation[pair[0]] for pair in PAIRS.values()]).statistic
+
+
+def test_pairs_are_apart_if_nothing_is_known(kin):
+    assert pair_distances(places(kin)).min() > 0.35
+
+
+@pytest.mark.parametrize(
+    "given", [["gender"], ["gender", "degree"], ["gender", "degree", "generation_difference"]], ids=len
+)
+def test_seven_pairs_coincide_given_gender(kin, given):
+    assert len(PAIRS) == 7
+    assert pair_distances(places(kin, *given)).max() < 0.35
+
+
+def test_degree_is_ordered_along_a_direction_given_gender_and_no_more_once_it_is_known(kin):
+    assert along_a_direction(places(kin, "gender"), kin.known["degree"]) >= 0.8
+    assert along_a_direction(places(kin, "gender", "degree"), kin.known["degree"]) < 0.5
+
+
+def test_generation_difference_is_ordered_along_a_direction_given_gender_and_degree(kin):
+    assert along_a_direction(places(kin, "gender", "degree"), kin.known["generation_difference"]) >= 0.8
+
+
+@pytest.mark.parametrize(("weights", "least"), [(None, 0.8), ("sammon", 0.9)])
+def test_generation_is_ordered_along_an_arc_given_gender_and_degree(kin, weights, least):
+    generation = kin.known["generation"]
+    assert along_the_arc(places(kin, "gender", "degree", weights=weights), generation) >= least
+    # Along no straight line: the arc bends grandparents and grandchildren together.
+    assert along_a_direction(places(kin, "gender", "degree", weights=weights), generation) < 0.8
+
+
+def test_generation_is_ordered_along_a_direction_once_its_difference_is_known(kin):
+    given = ["gender", "degree", "generation_difference"]
+    assert along_a_direction(places(kin, *given), kin.known["generation"]) >= 0.8
+
+
+@pytest.mark.parametrize("weights", [None, "sammon"])
+def test_isomap_orders_generations_with_five_neighbours_and_not_with_three(kin, weights):
+    found = {}
+    for k in (3, 5):
+        isomap = ConditionalIsomap(2, n_neighbors=k, metric="precomputed", weights=weights, random_state=0)
+        isomap.fit(kin.dissimilarities, known=kin.known[["gender", "degree"]])
+        U = pd.DataFrame(isomap.embedding_, index=kin.dissimilarities.index)
+        found[k] = along_the_arc(U, kin.known["generation"])
+    assert found[5] >= 0.9 > 0.8 > found[3]
