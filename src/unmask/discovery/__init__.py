@@ -1,1 +1,8 @@
-"""The loop: fit, look, name, condition, again. Still empty."""
+"""The loop: fit, look, name, condition, again."""
+
+from ._actions import Adoption, Forgetting, Step
+from ._fitting import UnfinishedMapWarning
+from ._load import read_tables
+from ._study import Discovery
+
+__all__ = ["Adoption", "Discovery", "Forgetting", "Step", "UnfinishedMapWarning", "read_tables"]

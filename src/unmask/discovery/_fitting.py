@@ -1,0 +1,237 @@
+"""One fit of a study: which estimator, which parameters may be given, and what becomes of Ctrl-C."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..checking import quote, require_choice, require_integer, warn_user
+from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from ..solvers import Reason
+from ._actions import Step
+from ._material import Material
+from ._values import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
+
+# What a study decides itself, and why it cannot be a parameter of a fit.
+DECIDED = {
+    "metric": "the study holds dissimilarities; compute them before, for example with unmask.dissimilarities.Metric",
+    "metric_params": "the study holds dissimilarities; compute them before",
+    "symmetrize": "pass it to Discovery, which keeps one table of dissimilarities for all steps",
+}
+
+Callback = Callable[[int, float], bool | None]
+
+
+class UnfinishedMapWarning(UserWarning):
+    """A fit was interrupted, and its map is what it had by then."""
+
+
+class _Watched:
+    """Calls ``watch`` after every iteration of the search, which ends when that returns True."""
+
+    watch: Callback | None = None
+
+    @property
+    def _callback(self) -> Callback | None:
+        own: Callback | None = super()._callback  # type: ignore[misc]
+        watch = self.watch
+        if own is None or watch is None:
+            return watch or own
+        return lambda iteration, stress: bool(own(iteration, stress)) | bool(watch(iteration, stress))
+
+
+class _WatchedMDS(_Watched, ConditionalMDS):
+    pass
+
+
+class _WatchedIsomap(_Watched, ConditionalIsomap):
+    pass
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An estimator that a study can fit, under its public class and in the form that can be watched."""
+
+    public: type
+    fitted: type
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters that may be given."""
+        return [name for name in self.public().get_params() if name not in DECIDED]
+
+    @property
+    def takes_weights(self) -> bool:
+        return "weights" in inspect.signature(self.public.fit).parameters  # type: ignore[attr-defined]
+
+    @property
+    def searches(self) -> bool:
+        """Tell an iterative estimator from a closed form."""
+        return "random_state" in self.parameters
+
+
+# A further estimator is a further line.
+ESTIMATORS = {
+    "mds": Recipe(ConditionalMDS, _WatchedMDS),
+    "isomap": Recipe(ConditionalIsomap, _WatchedIsomap),
+    "classical": Recipe(ConditionalClassicalMDS, ConditionalClassicalMDS),
+}
+
+
+def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a fit as they can be written down."""
+    require_choice("estimator", estimator, tuple(ESTIMATORS))
+    recipe = ESTIMATORS[estimator]
+    for name, reason in DECIDED.items():
+        if name in params:
+            raise ValueError(f"{name}={params[name]!r} is not a parameter of a step: {reason}.")
+    strangers = [name for name in params if name not in recipe.parameters]
+    if strangers:
+        raise ValueError(
+            f"fit has no parameter {quote(strangers)} with estimator={estimator!r}; it has "
+            f"{', '.join(recipe.parameters)}."
+        )
+    given = {"n_components": require_integer("n_components", n_components, 0)}
+    for name, value in params.items():
+        given[name] = plain(value, name, "use a number, text, or a list or dictionary of them.")
+    if recipe.searches:
+        # Without a seed the study would not come to the same numbers again.
+        given["random_state"] = require_integer("random_state", given.get("random_state", 0), 0)
+    return given
+
+
+def fit_step(
+    material: Material,
+    known: pd.DataFrame,
+    types: Mapping[str, Any],
+    estimator: str,
+    params: Mapping[str, Any],
+    number: int,
+    callback: Callback | None = None,
+) -> Step:
+    """Fit a map and return the record of it; warnings of the fit are kept in it and given to the user."""
+    recipe = ESTIMATORS[estimator]
+    own = dict(params)
+    declared = {**types, **(own.pop("known_types", None) or {})}
+    mds = recipe.fitted(metric="precomputed", known_types=declared or None, **own)
+    weights = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
+    begun = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, _stopping(mds, callback):
+        warnings.simplefilter("always")
+        mds.fit(material.dissimilarities, known=known if known.shape[1] else None, **weights)
+    seconds = time.perf_counter() - begun
+    finished = not (recipe.searches and _was_stopped(mds))
+    said = _said(caught, finished, number)
+    step = _record(mds, recipe, known, declared, params, estimator, number, said, seconds, finished)
+    # Before the step is kept: where warnings are errors, the study stays as it was.
+    for category, message in said:
+        warn_user(message, category)
+    return step
+
+
+def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
+    if not ESTIMATORS[estimator].takes_weights:
+        raise ValueError(
+            f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study without."
+        )
+    return material.weights
+
+
+def _was_stopped(mds: Any) -> bool:
+    """Tell whether some search was ended by the callback; Ctrl-C after the last of them changes nothing."""
+    return bool((mds.starts_["reason"] == Reason.CALLBACK.value).any()) or mds.stop_reason_ == Reason.CALLBACK.value
+
+
+def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
+    """Return what to warn of: an interrupted fit has not converged, and this need not be said twice."""
+    said = [(found.category, str(found.message)) for found in caught]
+    if finished:
+        return said
+    message = (
+        f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
+    )
+    return [pair for pair in said if not issubclass(pair[0], ConvergenceWarning)] + [(UnfinishedMapWarning, message)]
+
+
+def _record(
+    mds: Any,
+    recipe: Recipe,
+    known: pd.DataFrame,
+    declared: Mapping[str, Any],
+    params: Mapping[str, Any],
+    estimator: str,
+    number: int,
+    said: list[tuple[type[Warning], str]],
+    seconds: float,
+    finished: bool,
+) -> Step:
+    import pandas as pd
+
+    axes = [f"axis{c + 1}" for c in range(mds.embedding_.shape[1])]
+    return Step(
+        number=number,
+        estimator=estimator,
+        params=dict(params),
+        known=tuple(map(str, known.columns)),
+        known_types=dict(declared),
+        embedding=pd.DataFrame(mds.embedding_.astype(float), index=known.index, columns=axes),
+        coef=mds.coef_,
+        importance=mds.importance_,
+        stress=float(mds.stress_),
+        leak=float(mds.leak_),
+        stress_per_point=mds.stress_per_point_,
+        warnings=tuple(f"{category.__name__}: {message}" for category, message in said),
+        converged=bool(mds.converged_) if recipe.searches else True,
+        finished=finished,
+        seconds=seconds,
+        versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+    )
+
+
+@contextmanager
+def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
+    """Let Ctrl-C, or a callback that returns True, end the search with the best map so far; a second Ctrl-C ends all.
+
+    Only the main thread hears of signals, and whoever has put a handler of his own in place keeps it.
+    """
+    if not hasattr(mds, "watch"):  # a closed form has no map half-way
+        yield
+        return
+
+    stopped = threading.Event()
+
+    def watch(iteration: int, stress: float) -> bool:
+        if callback is not None and callback(iteration, stress):
+            stopped.set()
+        return stopped.is_set()
+
+    def hear(*_: object) -> None:
+        stopped.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    mds.watch = watch
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,359 @@
+"""Reading a study back: nothing is trusted that was not looked at."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..io import FileProblem
+from ._actions import Action, Adoption, Forgetting, Step
+from ._fitting import ESTIMATORS
+from ._material import Material
+from ._save import SCHEMA, SCHEMA_VERSION, STUDY
+from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
+from ._values import decode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A zip file may hold this many times its own size, and this many bytes in any case: what is more is no study.
+MOST_EXPANSION = 200
+ALWAYS_ALLOWED = 50_000_000
+
+
+# ---- folders and zip files
+
+
+class _Folder:
+    """The files of a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, name: str) -> bytes:
+        return (self.path / name).read_bytes()
+
+
+class _Zip:
+    """The files of a zip file, which may be no larger than is likely."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with zipfile.ZipFile(path) as packed:
+                entries = packed.infolist()
+        except (zipfile.BadZipFile, OSError, ValueError) as error:
+            raise _problem(path, f"is no zip file ({error}); give what Discovery.save wrote.") from None
+        strange = [entry.filename for entry in entries if not _is_plain(entry.filename)]
+        if strange:
+            raise _problem(path, f"has {strange[0]!r} in it, which is no name of a file of a study.")
+        self.left = max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size)
+
+    def read(self, name: str) -> bytes:
+        try:
+            with zipfile.ZipFile(self.path) as packed, packed.open(name) as file:
+                data = file.read(self.left + 1)  # whatever the header promises
+        except KeyError:
+            raise FileNotFoundError(name) from None
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+            raise _problem(self.path, f"{name!r} in it cannot be read ({error}).") from None
+        self.left -= len(data)
+        if self.left < 0:
+            raise _problem(
+                self.path,
+                f"holds more than {MOST_EXPANSION} times its own size, as no study does; if it can be trusted, "
+                "unpack it and load the folder.",
+            )
+        return data
+
+
+def _is_plain(name: str) -> bool:
+    """Tell the name of a file from a path that leads elsewhere."""
+    return bool(name) and name not in (".", "..") and PurePosixPath(name).name == PureWindowsPath(name).name == name
+
+
+def _problem(path: Path, what: str) -> FileProblem:
+    return FileProblem(f"{path}: {what}", str(path))
+
+
+# ---- the study
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files of a study, and what study.json says about them."""
+
+    path: Path
+    box: _Folder | _Zip
+    study: dict[str, Any]
+    labels: pd.Index
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """Return a table with the objects as its index; None if the study has none of this name."""
+        return self._table(name, self.labels)
+
+    def small(self, name: str, features: list[str], columns: list[str]) -> pd.DataFrame:
+        """Return a table about features rather than objects; it has not been written if there are none."""
+        import pandas as pd
+
+        found = self._table(name, pd.Index(features))
+        return pd.DataFrame(np.empty((0, len(columns))), index=[], columns=columns) if found is None else found
+
+    def _table(self, name: str, labels: pd.Index) -> pd.DataFrame | None:
+        import pandas as pd
+
+        tables = _field(self.study, "tables", dict, self.path)
+        if name not in tables:
+            return None
+        file = _field(tables[name], "file", str, self.path)
+        columns = self._columns(tables[name])
+        if not _is_plain(file):
+            raise _problem(self.path, f"{STUDY} names the file {file!r}, which is not in the study.")
+        try:
+            header, cells = read_cells(self.box.read(file), _field(self.study, "format", str, self.path))
+            _require_like(header, cells, columns, labels)
+            found = [from_cells(cells[at + 1], column, labels) for at, column in enumerate(columns)]
+        except FileNotFoundError:
+            raise _problem(
+                self.path, f"the file {file!r} is missing, which {STUDY} names; save the study again."
+            ) from None
+        except WrongTableError as error:
+            raise _problem(self.path, f"{file} {error}; it has been changed since it was saved.") from None
+        return pd.concat(found, axis=1) if found else pd.DataFrame(index=labels)
+
+    def _columns(self, described: dict[str, Any]) -> list[dict[str, Any]]:
+        if described.get("columns") == "objects":
+            return [{"name": str(label), "kind": "float"} for label in self.labels]
+        columns: list[dict[str, Any]] = _field(described, "columns", list, self.path)
+        for column in columns:
+            _field(column, "name", str, self.path)
+            _require_choice(_field(column, "kind", str, self.path), KINDS, "kind", self.path)
+        return columns
+
+
+def _require_like(header: list[str], cells: list[list[Any]], columns: list[dict[str, Any]], labels: pd.Index) -> None:
+    """Raise unless a file has the columns and the objects that it should."""
+    expected = header_of(columns)
+    if header != expected:
+        wrong = next((pair for pair in zip(header, expected, strict=False) if pair[0] != pair[1]), None)
+        said = (
+            f"column {wrong[0]!r} where {wrong[1]!r} should be"
+            if wrong
+            else f"{len(header)} columns, not {len(expected)}"
+        )
+        raise WrongTableError(f"has {said}")
+    objects = [str(label) for label in labels]
+    if cells[0] != objects:
+        if len(cells[0]) != len(objects):
+            raise WrongTableError(f"has {len(cells[0])} rows, not {len(objects)}")
+        row = next(at for at, pair in enumerate(zip(cells[0], objects, strict=True)) if pair[0] != pair[1])
+        raise WrongTableError(f"has {cells[0][row]!r} in row {row + 2} where {objects[row]!r} should be")
+
+
+@contextmanager
+def _understanding(path: Path) -> Iterator[None]:
+    """Turn whatever comes of entries that do not belong together into a sentence."""
+    try:
+        yield
+    except FileProblem:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        raise _problem(path, f"{STUDY} cannot be understood ({type(error).__name__}: {_first_line(error)}).") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
+
+
+def load(path: Path) -> tuple[Material, tuple[Action, ...], str]:
+    """Return the tables, the actions and the title of a study."""
+    with _understanding(path):
+        files = _open(path)
+        return _material(files), _actions(files), _field(files.study, "title", str, path)
+
+
+def read_tables(path: Any) -> dict[str, pd.DataFrame]:
+    """Read the tables of a saved study.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder or a zip file that :meth:`Discovery.save` wrote.
+
+    Returns
+    -------
+    dict of DataFrame
+        ``dissimilarities`` and, where the study has them, ``weights``, ``known``, ``table`` and ``adopted``, each with
+        the objects' labels and with the types that its columns had.
+
+    Raises
+    ------
+    FileProblem
+        If something is missing or not as it was written.
+    """
+    with _understanding(Path(path)):
+        files = _open(Path(path))
+        material, adopted = _material(files), files.table("adopted")
+    tables = {"dissimilarities": material.dissimilarities, "known": material.known, "table": material.table}
+    if material.weights is not None:
+        tables["weights"] = material.weights
+    if adopted is not None:
+        tables["adopted"] = adopted
+    return {name: table for name, table in tables.items() if table.shape[1]}
+
+
+def _open(path: Path) -> _Files:
+    if not path.exists():
+        raise _problem(path, "is not there; give the folder or zip file that Discovery.save wrote.")
+    box = _Folder(path) if path.is_dir() else _Zip(path)
+    try:
+        study = json.loads(box.read(STUDY).decode("utf-8"))
+    except FileNotFoundError:
+        raise _problem(path, f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
+    except (ValueError, RecursionError) as error:
+        raise _problem(path, f"{STUDY} is no JSON ({error}).") from None
+    if not isinstance(study, dict) or study.get("schema") != SCHEMA:
+        raise _problem(path, f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
+    version = _field(study, "schema_version", int, path)
+    if version != SCHEMA_VERSION:
+        raise _problem(
+            path,
+            f"was written in version {version} of the format by unmask {study.get('unmask_version')}, and this one "
+            f"reads version {SCHEMA_VERSION}; load it with that version of unmask.",
+        )
+    _require_choice(_field(study, "format", str, path), FORMATS, "format", path)
+    return _Files(path, box, study, _labels(_field(study, "objects", dict, path), path))
+
+
+def _labels(objects: dict[str, Any], path: Path) -> pd.Index:
+    import pandas as pd
+
+    labels = decode(_field(objects, "labels", list, path))
+    if objects.get("numbered"):
+        return pd.RangeIndex(len(labels))
+    index: pd.Index = pd.Index(labels, name=objects.get("name"), tupleize_cols=False)
+    if not index.is_unique:
+        raise _problem(path, f"{STUDY} has a label twice.")
+    return index
+
+
+def _material(files: _Files) -> Material:
+    import pandas as pd
+
+    def or_nothing(name: str) -> pd.DataFrame:
+        found = files.table(name)
+        return pd.DataFrame(index=files.labels) if found is None else found
+
+    D = files.table("dissimilarities")
+    if D is None:
+        raise _problem(files.path, f"{STUDY} names no table of dissimilarities.")
+    dtype = _field(files.study, "dtype", str, files.path)
+    _require_choice(dtype, ("float32", "float64"), "dtype", files.path)
+    weights = files.table("weights")
+    types = decode(_field(files.study, "known_types", dict, files.path))
+    return Material(
+        _square(D, files.labels).astype(np.dtype(dtype)),
+        or_nothing("known"),
+        or_nothing("table"),
+        None if weights is None else _square(weights, files.labels),
+        types,
+    )
+
+
+def _square(table: pd.DataFrame, labels: pd.Index) -> pd.DataFrame:
+    return table.set_axis(labels, axis=1)
+
+
+# ---- actions
+
+
+def _actions(files: _Files) -> tuple[Action, ...]:
+    adopted = files.table("adopted")
+    found: list[Action] = []
+    for record in _field(files.study, "actions", list, files.path):
+        action = _field(record, "action", str, files.path)
+        _require_choice(action, tuple(_READERS), "action", files.path)
+        found.append(_READERS[action](files, record, adopted))
+    numbers = [action.number for action in found if isinstance(action, Step)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise _problem(files.path, f"{STUDY} numbers the steps {numbers}, not 1, 2, 3 ….")
+    return tuple(found)
+
+
+def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step:
+    import pandas as pd
+
+    path = files.path
+    number, estimator = _field(record, "number", int, path), _field(record, "estimator", str, path)
+    _require_choice(estimator, tuple(ESTIMATORS), "estimator", path)
+    objects = files.table(f"step{number}-map")
+    if objects is None:
+        raise _problem(path, f"{STUDY} names no map of step {number}.")
+    return Step(
+        number=number,
+        estimator=estimator,
+        params=decode(_field(record, "params", dict, path)),
+        known=tuple(_field(record, "known", list, path)),
+        known_types=decode(_field(record, "known_types", dict, path)),
+        embedding=pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1]),
+        coef=files.small(f"step{number}-coef", _field(record, "coef", list, path), []),
+        importance=files.small(
+            f"step{number}-importance", _field(record, "importance", list, path), ["raw", "standardized"]
+        ),
+        stress=float(_field(record, "stress", (int, float), path)),
+        leak=float(_field(record, "leak", (int, float), path)),
+        stress_per_point=objects.iloc[:, -1].rename("stress"),
+        warnings=tuple(_field(record, "warnings", list, path)),
+        converged=_field(record, "converged", bool, path),
+        finished=_field(record, "finished", bool, path),
+        seconds=float(_field(record, "seconds", (int, float), path)),
+        versions=_field(record, "versions", dict, path),
+    )
+
+
+def _adoption(files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
+    path = files.path
+    name, step = _field(record, "name", str, path), record.get("step")
+    if adopted is None or name not in adopted.columns:
+        raise _problem(path, f"the values of {name!r}, which was adopted, are missing.")
+    source = decode(_field(record, "source", dict, path))
+    if len(source) != 1:
+        raise _problem(path, f"{STUDY} names {len(source)} sources of {name!r}, not one.")
+    kind = decode(record.get("kind"))
+    return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str, path), step)
+
+
+def _forgetting(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Forgetting:
+    return Forgetting(_field(record, "name", str, files.path), _field(record, "why", str, files.path))
+
+
+_READERS: dict[str, Callable[[_Files, dict[str, Any], Any], Action]] = {
+    "fit": _step,
+    "adopt": _adoption,
+    "forget": _forgetting,
+}
+
+
+# ---- fields
+
+
+def _field(record: Any, name: str, kind: Any, path: Path) -> Any:
+    """Return an entry of study.json, of the type it must have."""
+    value = record.get(name) if isinstance(record, dict) else None
+    # True is a number to Python, but not to a reader.
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise _problem(path, f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
+    return value
+
+
+def _require_choice(value: str, choices: tuple[str, ...], name: str, path: Path) -> None:
+    if value not in choices:
+        raise _problem(path, f"{STUDY} has {value!r} for {name!r}, which is none of {', '.join(map(repr, choices))}.")

@@ -1,0 +1,205 @@
+"""What a study starts from: dissimilarities, what is known, and an external table, with the same objects in each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checking import (
+    MissingDissimilarityWarning,
+    align_columns,
+    align_rows,
+    check_dissimilarities,
+    is_pandas,
+    numbers,
+    quote,
+    require_choice,
+)
+from ..kernels import Workers, resolve_threads
+from ._values import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WRITABLE = "use text, whole numbers or numbers."
+
+
+@dataclass(frozen=True)
+class Material:
+    """Tables with one row per object, in the same order; a table that was not given has no columns."""
+
+    dissimilarities: pd.DataFrame
+    known: pd.DataFrame
+    table: pd.DataFrame
+    weights: pd.DataFrame | None = None
+    known_types: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def objects(self) -> pd.Index:
+        return self.dissimilarities.index
+
+    def copy(self) -> Material:
+        """Return the same with tables of its own."""
+        return Material(
+            self.dissimilarities.copy(),
+            self.known.copy(),
+            self.table.copy(),
+            None if self.weights is None else self.weights.copy(),
+            dict(self.known_types),
+        )
+
+
+def read_material(
+    dissimilarities: Any, known: Any, table: Any, weights: Any, known_types: Any, symmetrize: str | None
+) -> Material:
+    """Check the tables of a study and bring them into the order of the dissimilarities."""
+    import pandas as pd
+
+    require_choice("symmetrize", symmetrize, (None, "mean"))
+    with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
+        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # every fit says so
+        checked = check_dissimilarities(dissimilarities, symmetrize=symmetrize, workers=workers)
+    labels = checked.labels
+    objects = pd.RangeIndex(checked.n) if labels is None else _plain_labels(labels)
+    D = pd.DataFrame(np.array(checked.values), index=objects, columns=objects)
+    features = read_columns(known, labels, objects, "known")
+    return Material(
+        D,
+        features,
+        read_columns(table, labels, objects, "table"),
+        _read_weights(weights, labels, objects),
+        _read_types(known_types, features),
+    )
+
+
+def _plain_labels(labels: pd.Index) -> pd.Index:
+    import pandas as pd
+
+    if labels.nlevels > 1:
+        raise ValueError(
+            "dissimilarities has labels of several levels; give every object one label, for example by "
+            "index.map('/'.join)."
+        )
+    if labels.isna().any():
+        raise ValueError("dissimilarities has a missing label; give every object a label.")
+    cells = [plain(label, "a label of dissimilarities", WRITABLE) for label in labels]
+    index: pd.Index = pd.Index(cells, name=None if labels.name is None else str(labels.name), tupleize_cols=False)
+    return index
+
+
+def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> pd.DataFrame | None:
+    import pandas as pd
+
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        raise ValueError(f"weights={weights!r} is a scheme, which belongs to a fit: pass it to fit(weights=…).")
+    aligned = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
+    values = numbers(aligned, "weights").astype(np.float64)
+    if values.shape != (len(objects), len(objects)):
+        raise ValueError(
+            f"weights has shape {values.shape} but there are {len(objects)} objects; pass a square table, one row and "
+            "one column per object."
+        )
+    return pd.DataFrame(values, index=objects, columns=objects)
+
+
+def _read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
+    if known_types is None:
+        return {}
+    if not isinstance(known_types, Mapping):
+        raise ValueError(f"known_types={known_types!r} must be a dictionary from known columns to types.")
+    types = {str(name): plain(kind, f"known_types[{name!r}]", "declare a type.") for name, kind in known_types.items()}
+    strangers = [name for name in types if name not in known.columns]
+    if strangers:
+        raise ValueError(
+            f"known_types names {quote(strangers)}, which is not a known column; the columns are "
+            f"{quote(known.columns) or 'none'}."
+        )
+    return types
+
+
+# ---- columns
+
+
+def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: str) -> pd.DataFrame:
+    """Return any table as a DataFrame with the objects as its index, text as its column names, and tidy columns."""
+    import pandas as pd
+
+    if data is None:
+        return pd.DataFrame(index=objects)
+    frame = _as_frame(align_rows(data, labels, what), what)
+    if len(frame) != len(objects):
+        raise ValueError(f"{what} has {len(frame)} rows but there are {len(objects)} objects; pass one row per object.")
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{what} has duplicate column names: {quote(repeated)}; give every column a name of its own.")
+    columns = {name: tidy(frame.iloc[:, at], objects, name, what) for at, name in enumerate(names)}
+    return pd.DataFrame(columns, index=objects)
+
+
+def _as_frame(data: Any, what: str) -> pd.DataFrame:
+    import pandas as pd
+
+    frame: pd.DataFrame
+    if is_pandas(data):
+        frame = data if hasattr(data, "columns") else data.to_frame(f"{what}0" if data.name is None else data.name)
+    elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
+        frame = pd.DataFrame({name: data.get_column(name).to_list() for name in data.columns})
+    elif isinstance(data, Mapping):
+        frame = pd.DataFrame(data)
+    else:
+        array = np.asarray(data)
+        array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2:
+            raise ValueError(f"{what} has {array.ndim} dimensions; pass one row per object and one column per feature.")
+        frame = pd.DataFrame(array, columns=[f"{what}{c}" for c in range(array.shape[1])])
+    if frame.columns.nlevels > 1:
+        raise ValueError(f"{what} has {frame.columns.nlevels} rows of column names; join them into one.")
+    return frame
+
+
+def tidy(column: pd.Series[Any], objects: pd.Index, name: str, what: str) -> pd.Series[Any]:
+    """Return a column of one of the types that a study keeps: numbers, truth values, categories, text or cells."""
+    import pandas as pd
+    from pandas.api import types
+
+    kind = column.dtype
+    if types.is_datetime64_any_dtype(kind) or types.is_timedelta64_dtype(kind) or types.is_complex_dtype(kind):
+        raise ValueError(
+            f"{what}: column {name!r} holds {'complex numbers' if types.is_complex_dtype(kind) else 'dates or times'}; "
+            "convert them to numbers, such as days since the first."
+        )
+    if isinstance(kind, pd.CategoricalDtype):
+        for level in kind.categories:
+            plain(level, f"{what}: a category of {name!r}", WRITABLE)
+        cells: Any = pd.Categorical(column.to_numpy(), dtype=kind)
+    else:
+        cells = _tidy_cells(column, name, what)
+    # Or pandas would make its own type of text, which has another way to be missing.
+    return pd.Series(cells, index=objects, name=name, dtype=object if cells.dtype == object else None)
+
+
+def _tidy_cells(column: pd.Series[Any], name: str, what: str) -> Any:
+    from pandas.api import types
+
+    missing = column.isna().to_numpy()
+    if types.is_bool_dtype(column.dtype) and not missing.any():
+        return column.to_numpy(dtype=bool)
+    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+        if types.is_integer_dtype(column.dtype) and not missing.any():
+            return column.to_numpy(dtype=np.int64)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    cells = [
+        None if gap else plain(cell, f"{what}: a cell of column {name!r}", WRITABLE)
+        for cell, gap in zip(column.astype(object), missing, strict=True)
+    ]
+    present = [cell for cell in cells if cell is not None]
+    if present and all(type(cell) in (int, float) for cell in present):
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    return np.array([*cells, None], dtype=object)[:-1]  # or numpy would unpack tuples

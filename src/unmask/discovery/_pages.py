@@ -1,0 +1,111 @@
+"""A study as a table, as text, as a page and as a picture."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ._actions import Action, Adoption, Forgetting, Step
+from ._material import Material
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
+    """Return the steps, one a row, with what was adopted on each."""
+    import pandas as pd
+
+    steps = [action for action in actions if isinstance(action, Step)]
+    features = list(dict.fromkeys(name for step in steps for name in step.importance.index))
+    rows = [_line(step, features) for step in steps]
+    after: dict[int, list[Adoption | Forgetting]] = {}
+    number = 0
+    for action in actions:
+        if isinstance(action, Step):
+            number = action.number
+        else:
+            after.setdefault(number, []).append(action)
+    if 0 in after:
+        rows.insert(0, {"step": 0, "known": ""})
+    for row in rows:
+        done = after.get(row["step"], [])
+        row["adopted"] = ", ".join(f"-{a.name}" if isinstance(a, Forgetting) else a.name for a in done)
+        row["why"] = "; ".join(a.why for a in done if a.why)
+    importances = [f"importance_{name}" for name in features]
+    columns = ["known", "n_components", "estimator", "stress", "leak", *importances]
+    columns += ["converged", "finished", "warnings", "seconds", "adopted", "why"]
+    return pd.DataFrame(rows, columns=["step", *columns]).set_index("step")
+
+
+def _line(step: Step, features: list[str]) -> dict[str, Any]:
+    importance = step.importance["standardized"]
+    return {
+        "step": step.number,
+        "known": ", ".join(step.known),
+        "n_components": step.n_components,
+        "estimator": step.estimator,
+        "stress": step.stress,
+        "leak": step.leak,
+        **{f"importance_{name}": importance.get(name, float("nan")) for name in features},
+        "converged": step.converged,
+        "finished": step.finished,
+        "warnings": len(step.warnings),
+        "seconds": step.seconds,
+    }
+
+
+# ---- text and pages
+
+
+def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]) -> list[str]:
+    """Say what the study has, and what was done."""
+    table = f", a table of {material.table.shape[1]} columns" if material.table.shape[1] else ""
+    lines = [f"{len(material.objects)} objects{table}; known now: {', '.join(known) or 'nothing'}"]
+    for action in actions:
+        if isinstance(action, Step):
+            state = "" if action.finished else ", unfinished" if not action.converged else ", interrupted"
+            lines.append(
+                f"step {action.number}: {action.estimator}, {action.n_components} dimensions, {action.title}: "
+                f"stress {action.stress:.4f}, leak {action.leak:.2f}{state}"
+            )
+        else:
+            word = "adopted" if isinstance(action, Adoption) else "put aside"
+            origin = f" ({action.origin})" if isinstance(action, Adoption) else ""
+            lines.append(f"{word} {action.name!r}{origin}{': ' + action.why if action.why else ''}")
+    return lines
+
+
+def text_of(material: Material, actions: tuple[Action, ...], title: str, known: list[str]) -> str:
+    """Return the study in a few lines of text."""
+    head, *lines = _sentences(material, actions, known)
+    return "\n  ".join([f"Discovery {title!r}: {head}" if title else f"Discovery: {head}", *lines])
+
+
+def html_of(material: Material, actions: tuple[Action, ...], title: str, known: list[str]) -> str:
+    """Return the study as a piece of a page; all text in it is escaped."""
+    head, *lines = _sentences(material, actions, known)
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    history = history_table(actions)
+    shown = history.drop(columns="seconds").to_html(escape=True, float_format=lambda x: f"{x:.4g}", na_rep="")
+    table = shown if len(history) else ""
+    return f"<div><strong>{escape(title or 'Discovery')}</strong><p>{escape(head)}</p><ul>{items}</ul>{table}</div>"
+
+
+# ---- pictures
+
+
+def draw(steps: tuple[Step, ...], color: Any, ax: Any) -> Any:
+    """Draw one map, or two side by side."""
+    from ..plotting import plot_map, plot_pair
+
+    if len(steps) == 1:
+        return plot_map(steps[0].embedding, color=color, title=steps[0].title, ax=ax)
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
+    first, second = steps
+    return plot_pair(
+        first.embedding, second.embedding, color=color, ax=ax, titles=(first.title, second.title), scale=False
+    )

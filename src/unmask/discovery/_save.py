@@ -1,0 +1,169 @@
+"""Writing a study: all of it beside its place, and then into it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..checking import require_choice
+from ..io import FileProblem, atomic_path, write_json, write_table
+from ._actions import Action, Adoption, Step
+from ._material import Material
+from ._tables import FORMATS, describe, to_frame
+from ._values import encode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "unmask study"
+SCHEMA_VERSION = 1
+STUDY = "study.json"
+# A zip file has room for no year before 1980; the same study always gives the same bytes.
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def save(material: Material, actions: tuple[Action, ...], title: str, path: Path, file_format: str) -> Path:
+    """Write a study as a folder, or as a zip file if the name says so."""
+    require_choice("format", file_format, FORMATS)
+    if path.suffix.lower() == ".zip":
+        with atomic_path(path) as draft, tempfile.TemporaryDirectory() as folder:
+            _write(material, actions, title, Path(folder), file_format)
+            _pack(Path(folder), draft)
+        return path
+    _require_room(path)
+    draft = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}")
+    try:
+        draft.mkdir()
+        _write(material, actions, title, draft, file_format)
+        _put(draft, path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise FileProblem(f"{path}: cannot be written ({reason}); choose another folder.", str(path)) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return path
+
+
+def _require_room(path: Path) -> None:
+    """Raise unless there is nothing at the path, or a study, which is replaced, or an empty folder."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise FileProblem(f"{path}: is a file; give the name of a folder, or of a file that ends in .zip.", str(path))
+    if path.is_dir() and any(path.iterdir()) and not (path / STUDY).is_file():
+        raise FileProblem(f"{path}: is a folder with other things in it; give the name of a new folder.", str(path))
+    if not path.parent.is_dir():
+        raise FileProblem(f"{path}: there is no folder {str(path.parent)!r}; make it first.", str(path))
+
+
+def _put(draft: Path, path: Path) -> None:
+    """Put a folder into its place; what was there goes when the new one stands."""
+    if not path.exists():
+        os.rename(draft, path)
+        return
+    old = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}")
+    os.rename(path, old)
+    try:
+        os.rename(draft, path)
+    except BaseException:
+        os.rename(old, path)
+        raise
+    shutil.rmtree(old)
+
+
+def _pack(folder: Path, draft: Path) -> None:
+    with zipfile.ZipFile(draft, "w") as packed:
+        for file in sorted(folder.iterdir()):
+            entry = zipfile.ZipInfo(file.name, ZIP_DATE)
+            entry.external_attr = 0o644 << 16
+            packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+# ---- what is written
+
+
+def _write(material: Material, actions: tuple[Action, ...], title: str, folder: Path, file_format: str) -> None:
+    described = {}
+    for name, table in _tables(material, actions).items():
+        columns = [describe(table.iloc[:, at]) for at in range(table.shape[1])]
+        file = f"{name}.{file_format}"
+        write_table(to_frame(table, columns), folder / file, format=file_format)
+        square = name in ("dissimilarities", "weights")  # whose columns are the objects
+        described[name] = {"file": file, "columns": "objects" if square else columns}
+    labels = material.objects
+    study = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "unmask_version": version("unmask"),
+        "title": title,
+        "format": file_format,
+        "objects": {"labels": [encode(label) for label in labels], "name": labels.name, "numbered": _numbered(labels)},
+        "dtype": str(material.dissimilarities.to_numpy().dtype),
+        "known_types": encode(material.known_types),
+        "tables": described,
+        "actions": [_action(action) for action in actions],
+    }
+    write_json(study, folder / STUDY)
+
+
+def _numbered(labels: pd.Index) -> bool:
+    import pandas as pd
+
+    return isinstance(labels, pd.RangeIndex)
+
+
+def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.DataFrame]:
+    """Return the tables of a study by name, those that have any cells."""
+    import pandas as pd
+
+    tables = {
+        "dissimilarities": material.dissimilarities,
+        "weights": material.weights if material.weights is not None else pd.DataFrame(),
+        "known": material.known,
+        "table": material.table,
+    }
+    adopted = {action.name: action.values for action in actions if isinstance(action, Adoption)}
+    tables["adopted"] = pd.DataFrame(adopted, index=material.objects)
+    for step in (action for action in actions if isinstance(action, Step)):
+        objects = step.embedding.assign(**{"stress per point": step.stress_per_point.to_numpy()})
+        tables |= {
+            f"step{step.number}-map": objects,
+            f"step{step.number}-coef": step.coef,
+            f"step{step.number}-importance": step.importance,
+        }
+    return {name: table for name, table in tables.items() if table.size}
+
+
+def _action(action: Action) -> dict[str, Any]:
+    if isinstance(action, Step):
+        return {
+            "action": "fit",
+            "number": action.number,
+            "estimator": action.estimator,
+            "params": encode(dict(action.params)),
+            "known": list(action.known),
+            "known_types": encode(dict(action.known_types)),
+            "stress": action.stress,
+            "leak": action.leak,
+            "converged": action.converged,
+            "finished": action.finished,
+            "warnings": list(action.warnings),
+            "seconds": action.seconds,
+            "versions": dict(action.versions),
+            "coef": [str(name) for name in action.coef.columns],
+            "importance": [str(name) for name in action.importance.index],
+        }
+    if isinstance(action, Adoption):
+        return {
+            "action": "adopt",
+            "name": action.name,
+            "kind": encode(action.kind),
+            "source": encode(dict(action.source)),
+            "why": action.why,
+            "step": action.step,
+        }
+    return {"action": "forget", "name": action.name, "why": action.why}

@@ -1,0 +1,107 @@
+"""A study as a script: the fits as anyone would write them, and how each adopted feature was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ._actions import Action, Adoption, Forgetting, Step
+from ._fitting import ESTIMATORS
+from ._material import Material
+from ._values import FEATURE_TYPES, as_code
+
+WIDTH = 100
+
+
+def script_of(material: Material, actions: tuple[Action, ...], title: str, path: str) -> str:
+    """Return the script."""
+    body = list(_body(material, actions))
+    head = f"""Make the maps of the study{f" {title}" if title else ""} from its saved tables."""
+    lines = [f'"""{_one_line(head)}"""', "", *_imports(actions, "\n".join(body)), ""]
+    lines += [f"tables = read_tables({as_code(path)})", 'D = tables["dissimilarities"]', *body]
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    """Return text that cannot end the line or the quotation that it stands in."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.replace("\\", "/").replace('"', "'").split())
+
+
+def _imports(actions: tuple[Action, ...], body: str) -> list[str]:
+    """Return the imports that the body needs."""
+    used = {ESTIMATORS[a.estimator].public.__name__ for a in actions if isinstance(a, Step)}
+    used |= {name for name in FEATURE_TYPES if f"{name}(" in body}
+    lines = ["import pandas as pd", ""]
+    lines += [f"from unmask import {', '.join(sorted(used))}"] if used else []
+    return [*lines, "from unmask.discovery import read_tables"]
+
+
+def _body(material: Material, actions: tuple[Action, ...]) -> Iterator[str]:
+    yield 'known = tables["known"]' if material.known.shape[1] else "known = pd.DataFrame(index=D.index)"
+    yield "maps = {}"
+    for action in actions:
+        yield ""
+        if isinstance(action, Step):
+            yield from _fit(material, action)
+        elif isinstance(action, Adoption):
+            yield from _adoption(action)
+        else:
+            yield from _forgetting(action)
+
+
+def _fit(material: Material, step: Step) -> Iterator[str]:
+    yield f"# Step {step.number}: {_one_line(step.title)}."
+    if not step.finished:
+        yield "# This fit was interrupted; here it goes on to its end, and the map is another one."
+    params: dict[str, Any] = {"n_components": step.n_components, "metric": "precomputed"}
+    params |= {"known_types": dict(step.known_types)} if step.known_types else {}
+    params |= {name: value for name, value in step.params.items() if name not in ("n_components", "known_types")}
+    yield from _call(f"mds = {ESTIMATORS[step.estimator].public.__name__}", params)
+    given = ", known=known" if step.known else ""
+    weights = ', weights=tables["weights"]' if material.weights is not None else ""
+    yield f"mds.fit(D{given}{weights})"
+    yield f"maps[{step.number}] = pd.DataFrame(mds.embedding_, index=D.index)"
+    yield f'print(f"step {step.number}: stress {{mds.stress_:.6f}}")'
+
+
+def _call(function: str, params: dict[str, Any]) -> Iterator[str]:
+    """Return a call, on several lines where it is long."""
+    arguments = [f"{name}={as_code(value)}" for name, value in params.items()]
+    line = f"{function}({', '.join(arguments)})"
+    yield from [line] if len(line) <= WIDTH else [f"{function}(", *(f"    {a}," for a in arguments), ")"]
+
+
+def _adoption(adoption: Adoption) -> Iterator[str]:
+    why = f": {adoption.why}" if adoption.why else ""
+    yield f"# Adopted {_one_line(f'{adoption.name}, {adoption.origin}{why}')}."
+    name = as_code(adoption.name)
+    (way, detail), *_ = adoption.source.items()
+    if way == "column":
+        yield f'known[{name}] = tables["table"][{as_code(detail)}]'
+    elif way == "from_axis":
+        yield f"known[{name}] = maps[{adoption.step}][{detail}]"
+    elif way == "along" and not isinstance(detail, str):
+        yield from _line(adoption, name, detail)
+    else:
+        yield f'known[{name}] = tables["adopted"][{name}]'
+
+
+def _line(adoption: Adoption, name: str, ends: Any) -> Iterator[str]:
+    """Return the projection on a line, with the arithmetic of `adopt`."""
+    places = f"maps[{adoption.step}]"
+    for word, end in zip(("start", "end"), ends, strict=True):
+        if isinstance(end, list) or end not in adoption.values.index:
+            yield f"{word} = pd.Series({as_code(list(end))})"
+        else:
+            # .loc would take a label that is a tuple for a row and a column
+            at = f"iloc[list(D.index).index({as_code(end)})]" if isinstance(end, tuple) else f"loc[{as_code(end)}]"
+            yield f"{word} = {places}.{at}"
+    yield "way = (end - start) / ((end - start) ** 2).sum() ** 0.5"
+    yield f"known[{name}] = {places} @ way - start @ way"
+
+
+def _forgetting(forgetting: Forgetting) -> Iterator[str]:
+    why = f": {forgetting.why}" if forgetting.why else ""
+    yield f"# Put aside {_one_line(f'{forgetting.name}{why}')}."
+    yield f"known = known.drop(columns={as_code(forgetting.name)})"

@@ -1,0 +1,207 @@
+"""Where the values of an adopted feature come from: one small function for each way of saying it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, require_integer
+from ..problem import Cyclic, check_known
+from ._actions import Step
+from ._circle import fit_circle
+from ._clusters import group_numbers
+from ._material import Material, tidy
+from ._values import as_code, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OTHERS = "other"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Values before they are checked, the type that goes with them, and what to write down about them."""
+
+    values: Any
+    kind: Any
+    written: Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a feature is adopted: the tables of the study and the last step, if there is one."""
+
+    material: Material
+    step: Step | None
+
+    def map_for(self, way: str) -> pd.DataFrame:
+        """Return the map of the last step."""
+        if self.step is None:
+            raise ValueError(f"adopt({way}=…) refers to a map but nothing has been fitted; call fit first.")
+        if self.step.n_components == 0:
+            raise ValueError(f"adopt({way}=…) refers to a map but the last one has no dimensions; fit one that has.")
+        return self.step.embedding
+
+
+def find_source(place: Place, ways: Mapping[str, Any]) -> tuple[str, Source]:
+    """Return the one way that was used, and what it gives."""
+    used = [way for way, given in ways.items() if given is not None]
+    if len(used) != 1:
+        given = f"{' and '.join(used)} were given" if used else "none was given"
+        raise ValueError(f"adopt takes exactly one of {', '.join(ways)}; {given}.")
+    (way,) = used
+    return way, _SOURCES[way](place, ways[way])
+
+
+def checked_values(source: Source, name: str, kind: Any, objects: pd.Index) -> pd.Series[Any]:
+    """Return the values as a feature that can be known: one per object, not all the same, and of their type."""
+    import pandas as pd
+
+    values = source.values
+    if len(values) != len(objects):
+        raise ValueError(f"values has {len(values)} entries but there are {len(objects)} objects; pass one per object.")
+    column = values if is_pandas(values) else pd.Series(list(values))
+    feature = tidy(column, objects, name, "values")
+    types = None if kind is None else {name: kind}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RedundantKnownWarning)
+        coded = check_known(feature.to_frame(), len(objects), objects, "auto", types=types)
+    if coded.n_kept == 0:
+        raise ValueError(f"{name!r} is the same for all objects, which says nothing about them; adopt something else.")
+    return feature
+
+
+# ---- the ways
+
+
+def _from_values(place: Place, given: Any) -> Source:
+    """Return a Series in the order of the objects, the groups of a mapping from labels, or anything in order."""
+    objects = place.material.objects
+    if isinstance(given, Mapping):
+        return Source(_by_label(given, objects), None, "given")
+    if is_pandas(given) and hasattr(given, "columns"):
+        raise ValueError(f"values is a table of {given.shape[1]} columns; adopt them one by one, each under its name.")
+    if isinstance(given, str) or not hasattr(given, "__len__"):
+        raise ValueError(f"values={given!r} must be a Series, a dictionary from labels, or a list, one per object.")
+    if is_pandas(given):
+        return Source(align_rows(given, objects, "values"), None, "given")
+    if np.ndim(np.asarray(given, dtype=object)) != 1:
+        raise ValueError(f"values has {np.ndim(np.asarray(given))} dimensions; pass one value per object.")
+    return Source(given, None, "given")
+
+
+def _by_label(given: Mapping[Any, Any], objects: pd.Index) -> list[Any]:
+    _require_objects(given, objects, "values")
+    missing = [label for label in objects if label not in given]
+    if missing:
+        raise ValueError(f"values says nothing about {quote(missing)}; give every object a value, or None.")
+    return [given[label] for label in objects]
+
+
+def _require_objects(labels: Any, objects: pd.Index, what: str) -> None:
+    known = set(objects)
+    strangers = [label for label in labels if label not in known]
+    if strangers:
+        raise ValueError(f"{what} names {quote(strangers)}, which are not among the objects; correct the labels.")
+
+
+def _from_groups(place: Place, given: Any) -> Source:
+    """Return the group of each object: as listed, or so many groups as they lie on the map."""
+    if isinstance(given, Integral) and not isinstance(given, bool):
+        U = place.map_for("groups").to_numpy()
+        number = require_integer("groups", given, 2)
+        if number >= len(U):
+            raise ValueError(f"groups={number} but there are {len(U)} objects; ask for fewer.")
+        return Source([f"group {g + 1}" for g in group_numbers(U, number)], "nominal", number)
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"groups={given!r} must be a number of groups to find on the map, or a dictionary from the name of a group "
+            "to the labels in it."
+        )
+    objects = place.material.objects
+    member: dict[Any, Any] = {}
+    for group, labels in given.items():
+        _require_objects(labels, objects, f"groups[{group!r}]")
+        twice = [label for label in labels if label in member]
+        if twice:
+            raise ValueError(f"groups has {quote(twice)} in two groups; put every object into one.")
+        member |= dict.fromkeys(labels, str(group))
+    return Source([member.get(label, OTHERS) for label in objects], "nominal", "given")
+
+
+def _along(place: Place, given: Any) -> Source:
+    """Return the coordinate along a line on the map, or the angle around the circle fitted to it."""
+    U = place.map_for("along").to_numpy()
+    if isinstance(given, str) and given in ("circle", "arc"):
+        if U.shape[1] < 2:
+            raise ValueError(f"along={given!r} needs a map of two dimensions but the last one has one.")
+        circle = fit_circle(U)
+        return Source(circle.along, Cyclic(360) if given == "circle" else None, given)
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
+        raise ValueError(
+            f"along={given!r} must be (start, end), each the label of an object or a point of the map, or 'circle' or "
+            "'arc'."
+        )
+    ends = [plain(_listed(end), "along", "give labels or points.") for end in given]
+    start, end = (_point(place, end) for end in ends)
+    length = float(np.linalg.norm(end - start))
+    if length == 0.0:
+        raise ValueError(f"along={as_code(ends)} begins and ends in the same place; choose two places.")
+    return Source(U @ (end - start) / length - start @ (end - start) / length, None, ends)
+
+
+def _listed(end: Any) -> Any:
+    return end.tolist() if isinstance(end, np.ndarray) else end
+
+
+def _point(place: Place, end: Any) -> Array:
+    """Return a place on the map: of an object, or given by its coordinates."""
+    embedding = place.map_for("along")
+    if not isinstance(end, list) and end in embedding.index:
+        return np.asarray(embedding.to_numpy()[embedding.index.get_loc(end)])
+    p = embedding.shape[1]
+    if (
+        isinstance(end, list | tuple)
+        and len(end) == p
+        and all(isinstance(x, int | float) and np.isfinite(x) for x in end)
+    ):
+        return np.array(end, dtype=np.float64)
+    raise ValueError(
+        f"along names {as_code(end)}, which is neither the label of an object ({quote(embedding.index)}) nor a point "
+        f"of the map ({p} numbers)."
+    )
+
+
+def _from_axis(place: Place, given: Any) -> Source:
+    embedding = place.map_for("from_axis")
+    axis = require_integer("from_axis", given, 0)
+    if axis >= embedding.shape[1]:
+        raise ValueError(
+            f"from_axis={axis} but the map has {embedding.shape[1]} axes, counted from 0; choose one of them."
+        )
+    return Source(embedding.iloc[:, axis], None, axis)
+
+
+def _from_column(place: Place, given: Any) -> Source:
+    table = place.material.table
+    if str(given) not in table.columns:
+        raise ValueError(
+            f"column={given!r} is not in the table of the study; it has {quote(table.columns) or 'no columns'}."
+        )
+    return Source(table[str(given)], None, str(given))
+
+
+_SOURCES: dict[str, Callable[[Place, Any], Source]] = {
+    "values": _from_values,
+    "along": _along,
+    "from_axis": _from_axis,
+    "column": _from_column,
+    "groups": _from_groups,
+}
