@@ -54,4 +54,4 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/auto_* dist build .coverage .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/discoveries docs/limits dist build .coverage .mypy_cache .ruff_cache

@@ -55,8 +55,8 @@ def _pages_without_data() -> list[str]:
 left_out = _pages_without_data()
 exclude_patterns += [f"papers/{page}.*" for page in left_out]  # built earlier, where the data were
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/papers",
-    "gallery_dirs": "papers",
+    "examples_dirs": ["../examples/papers", "../examples/discovery", "../examples/limits"],
+    "gallery_dirs": ["papers", "discoveries", "limits"],
     "filename_pattern": r"/plot_",
     "ignore_pattern": "|".join([r"__init__\.py", *left_out]),
     "within_subsection_order": "FileNameSortKey",
