@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import (
@@ -64,8 +66,8 @@ class GeneralMDS(ConditionalMap):
     loss="kullback-leibler"`` exact t-SNE (see :class:`ConditionalTSNE`, which also starts as t-SNE does). For the
     squared loss of Euclidean distances :class:`ConditionalMDS` is faster and does more.
 
-    Time of a pass and memory grow with N squared. The functions are compiled into the pass, which takes about a second
-    for each new combination in a session.
+    Time of a pass and memory grow with N squared. The functions are compiled, which takes some tenths of a second for
+    each new combination in a session.
 
     Parameters
     ----------
@@ -82,9 +84,10 @@ class GeneralMDS(ConditionalMap):
     loss : {"squared", "absolute", "huber", "sammon", "logarithmic", "kullback-leibler"} or Loss, default="squared"
         What a mismatch costs. ``"absolute"`` is smoothed near zero.
     distance_parameter, loss_parameter : float, optional
-        Where the city-block distance is smoothed, in the units of the map; where Huber's loss turns straight and below
-        what the absolute one is smoothed, in the units of the target. By default a hundredth, a tenth and a hundredth
-        of the median.
+        Where the city-block distance is smoothed, in the units of the map; where Huber's loss turns straight, below
+        what the absolute one is smoothed, the least target of Sammon's and the least fitted value of the logarithmic
+        one, in the units of the target. By default a hundredth, a tenth and a hundredth of the median, the least
+        positive target, and a millionth of the median. What the others have no use for is refused.
     metric, metric_params, coef, known_types, orthogonal
         As in :class:`ConditionalMDS`.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
@@ -219,6 +222,22 @@ known_imputed_
         """Learn the map and return it; see :meth:`fit`."""
         return self._labelled(self.fit(X, known=known, weights=weights).embedding_)
 
+    def predict_dissimilarities(self) -> Any:
+        """Return the distances between all objects, those of missing pairs among them.
+
+        Returns
+        -------
+        DataFrame of shape (n_objects, n_objects)
+            Distances of map and known features together: city-block ones if these were fitted, Euclidean ones
+            otherwise. Where the fitted value is not a distance in the units of the dissimilarities, as with
+            ``distance="student"``, neither are these.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        metric = "cityblock" if self._form == Form.COLUMNS else "euclidean"
+        return pd.DataFrame(squareform(pdist(self._fitted, metric)), index=self._labels, columns=self._labels)
+
     def _labelled(self, embedding: Array) -> Array:
         labelled: Array = with_labels(self, embedding, self._labels)
         return labelled
@@ -323,6 +342,7 @@ known_imputed_
         structure, theta = objective.structure, best.theta
         Z = structure.lift(theta)
         self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
+        self._form = engine.cost.form
         U = CANONICAL[engine.cost.form](structure.unknown(theta))
         self._report_known(U, structure.gram(theta), known, structure.moved(theta))
         self.embedding_ = (U / engine.scale).astype(checked.values.dtype)

@@ -322,7 +322,7 @@ def _tsne(task: Task) -> Array:
         perplexity=min(30.0, (task.n - 1) / 3),
         metric="precomputed",
         init="random",
-        learning_rate=task.n / 48,  # scikit-learn's rule without its floor of 50, at which few objects fly apart
+        learning_rate=max(task.n / 48, 10.0),  # scikit-learn has a floor of 50, at which few objects fly apart
         method="barnes_hut" if task.n_components < 4 else "exact",  # quadtrees end at three dimensions
         random_state=task.random_state,
     )

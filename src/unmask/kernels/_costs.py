@@ -40,10 +40,16 @@ class Cost:
     link_parameter: float = 0.0
     loss_parameter: float = 0.0
     normalised: bool = False
+    gathering: float = 0.0  # with shares, so many times the logarithm of the sum of all fitted values is taken off
 
     @property
     def n(self) -> int:
         return len(self.targets)
+
+    @property
+    def counts_itself(self) -> bool:
+        """Whether an object's inner product with itself counts; as a share of all pairs it is none."""
+        return self.form == Form.INNER and not self.normalised
 
 
 # ---- fitted values: of a squared distance, an inner product or a sum
@@ -138,8 +144,9 @@ def cost_pass(cost: Cost, Z: Array) -> tuple[float, Array]:
     value, slope = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
     pull = weights * slope
     if cost.normalised:
-        pull = (pull - (pull * k).sum() / 2 / total) * (weights > 0)
-    return float((weights * value).sum()) / 2, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
+        pull = (pull - (pull * k).sum() / 2 / total - cost.gathering) * (weights > 0)
+    found = float((weights * value).sum()) / 2 - cost.gathering * math.log(total)
+    return found, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
 
 
 def point_costs(cost: Cost, Z: Array) -> Array:
@@ -153,7 +160,7 @@ def point_costs(cost: Cost, Z: Array) -> Array:
 
 def _pair_weights(cost: Cost) -> Array:
     weights = np.ones_like(cost.targets) if cost.weights is None else cost.weights.copy()
-    np.fill_diagonal(weights, 1.0 if cost.form == Form.INNER else 0.0)
+    np.fill_diagonal(weights, 1.0 if cost.counts_itself else 0.0)
     weights[np.isnan(cost.targets)] = 0.0
     return weights
 
@@ -176,7 +183,8 @@ def neighbour_shares(squares: Array, perplexity: float) -> Array:
     for i, row in enumerate(squares):
         others = np.delete(row, i)
         others = others - others.min()
-        low, high, precision = 0.0, np.inf, 1.0 / max(float(others.mean()), 1e-300)
+        others = others / (others.mean() or 1.0)
+        low, high, precision = 0.0, np.inf, 1.0
         for _ in range(200):
             p = np.exp(-precision * others)
             p /= p.sum()

@@ -1,17 +1,20 @@
-"""The pass of a general cost, compiled for the functions it is made of.
+"""The pass of a general cost: one pass for all of them, calling the functions of a pair a row at a time.
 
-The tiles are those of the stress, so the result is the same to the last bit for any number of threads. The functions of
-a pair are compiled into the pass: a second or so for each new combination, once a session, because a compiled function
-that takes others as arguments cannot be kept on disk.
+The tiles are those of the stress, so the result is the same to the last bit for any number of threads. What is kept on
+disk is the pass; it calls the losses of a row, and only these are compiled for the functions they are made of: some
+tenths of a second for each new combination, once a session.
 """
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
 import numba
 import numpy as np
+from numba import types
+from numba.core.errors import NumbaError
 
 from .._typing import Array
 from ._costs import Cost, Form, PairFunction
@@ -20,6 +23,15 @@ from ._workers import Workers
 
 _jit: Any = numba.njit(nogil=True, fastmath=_MATH, error_model="numpy")
 _SQUARED, _INNER = int(Form.SQUARED), int(Form.INNER)
+_F, _I = types.float64, types.int64
+_ROW, _TABLE, _TILES = types.Array(_F, 1, "C"), types.Array(_F, 2, "C"), types.Array(_I, 2, "C")
+# x, targets, weights (none: all 1), the two parameters, share; room for pull and spread -> total, moved
+_LOSSES = types.UniTuple(_F, 2)(_ROW, _ROW, _ROW, _F, _F, _F, _ROW, _ROW)
+_SUM = _F(_ROW, _F)
+
+
+def _jit_on_disk(signature: Any = None) -> Any:
+    return numba.njit(signature, nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
 
 
 @lru_cache(maxsize=64)
@@ -28,7 +40,63 @@ def compiled(function: PairFunction) -> Any:
     return function if hasattr(function, "py_func") else _jit(function)
 
 
-@_jit
+def why_not_compiled(function: PairFunction, arguments: int) -> str | None:
+    """Return why a function of a pair cannot be compiled, or None."""
+    try:
+        ready = compiled(function)
+        if hasattr(ready, "compile"):  # unless compilation is switched off
+            ready.compile((_F,) * arguments)
+    except (NumbaError, TypeError) as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        return next((line for line in lines if line and not line.startswith("Failed in")), type(error).__name__)
+    return None
+
+
+@lru_cache(maxsize=64)
+def _losses_of_row(link: PairFunction, loss: PairFunction) -> Any:
+    """Return what computes a row's losses.
+
+    It returns the loss and the sum of slope times fitted value, and leaves the forces in ``pull`` and ``spread``. With
+    shares the derivative has a second part, ``spread``, the same multiple of which every pair gets.
+    """
+    link, loss = compiled(link), compiled(loss)
+
+    @numba.njit(_LOSSES, nogil=True, fastmath=_MATH, error_model="numpy")
+    def losses(x, targets, weights, link_parameter, loss_parameter, share, pull, spread):  # type: ignore[no-untyped-def]
+        total, moved = 0.0, 0.0
+        for j in range(targets.shape[0]):
+            target = targets[j]
+            weight = weights[j] if weights.shape[0] > 0 else 1.0
+            if target != target or weight == 0.0:
+                pull[j] = spread[j] = 0.0
+                continue
+            k, dk = link(x[j], link_parameter)
+            value, slope = loss(k * share, target, loss_parameter)
+            total += weight * value
+            moved += weight * slope * k * share
+            pull[j] = weight * slope * dk * share
+            spread[j] = dk * share
+        return total, moved
+
+    return losses
+
+
+@lru_cache(maxsize=64)
+def _sum_of_row(link: PairFunction) -> Any:
+    """Return what adds up the fitted values of a row."""
+    link = compiled(link)
+
+    @numba.njit(_SUM, nogil=True, fastmath=_MATH, error_model="numpy")
+    def total(x, link_parameter):  # type: ignore[no-untyped-def]
+        out = 0.0
+        for j in range(x.shape[0]):
+            out += link(x[j], link_parameter)[0]
+        return out
+
+    return total
+
+
+@_jit_on_disk()
 def _arguments_of_row(Zt, i, start, stop, form, smoothing, out):  # type: ignore[no-untyped-def]
     if form == _SQUARED:
         _squared_distances(Zt, i, start, stop, out)
@@ -47,31 +115,33 @@ def _arguments_of_row(Zt, i, start, stop, form, smoothing, out):  # type: ignore
                 out[j] += np.sqrt(difference * difference + smoothing * smoothing) - smoothing
 
 
-@_jit
+@_jit_on_disk()
 def _scatter_inner(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
     for c in range(Zt.shape[0]):
         z = Zt[c, i]
+        others, theirs = Zt[c, start:stop], G[c, start:stop]
         own = 0.0
         for j in range(stop - start):
-            own += 0.5 * pull[j] * Zt[c, start + j]
-            G[c, start + j] += 0.5 * pull[j] * z
+            own += 0.5 * pull[j] * others[j]
+            theirs[j] += 0.5 * pull[j] * z
         G[c, i] += own
 
 
-@_jit
+@_jit_on_disk()
 def _scatter_columns(Zt, i, start, stop, pull, smoothing, G):  # type: ignore[no-untyped-def]
     for c in range(Zt.shape[0]):
         z = Zt[c, i]
+        others, theirs = Zt[c, start:stop], G[c, start:stop]
         own = 0.0
         for j in range(stop - start):
-            difference = z - Zt[c, start + j]
+            difference = z - others[j]
             force = 0.5 * pull[j] * difference / np.sqrt(difference * difference + smoothing * smoothing)
             own += force
-            G[c, start + j] -= force
+            theirs[j] -= force
         G[c, i] += own
 
 
-@_jit
+@_jit_on_disk()
 def _scatter_any(Zt, i, start, stop, form, smoothing, pull, G):  # type: ignore[no-untyped-def]
     if form == _SQUARED:
         _scatter(Zt, i, start, stop, pull, G)
@@ -81,8 +151,8 @@ def _scatter_any(Zt, i, start, stop, form, smoothing, pull, G):  # type: ignore[
         _scatter_columns(Zt, i, start, stop, pull, smoothing, G)
 
 
-@_jit
-def _link_sum_chunk(form, link, link_parameter, Zt, tiles):  # type: ignore[no-untyped-def]
+@_jit_on_disk(_F(_I, types.FunctionType(_SUM), _F, _TABLE, _TILES))
+def _sum_chunk(form, total_of, link_parameter, Zt, tiles):  # type: ignore[no-untyped-def]
     """Return the sum of the fitted values of a chunk's pairs."""
     x = np.empty(TILE)
     n = Zt.shape[1]
@@ -92,39 +162,17 @@ def _link_sum_chunk(form, link, link_parameter, Zt, tiles):  # type: ignore[no-u
         stop = min(first + TILE, n)
         for i in range(tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)):
             start = max(first, i + 1)
-            if start >= stop:
-                continue
-            _arguments_of_row(Zt, i, start, stop, form, link_parameter, x)
-            for j in range(stop - start):
-                total += link(x[j], link_parameter)[0]
+            if start < stop:
+                _arguments_of_row(Zt, i, start, stop, form, link_parameter, x)
+                total += total_of(x[: stop - start], link_parameter)
     return total
 
 
-@_jit
-def _losses_of_row(x, targets, weights, weighted, link, link_parameter, loss, loss_parameter, share, pull, spread):  # type: ignore[no-untyped-def]
-    """Return a row's loss and the sum of slope times fitted value; leave the forces in ``pull`` and ``spread``.
-
-    With shares the derivative has a second part, ``spread``, the same multiple of which every pair gets.
-    """
-    total, moved = 0.0, 0.0
-    for j in range(targets.shape[0]):
-        target = targets[j]
-        weight = weights[j] if weighted else 1.0
-        if target != target or weight == 0.0:
-            pull[j] = 0.0
-            continue
-        k, dk = link(x[j], link_parameter)
-        value, slope = loss(k * share, target, loss_parameter)
-        total += weight * value
-        moved += weight * slope * k * share
-        pull[j] = weight * slope * dk * share
-        spread[j] = dk * share
-    return total, moved
-
-
-@_jit
-def _cost_chunk(T, W, weighted, form, link, link_parameter, loss, loss_parameter, share, Zt, tiles, G, S):  # type: ignore[no-untyped-def]
-    x, pull, spread = np.empty(TILE), np.empty(TILE), np.zeros(TILE)
+@_jit_on_disk(
+    types.UniTuple(_F, 2)(_TABLE, _TABLE, _I, types.FunctionType(_LOSSES), _F, _F, _F, _TABLE, _TILES, _TABLE, _TABLE)
+)
+def _cost_chunk(T, W, form, losses, link_parameter, loss_parameter, share, Zt, tiles, G, S):  # type: ignore[no-untyped-def]
+    x, pull, spread = np.empty(TILE), np.empty(TILE), np.empty(TILE)
     n = Zt.shape[1]
     cost, moved = 0.0, 0.0
     for t in range(tiles.shape[0]):
@@ -135,9 +183,9 @@ def _cost_chunk(T, W, weighted, form, link, link_parameter, loss, loss_parameter
             if start >= stop:
                 continue
             _arguments_of_row(Zt, i, start, stop, form, link_parameter, x)
-            weights = W[i, start:stop] if weighted else W[0, :0]
-            value, slope = _losses_of_row(
-                x, T[i, start:stop], weights, weighted, link, link_parameter, loss, loss_parameter, share, pull, spread
+            weights = W[i, start:stop] if W.shape[1] > 0 else W[0, :0]
+            value, slope = losses(
+                x[: stop - start], T[i, start:stop], weights, link_parameter, loss_parameter, share, pull, spread
             )
             cost += value
             moved += slope
@@ -147,20 +195,18 @@ def _cost_chunk(T, W, weighted, form, link, link_parameter, loss, loss_parameter
     return cost, moved
 
 
-@_jit
-def _add_own_products(T, link, link_parameter, loss, loss_parameter, Zt, G):  # type: ignore[no-untyped-def]
+@_jit_on_disk(_F(_TABLE, types.FunctionType(_LOSSES), _F, _F, _TABLE, _TABLE))
+def _add_own_products(T, losses, link_parameter, loss_parameter, Zt, G):  # type: ignore[no-untyped-def]
     """Add what each object's inner product with itself costs, half a pair, and return it."""
     cost = 0.0
+    x, pull, spread, unweighted = np.empty(1), np.empty(1), np.empty(1), np.empty(0)
     for i in range(Zt.shape[1]):
-        product = 0.0
+        x[0] = 0.0
         for c in range(Zt.shape[0]):
-            product += Zt[c, i] * Zt[c, i]
-        if T[i, i] == T[i, i]:
-            fitted, fitted_slope = link(product, link_parameter)
-            value, slope = loss(fitted, T[i, i], loss_parameter)
-            cost += 0.5 * value
-            for c in range(Zt.shape[0]):
-                G[c, i] += 0.5 * slope * fitted_slope * Zt[c, i]
+            x[0] += Zt[c, i] * Zt[c, i]
+        cost += 0.5 * losses(x, T[i, i : i + 1], unweighted, link_parameter, loss_parameter, 1.0, pull, spread)[0]
+        for c in range(Zt.shape[0]):
+            G[c, i] += 0.5 * pull[0] * Zt[c, i]
     return cost
 
 
@@ -169,10 +215,10 @@ def cost_pass(cost: Cost, Z: Array, workers: Workers) -> tuple[float, Array]:
     Zt = np.ascontiguousarray(Z.T, dtype=np.float64)
     chunks = _chunks(cost.n)
     count = len(chunks)
-    share = 1.0 / _link_sum(cost, Zt, workers) if cost.normalised else 1.0
+    share = _share(cost, Zt, workers)
     G, S = np.zeros((count, *Zt.shape)), np.zeros((count, *(Zt.shape if cost.normalised else (0, 0))))
     found = np.zeros((count, 2))
-    arguments = _compiled_arguments(cost)
+    arguments = _arguments(cost)
 
     def run(c: int) -> None:
         found[c] = _cost_chunk(*arguments, share, Zt, chunks[c], G[c], S[c])
@@ -180,60 +226,68 @@ def cost_pass(cost: Cost, Z: Array, workers: Workers) -> tuple[float, Array]:
     workers.run(run, count)
     gradient, value = G.sum(axis=0), float(found[:, 0].sum())
     if cost.normalised:
-        gradient -= found[:, 1].sum() * S.sum(axis=0)
-    if cost.form == Form.INNER:
-        value += _add_own_products(cost.targets, *arguments[4:], Zt, gradient)
+        gradient -= (found[:, 1].sum() + cost.gathering) * S.sum(axis=0)
+        value += cost.gathering * math.log(share)
+    if cost.counts_itself:
+        value += _add_own_products(arguments[0], *arguments[3:], Zt, gradient)
     return value, np.ascontiguousarray(gradient.T)
 
 
-def _link_sum(cost: Cost, Zt: Array, workers: Workers) -> float:
+def _share(cost: Cost, Zt: Array, workers: Workers) -> float:
+    """Return what fitted values are multiplied by: 1, or one over the sum of all."""
+    if not cost.normalised:
+        return 1.0
     chunks = _chunks(cost.n)
-    sums = np.zeros(len(chunks))
-    link = compiled(cost.link)
+    sums, total_of = np.zeros(len(chunks)), _sum_of_row(cost.link)
 
     def run(c: int) -> None:
-        sums[c] = _link_sum_chunk(int(cost.form), link, cost.link_parameter, Zt, chunks[c])
+        sums[c] = _sum_chunk(int(cost.form), total_of, cost.link_parameter, Zt, chunks[c])
 
     workers.run(run, len(chunks))
-    return float(sums.sum())
+    return 1.0 / float(sums.sum())
 
 
-def _compiled_arguments(cost: Cost) -> tuple[Any, ...]:
-    weights = np.empty((1, 0)) if cost.weights is None else cost.weights
-    functions = (compiled(cost.link), cost.link_parameter, compiled(cost.loss), cost.loss_parameter)
-    return cost.targets, weights, cost.weights is not None, int(cost.form), *functions
+def _arguments(cost: Cost) -> tuple[Any, ...]:
+    weights = np.empty((1, 0)) if cost.weights is None else np.require(cost.weights, np.float64, ["C", "W"])
+    targets = np.require(cost.targets, np.float64, ["C", "W"])
+    losses = _losses_of_row(cost.link, cost.loss)
+    return targets, weights, int(cost.form), losses, float(cost.link_parameter), float(cost.loss_parameter)
 
 
-@_jit
-def _point_cost_rows(T, W, weighted, form, link, link_parameter, loss, loss_parameter, share, Zt, first, last, out):  # type: ignore[no-untyped-def]
+@_jit_on_disk(
+    types.void(_TABLE, _TABLE, _I, types.FunctionType(_LOSSES), _F, _F, _F, _TABLE, types.boolean, _I, _I, _ROW)
+)
+def _point_cost_rows(  # type: ignore[no-untyped-def]
+    T, W, form, losses, link_parameter, loss_parameter, share, Zt, itself, first, last, out
+):
     n = Zt.shape[1]
-    x = np.empty(n)
+    x, pull, spread, unweighted = np.empty(n), np.empty(n), np.empty(n), np.empty(0)
     for i in range(first, last):
         _arguments_of_row(Zt, i, 0, n, form, link_parameter, x)
         total = 0.0
-        for j in range(n):
-            target = T[i, j]
-            weight = W[i, j] if weighted else 1.0
-            if i == j:
-                target, weight = (target, 1.0) if form == _INNER else (target, 0.0)
-            if weight > 0.0 and target == target:
-                total += weight * loss(link(x[j], link_parameter)[0] * share, target, loss_parameter)[0]
+        for start, stop in ((0, i), (i + 1, n)):
+            weights = W[i, start:stop] if W.shape[1] > 0 else unweighted
+            total += losses(
+                x[start:stop], T[i, start:stop], weights, link_parameter, loss_parameter, share, pull, spread
+            )[0]
+        if itself:
+            own = T[i, i : i + 1]
+            total += losses(x[i : i + 1], own, unweighted, link_parameter, loss_parameter, share, pull, spread)[0]
         out[i] = total / 2
 
 
 def point_costs(cost: Cost, Z: Array, workers: Workers) -> Array:
     """Return each object's share of the cost: half of each of its pairs."""
     Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(cost.n)
-    share = 1.0 / _link_sum(cost, Zt, workers) if cost.normalised else 1.0
-    arguments = _compiled_arguments(cost)
-    _over_rows(workers, cost.n, lambda _, a, b: _point_cost_rows(*arguments, share, Zt, a, b, out))
+    share, arguments, itself = _share(cost, Zt, workers), _arguments(cost), cost.counts_itself
+    _over_rows(workers, cost.n, lambda _, a, b: _point_cost_rows(*arguments, share, Zt, itself, a, b, out))
     return out
 
 
-_jit_on_disk: Any = numba.njit(nogil=True, cache=True, error_model="numpy")
+_precise: Any = numba.njit(nogil=True, cache=True, error_model="numpy")
 
 
-@_jit_on_disk
+@_precise
 def _entropy_of(away, i, precision, out):  # type: ignore[no-untyped-def]
     """Leave exp(-precision away) in ``out``, nothing for i itself, and return the entropy of its shares and its sum."""
     total, moment = 0.0, 0.0
@@ -245,13 +299,15 @@ def _entropy_of(away, i, precision, out):  # type: ignore[no-untyped-def]
     return np.log(total) + precision * moment / total, total
 
 
-@_jit_on_disk
+@_precise
 def _shares_of_row(squares, i, wanted, out):  # type: ignore[no-untyped-def]
     nearest = min(squares[:i].min() if i > 0 else np.inf, squares[i + 1 :].min() if i + 1 < len(squares) else np.inf)
     away = squares - nearest
     low, high = 0.0, np.inf
-    precision = 1.0 / max((away.sum() - away[i]) / (len(squares) - 1), 1e-300)
-    total = 1.0
+    mean = (away.sum() - away[i]) / (len(squares) - 1)
+    if mean > 0.0:  # in a unit in which no precision that is tried overflows; all are equally far if it is zero
+        away = away / mean
+    precision, total = 1.0, 1.0
     for _ in range(200):
         entropy, total = _entropy_of(away, i, precision, out)
         if abs(entropy - wanted) < 1e-10:
@@ -264,7 +320,7 @@ def _shares_of_row(squares, i, wanted, out):  # type: ignore[no-untyped-def]
     out /= total
 
 
-@_jit_on_disk
+@_precise
 def _shares_of_rows(squares, perplexity, first, last, out):  # type: ignore[no-untyped-def]
     for i in range(first, last):
         _shares_of_row(squares[i], i, np.log(perplexity), out[i])

@@ -15,8 +15,8 @@ from ..kernels import Cost, Form, PairFunction, Workers
 from ..kernels import plain_costs as functions
 
 FORMS = {"squared distance": Form.SQUARED, "inner product": Form.INNER, "absolute differences": Form.COLUMNS}
-# Squared distances cannot be negative and shares neither; only where both are sure may a loss take logarithms.
-POSITIVE_FORMS = (Form.SQUARED, Form.COLUMNS)
+# Where functions of a pair are tried before a fit; an inner product may be negative.
+_PLACES = {Form.SQUARED: (0.3, 0.9, 1.7), Form.INNER: (-0.7, 0.3, 1.7), Form.COLUMNS: (0.3, 0.9, 1.7)}
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _inner_products(D: Array, workers: Workers) -> Array:
     """Return the inner products of centred points with these distances (Torgerson)."""
     squares = D**2
     means = squares.mean(axis=0)
-    return np.asarray(-0.5 * (squares - means - means[:, None] + means.mean()))
+    return np.asarray(-0.5 * (squares - (means + means[:, None]) + means.mean()))
 
 
 TARGETS: dict[str, Callable[[Array, Workers], Array]] = {
@@ -159,6 +159,11 @@ LOSSES = {
 # what the absolute one is smoothed, and the least fitted value of which a logarithm is taken.
 _SHARES = {"absolute": 0.01, "huber": 0.1, "logarithmic": 1e-6}
 _SMOOTHING = 0.01
+# Those of the functions above that have a parameter at all.
+_WITH_PARAMETER = {
+    "distance_parameter": ("cityblock",),
+    "loss_parameter": ("absolute", "huber", "sammon", "logarithmic"),
+}
 
 
 def make_cost(
@@ -175,16 +180,14 @@ def make_cost(
     """Put the three functions together, each by name or as an object, and check them against the data."""
     matching = _by_name("distance", distance, DISTANCES, Distance)
     paying = _by_name("loss", loss, LOSSES, Loss)
-    if paying.positive and matching.form not in POSITIVE_FORMS:
-        raise ValueError(f"loss={loss!r} needs positive fitted values, and an {matching.of} may be negative.")
+    _require_positive_fits(matching, distance, paying, loss)
     targets = make_targets(target, checked, workers)
-    _require_targets(targets, paying, loss, checked)
-    if matching.normalised and (weights is not None or np.isnan(targets).any()):
+    if matching.normalised and (weights is not None or np.isnan(targets[~np.eye(len(targets), dtype=bool)]).any()):
         raise ValueError(
             f"distance={distance!r} is a share of all pairs, so every pair must count the same; fill in missing "
             "dissimilarities, and pass no weights."
         )
-    return Cost(
+    cost = Cost(
         targets,
         matching.form,
         matching.function,
@@ -194,30 +197,41 @@ def make_cost(
         _loss_parameter(paying, loss, loss_parameter, targets),
         matching.normalised,
     )
+    _require_targets(cost, paying, loss, checked)
+    return cost
 
 
 def make_targets(target: Any, checked: Dissimilarities, workers: Workers) -> Array:
     """Return what the map is to match, n x n."""
     upper = np.triu(checked.values.astype(np.float64), 1)  # the half that every pass reads
     D = upper + upper.T
-    if callable(target):
-        make = target if isinstance(target, Neighbours) else lambda D, _: target(D)
-    else:
-        require_choice("target", target, tuple(TARGETS))
-        make = TARGETS[target]
-    if checked.missing and (target == "inner" or make is TARGETS["neighbours"] or isinstance(target, Neighbours)):
+    make = _target_function(target)
+    if checked.missing and (make is _inner_products or isinstance(make, Neighbours)):
         raise ValueError(f"target={target!r} is computed from all dissimilarities and {checked.missing} are missing.")
-    targets = np.ascontiguousarray(make(D, workers), dtype=np.float64)
+    targets = np.require(make(D, workers), np.float64, ["C", "W"])
     if targets.shape != D.shape:
         raise ValueError(f"target={target!r} returned shape {targets.shape}; it must return one like D, {D.shape}.")
-    if np.isinf(targets).any() or not np.allclose(targets, targets.T, rtol=1e-9, atol=0.0, equal_nan=True):
+    rounding = 1e-9 * float(np.nanmax(np.abs(targets), initial=0.0))
+    if np.isinf(targets).any() or not np.allclose(targets, targets.T, rtol=0.0, atol=rounding, equal_nan=True):
         raise ValueError(f"target={target!r} must return a symmetric array of finite numbers (NaN: does not count).")
     return targets
 
 
+def _target_function(target: Any) -> Callable[[Array, Workers], Array]:
+    if isinstance(target, Neighbours):
+        return target
+    if callable(target):
+        return lambda D, _: target(D)
+    if not isinstance(target, str) or target not in TARGETS:
+        given = repr(target) if isinstance(target, str) else f"a {type(target).__name__}"
+        listed = ", ".join(map(repr, TARGETS))
+        raise ValueError(f"target is {given}, and neither one of {listed} nor a function of the dissimilarities.")
+    return TARGETS[target]
+
+
 def _by_name(name: str, value: Any, table: dict[str, Any], kind: type) -> Any:
     if isinstance(value, kind):
-        _require_slope(name, value)
+        _require_function(name, value)
         return value
     if not isinstance(value, str) or value not in table:
         listed = ", ".join(map(repr, table))
@@ -225,32 +239,67 @@ def _by_name(name: str, value: Any, table: dict[str, Any], kind: type) -> Any:
     return table[value]
 
 
-def _require_slope(name: str, own: Any) -> None:
+def _require_function(name: str, own: Any) -> None:
+    """Raise unless a user's function returns a value and its derivative, and can be compiled."""
+    places = [(x,) for x in _PLACES[own.form]] if isinstance(own, Distance) else _LOSS_PLACES
+    for place in places:
+        _require_slope(name, own, place)
+    reason = kernels.general().why_not_compiled(own.function, len(places[0]) + 1)
+    if reason is not None:
+        raise ValueError(
+            f"{name}: numba cannot compile the function ({reason}); write it in arithmetic and the functions of math."
+        )
+
+
+_LOSS_PLACES = [(fitted, target) for fitted in (0.3, 0.9, 1.7) for target in (1.0, 0.5)]
+
+
+def _require_slope(name: str, own: Any, place: tuple[float, ...]) -> None:
     """Raise if the second of what a user's function returns is not the derivative of the first."""
-    step, targets = 1e-6, ((1.0,), (0.5,)) if isinstance(own, Loss) else ((),)
-    for x in (0.3, 0.9, 1.7):
-        for target in targets:
-            below, (_, slope), above = (own.function(x + h, *target, own.parameter) for h in (-step, 0.0, step))
-            measured = (above[0] - below[0]) / (2 * step)
-            if not abs(measured - slope) <= 1e-4 * max(1.0, abs(measured)):
-                at = f"fitted={x}, target={target[0]}" if target else f"x={x}"
-                raise ValueError(
-                    f"{name}: at {at} the function says its slope is {slope:.6g}, but its values change by "
-                    f"{measured:.6g} per unit; it must return (value, derivative)."
-                )
+    step, (x, *target) = 1e-6, place
+    try:
+        below, (_, slope), above = (own.function(x + h, *target, own.parameter) for h in (-step, 0.0, step))
+        measured = (above[0] - below[0]) / (2 * step)
+    except TypeError as error:
+        arguments = "x, parameter" if len(place) == 1 else "fitted, target, parameter"
+        raise ValueError(
+            f"{name}: the function must take ({arguments}) and return (value, derivative): {error}."
+        ) from error
+    if not abs(measured - slope) <= 1e-4 * max(1.0, abs(measured)):
+        at = f"fitted={x}, target={target[0]}" if target else f"x={x}"
+        raise ValueError(
+            f"{name}: at {at} the function says its slope is {slope:.6g}, but its values change by "
+            f"{measured:.6g} per unit; it must return (value, derivative)."
+        )
 
 
-def _require_targets(targets: Array, paying: Loss, loss: Any, checked: Dissimilarities) -> None:
+def _require_positive_fits(matching: Distance, distance: Any, paying: Loss, loss: Any) -> None:
+    """Raise where a loss takes logarithms of fitted values that may be negative."""
+    if not paying.positive:
+        return
+    for x in _PLACES[matching.form]:
+        fitted = matching.function(x, matching.parameter)[0]
+        if fitted < 0.0:
+            raise ValueError(
+                f"loss={loss!r} needs positive fitted values, and distance={distance!r} makes {fitted:.3g} of "
+                f"{matching.of} {x:g}; use another loss."
+            )
+
+
+def _require_targets(cost: Cost, paying: Loss, loss: Any, checked: Dissimilarities) -> None:
     if paying.least_target is None:
         return
-    low = targets < paying.least_target
-    np.fill_diagonal(low, val=False)
+    low = cost.targets < paying.least_target
+    if cost.weights is not None:
+        low &= cost.weights > 0
+    np.fill_diagonal(low, cost.counts_itself & (np.diagonal(cost.targets) < paying.least_target))
     if low.any():
         i, j = np.argwhere(low)[0]
         which = "positive" if paying.least_target > 0 else "non-negative"
         raise ValueError(
             f"loss={loss!r} needs {which} targets, and that of {name_object(checked.labels, i)} and "
-            f"{name_object(checked.labels, j)} is {targets[i, j]:g}; use another loss, or make the pair missing (NaN)."
+            f"{name_object(checked.labels, j)} is {cost.targets[i, j]:g}; use another loss, or make the pair missing "
+            "(NaN)."
         )
 
 
@@ -260,17 +309,35 @@ def _median_size(targets: Array) -> float:
     return float(np.median(sizes)) if len(sizes) else 1.0
 
 
+def _require_parameter(name: str, given: Any, function: Any) -> float:
+    """Return a parameter that was given, for a function that has one."""
+    if isinstance(function, str) and function not in _WITH_PARAMETER[name]:
+        which = name.removesuffix("_parameter")
+        raise ValueError(f"{name}={given!r} means nothing with {which}={function!r}; leave it out.")
+    number = require_number(name, given, 0.0)
+    if isinstance(function, str) and number == 0.0:
+        raise ValueError(f"{name}={given!r} must be greater than 0.")
+    return number
+
+
 def _distance_parameter(matching: Distance, distance: Any, given: float | None, checked: Dissimilarities) -> float:
     if given is not None:
-        return require_number("distance_parameter", given, 0.0)
-    if isinstance(distance, str) and matching.form == Form.COLUMNS:
-        return _SMOOTHING * _median_size(checked.values)
-    return float(matching.parameter)
+        parameter = _require_parameter("distance_parameter", given, distance)
+    elif isinstance(distance, str) and matching.form == Form.COLUMNS:
+        parameter = _SMOOTHING * _median_size(checked.values)
+    else:
+        parameter = float(matching.parameter)
+    if matching.form == Form.COLUMNS and not parameter > 0.0:
+        raise ValueError(
+            f"distance={distance!r} is of absolute differences, which are smoothed below its parameter; "
+            f"parameter={parameter:g} must be greater than 0."
+        )
+    return parameter
 
 
 def _loss_parameter(paying: Loss, loss: Any, given: float | None, targets: Array) -> float:
     if given is not None:
-        return require_number("loss_parameter", given, np.nextafter(0.0, 1.0))
+        return _require_parameter("loss_parameter", given, loss)
     if not isinstance(loss, str):
         return float(paying.parameter)
     if loss == "sammon":  # a target of zero counts as the smallest positive one

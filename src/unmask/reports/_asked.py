@@ -1,0 +1,182 @@
+"""What was asked, and the maps: the first beside the last, and each with what was recognised on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..discovery import Step
+from ..plotting._pair import MOST_CONNECTIONS
+from ._html import (
+    Column,
+    Html,
+    clip,
+    count,
+    element,
+    facts,
+    join,
+    name_of,
+    names_of,
+    note,
+    number,
+    paragraph,
+    percent,
+    table,
+)
+from ._maps import Paint, map_picture, paint_of, pair_pictures, shown_on
+from ._pictures import figure_element
+from ._section import METHODS, Section, beside, given, more, told
+from ._subject import LeftOut, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows of a table, and maps of steps, before the rest are only counted.
+MOST_FEATURES = 20
+MOST_MAPS = 10
+
+
+def asked(subject: Subject) -> Section:
+    """Tell the data and what is known about the objects."""
+    material = subject.study._material
+    lines: list[tuple[str, object]] = [
+        ("Objects", f"{subject.n:,}"),
+        ("Pairs with a dissimilarity", f"{subject.n_pairs - subject.missing_pairs:,} of {subject.n_pairs:,}"),
+        ("Known from the start", names_of(list(material.known.columns)) or "nothing"),
+        ("Recognised on the way", names_of([a.name for a in subject.adoptions]) or "nothing"),
+    ]
+    if material.table.shape[1]:
+        lines.append(("Columns of the external table", names_of(list(material.table.columns))))
+    if material.weights is not None:
+        lines.append(("Weights of the pairs", "given"))
+    words = paragraph(
+        "Objects that are more dissimilar are to lie farther apart. What is known about them is taken into account "
+        "first; a map then shows what it leaves unexplained."
+    )
+    return Section("asked", "What was asked", join([words, facts(lines), _known_table(subject)]))
+
+
+def _known_table(subject: Subject) -> Html:
+    step = subject.last
+    if not step.known:
+        return note("The last map was given no known features.")
+    features = subject.coded(step).features
+    shown = features[:MOST_FEATURES]
+    origins = {a.name: a.origin for a in subject.adoptions}
+    columns = [
+        Column("Feature", [name_of(f.name) for f in shown]),
+        Column("Type", [f"{f.coding.kind}{', declared' if f.declared else ''}" for f in shown]),
+        Column("Values", [f"{subject.columns[f.name].nunique():,}" for f in shown], numeric=True),
+        Column("Missing", [f"{len(f.missing):,}" for f in shown], numeric=True),
+        Column("Where from", [name_of(origins.get(f.name, "known from the start"), 200) for f in shown]),
+    ]
+    title = "Known features that the last map was given"
+    return join([table(title, columns, "known"), more(len(features), len(shown), "feature")])
+
+
+# ---- before and after
+
+
+def before_and_after(subject: Subject) -> Section:
+    """Show the map with nothing known, or else the first, beside the last."""
+    return Section("pair", "Before and after", subject.attempt(lambda: _pair(subject)))
+
+
+def _pair(subject: Subject) -> Html:
+    first, last = subject.steps[0], subject.last
+    if not last.known:
+        return note("There is no after yet: the last map was given no known features.")
+    if not last.n_components or not (first.known or first.n_components):
+        raise LeftOut("The first and the last map are not compared: one of them has no dimensions.")
+    before = _plain_map(subject) if first.known else first.embedding
+    paint = paint_of(subject, _first_known(subject))
+    pictures = pair_pictures(subject, before, last.embedding, ("nothing known", last.title), paint)
+    return figure_element(
+        pictures,
+        f"Two maps of {count(subject.n, 'object')}: with nothing known, and {clip(last.title)}.{paint.words}",
+        join(["Before: nothing known. After: ", given(last), ". ", _pair_words(subject), paint.caption]),
+    )
+
+
+def _pair_words(subject: Subject) -> str:
+    """Say what to see on two maps side by side."""
+    few = subject.n <= MOST_CONNECTIONS
+    lines = "A line joins each object's two places." if few else "Lines or arrows show where some of the objects went."
+    added = " The first map is no step of the study: it was fitted for this page." if subject.steps[0].known else ""
+    return (
+        f"{lines} Objects that differ in nothing but what became known have come together; how the others still differ "
+        "is what the second map is about. It was turned to fit the first, which changes no distance. Labels for which "
+        f"there was no room are left out.{added}"
+    )
+
+
+def _first_known(subject: Subject) -> str:
+    """Return the feature to colour by: the first that was recognised, else the first that was known."""
+    last = subject.last.known
+    return next((a.name for a in subject.adoptions if a.name in last), last[0])
+
+
+def _plain_map(subject: Subject) -> pd.DataFrame:
+    import pandas as pd
+
+    U = subject.fit_without_known().embedding_
+    return pd.DataFrame(U, index=subject.objects, columns=[f"axis{c + 1}" for c in range(U.shape[1])])
+
+
+# ---- every map
+
+
+def step_by_step(subject: Subject) -> Section:
+    """Show every map, and what was recognised on it."""
+    steps = subject.steps
+    shown = steps if len(steps) <= MOST_MAPS else (steps[0], *steps[1 - MOST_MAPS :])
+    parts = [element("p", told(action), class_="then") for action in subject.after(0)]
+    if len(shown) < len(steps):
+        hidden = len(steps) - len(shown)
+        parts.append(note(f"Shown are the first map and the last {len(shown) - 1}; {hidden} between are left out."))
+    parts += [_step(subject, step) for step in shown]
+    return Section("steps", "Step by step", join(parts))
+
+
+def _step(subject: Subject, step: Step) -> Html:
+    heading = element("h3", f"Map {step.number}: ", given(step))
+    pictures = subject.attempt(lambda: _pictures(subject, step))
+    done = [element("p", told(action), class_="then") for action in subject.after(step.number)]
+    return join([heading, beside(pictures, facts(_facts(step)), *done)])
+
+
+def _facts(step: Step) -> list[tuple[str, object]]:
+    lines: list[tuple[str, object]] = [
+        ("Method", METHODS[step.estimator]),
+        ("Dimensions", step.n_components),
+        ("Stress", number(step.stress)),
+        ("Accounted for", percent(1 - step.stress)),
+    ]
+    if step.known:
+        lines.append(("Leak of what was known", f"{step.leak:.2f}"))
+    if not step.finished:
+        lines.append(("State", "interrupted"))
+    elif not step.converged:
+        lines.append(("State", "not settled"))
+    return lines
+
+
+def _pictures(subject: Subject, step: Step) -> Html:
+    """Return a map; of the last one, if it has three dimensions or more, a second picture with the third."""
+    if not step.n_components:
+        return note("No dimensions: what is known is all that was fitted.")
+    paint = paint_of(subject, shown_on(subject, step))
+    first = _picture(subject, step, list(range(min(2, step.n_components))), paint)
+    if step.n_components < 3 or step is not subject.last:
+        return first
+    return join([first, _picture(subject, step, [0, 2], paint)])
+
+
+def _picture(subject: Subject, step: Step, axes: list[int], paint: Paint) -> Html:
+    shown = f" Axes {axes[0] + 1} and {axes[1] + 1} of {step.n_components}." if step.n_components > 2 else ""
+    near = "Along the line, near means similar" if len(axes) == 1 else "Near means similar"
+    apart = ", apart from what is known" if step.known else ""
+    return figure_element(
+        [map_picture(subject, step.embedding.iloc[:, axes], paint)],
+        f"Map {step.number} of {count(subject.n, 'object')}, {clip(step.title)}.{shown}{paint.words}",
+        join([f"{near}{apart}.", shown, paint.caption]),
+    )

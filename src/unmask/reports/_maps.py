@@ -1,0 +1,131 @@
+"""Pictures of the maps, coloured by what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..discovery import Adoption, Step
+from ..plotting import plot_map, plot_pair
+from ..problem import Nominal
+from ._html import Html, clip, clip_apart, join, name_of
+from ._pictures import MAP, TALL, WIDE, draw
+from ._subject import Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+# A legend with more entries, or labels with more characters, would leave no room for the map.
+MOST_COLOURS = 8
+LONGEST_LABEL = 26
+LONGEST_TITLE = 44
+MOST_LABELS = 60
+# Characters of a row of the legend, in which up to four levels stand side by side.
+LEGEND_ROW, LEGEND_COLUMNS = 36, 4
+
+
+@dataclass(frozen=True)
+class Paint:
+    """A feature to colour a map by, under a name that fits into a legend; without values all are the same colour."""
+
+    name: str = ""
+    values: pd.Series[Any] | None = None
+
+    @property
+    def words(self) -> str:
+        """Say by what the map is coloured."""
+        return "" if self.values is None else f" Coloured by {self.name}."
+
+    @property
+    def caption(self) -> Html:
+        """The same as markup."""
+        return Html("") if self.values is None else join([" Coloured by ", name_of(self.name), "."])
+
+
+def paint_of(subject: Subject, name: str | None) -> Paint:
+    """Return how to colour by a feature: a colour for each of its values while they are few, else a scale."""
+    if name is None:
+        return Paint()
+    import pandas as pd
+    from pandas.api import types
+
+    column, short = subject.columns[name], clip(name, LONGEST_LABEL)
+    many = column.nunique() > MOST_COLOURS
+    if types.is_numeric_dtype(column) and not _is_nominal(subject, name) and (many or not _is_whole(column)):
+        return Paint(short, column.rename(short))
+    if many:
+        return Paint()
+    category = pd.Categorical(column)
+    beside = min(max(len(category.categories), 1), LEGEND_COLUMNS)
+    levels = clip_apart(map(_level, category.categories), LEGEND_ROW // beside)
+    shown = pd.Categorical.from_codes(np.asarray(category.codes), pd.Index(levels, dtype=object))
+    return Paint(short, pd.Series(shown, index=column.index, name=short))
+
+
+def _is_nominal(subject: Subject, name: str) -> bool:
+    declared = subject.study._material.known_types | {a.name: a.kind for a in subject.adoptions}
+    return declared.get(name) == "nominal" or isinstance(declared.get(name), Nominal)
+
+
+def _is_whole(column: pd.Series[Any]) -> bool:
+    """Tell values such as 1, 2, 3, which have a colour each, from measurements."""
+    values = column.dropna().to_numpy(dtype=np.float64)
+    return bool(np.all(values == np.round(values)))
+
+
+def _level(level: object) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def shown_on(subject: Subject, step: Step) -> str | None:
+    """Return the feature that was recognised on a map, for its colours."""
+    found = [action.name for action in subject.after(step.number) if isinstance(action, Adoption)]
+    return found[0] if found else None
+
+
+# ---- pictures
+
+
+def _labels(subject: Subject) -> dict[str, Any]:
+    """Return options for labels; numbers that nobody gave are not worth the room they take among many."""
+    import pandas as pd
+
+    if isinstance(subject.objects, pd.RangeIndex) and subject.n > MOST_LABELS:
+        return {"max_labels": 0}
+    return {"labels": [clip(label, LONGEST_LABEL) for label in subject.objects], "max_labels": MOST_LABELS}
+
+
+def _named(embedding: pd.DataFrame) -> pd.DataFrame:
+    return embedding.rename(columns=lambda name: str(name).replace("axis", "axis "))
+
+
+def map_picture(subject: Subject, embedding: pd.DataFrame, paint: Paint, ellipses: Any = None) -> str:
+    """Return one map."""
+
+    def drawing(figure: Figure) -> None:
+        options = {"color": paint.values, "ellipses": ellipses, **_labels(subject)}
+        plot_map(_named(embedding), ax=figure.add_subplot(), **options)
+
+    return draw(drawing, MAP)
+
+
+def pair_pictures(
+    subject: Subject, before: pd.DataFrame, after: pd.DataFrame, titles: tuple[str, str], paint: Paint
+) -> list[str]:
+    """Return two maps side by side, and for narrow screens on top of each other."""
+    options: dict[str, Any] = {"color": paint.values, "scale": False, **_labels(subject)}
+
+    def on(axes: Callable[[Figure], Any], names: tuple[str, str]) -> Callable[[Figure], None]:
+        def drawing(figure: Figure) -> None:
+            plot_pair(_named(before), _named(after), ax=axes(figure), titles=names, **options)
+
+        return drawing
+
+    short = (clip(titles[0], LONGEST_TITLE), clip(titles[1], LONGEST_TITLE))
+    wide = on(lambda figure: figure.subplots(1, 2), short)
+    narrow = on(lambda figure: figure.add_subplot(), ("before", "after"))
+    return [draw(wide, WIDE), draw(narrow, TALL)]

@@ -1,0 +1,87 @@
+"""Pictures for the page: drawn by `unmask.plotting`, stored in it as SVG, in which text stays text.
+
+A picture stands in an ``img``, where a browser runs nothing, whatever a label contains. The browser writes the text:
+it can write from right to left, and has fonts for alphabets that matplotlib's own font lacks.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._html import Html, element
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Drawing = Callable[["Figure"], None]
+
+# Inches; a browser shows 96 pixels for each, and a phone has room for some 350.
+MAP = (4.1, 3.8)
+TALL = (4.1, 4.3)
+CHART = (4.1, 3.1)
+SQUARE = (4.1, 3.6)
+WIDE = (8.6, 4.5)
+# A list of points that are drawn one by one takes 100 bytes each; more than this become pixels.
+MOST_SHAPES = 400
+RASTER_DPI = 144
+
+# A white rim keeps labels legible on lines and ellipses; matplotlib's own would turn text into outlines of letters.
+TEXT = (
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;"
+    "paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}"
+)
+# What a viewer does not need: the type of the document, who made it, and each text's own list of fonts.
+SUPERFLUOUS = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>]*>|<metadata>.*?</metadata>|font-family: [^;\"]*;? ?", re.DOTALL)
+
+
+def draw(drawing: Drawing, size: tuple[float, float]) -> str:
+    """Return a drawing as the address of a picture that holds everything itself."""
+    from matplotlib.figure import Figure
+
+    with _own_style():
+        figure = Figure(figsize=size, layout="constrained", facecolor="none")
+        drawing(figure)
+        _keep_small(figure)
+        stored = io.StringIO()
+        figure.savefig(stored, format="svg", dpi=RASTER_DPI, metadata={"Date": None})
+    svg = SUPERFLUOUS.sub("", stored.getvalue()).strip()
+    svg = svg.replace('<style type="text/css">', f'<style type="text/css">{TEXT}', 1)
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+@contextmanager
+def _own_style() -> Iterator[None]:
+    """Draw in the library's style, whatever the user's is; a dollar in a label is a dollar."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "unmask", "text.parse_math": False})
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # the browser will have it
+        yield
+
+
+def _keep_small(figure: Figure) -> None:
+    """Leave text as text, and make many shapes one picture of pixels."""
+    for ax in figure.axes:
+        for text in ax.texts:
+            text.set_path_effects([])
+        for drawn in ax.collections:
+            if not drawn.get_rasterized():
+                shapes = max(len(np.atleast_2d(drawn.get_offsets())), len(drawn.get_paths()))
+                drawn.set_rasterized(shapes > MOST_SHAPES)
+
+
+def figure_element(pictures: list[str], alt: str, caption: object) -> Html:
+    """Return a picture with its caption; a second picture is for narrow screens."""
+    image = element("img", src=pictures[0], alt=alt)
+    sources = [element("source", media="(max-width: 46rem)", srcset=narrow) for narrow in pictures[1:]]
+    return element("figure", element("picture", *sources, image, class_="picture"), element("figcaption", caption))

@@ -1,0 +1,236 @@
+"""One page that tells what a study asked and found, and holds everything it needs itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..checking import require_flag, require_integer
+from ..discovery import Discovery
+from ..io import atomic_path
+from ._asked import asked, before_and_after, step_by_step
+from ._cautions import cautions, cautions_section, in_short
+from ._findings import dimensions, importances, quality, sureness
+from ._html import Html, clip, count, element, items, join
+from ._record import history, script, versions
+from ._rivals import RIVALS, rivals
+from ._section import Section
+from ._style import STYLE
+from ._subject import Settings, Subject
+
+Progress = Callable[[str, int, int], object]
+Builder = Callable[[Subject], Section]
+
+# Nothing is loaded, nothing runs, nothing is sent: the browser is told so too.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def write_report(
+    study: Discovery,
+    path: str | PathLike[str],
+    *,
+    title: str | None = None,
+    scree: bool = True,
+    bootstrap: int = 50,
+    compare: bool | Sequence[str] = True,
+    seed: int = 0,
+    max_objects: int = 500,
+    saved_as: str | PathLike[str] = "study",
+    progress: Progress | None = None,
+) -> Path:
+    """Write a study as one page that opens in any browser, from disk and without a network.
+
+    Parameters
+    ----------
+    study : Discovery
+        A study with at least one fit.
+    path : str or path
+        The file to write, which usually ends in ``.html``. It is written whole or not at all.
+    title, scree, bootstrap, compare, seed, max_objects, saved_as, progress
+        As in :func:`render_report`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unmask.datasets import load_kinship
+    >>> from unmask.discovery import Discovery
+    >>> from unmask.reports import write_report
+    >>> kin = load_kinship()
+    >>> study = Discovery(kin.dissimilarities, known=kin.known[["gender"]], title="Kinship")
+    >>> _ = study.fit(2, n_init=4)
+    >>> file = write_report(study, f"{tempfile.mkdtemp()}/kinship.html", scree=False, bootstrap=0, compare=False)
+    >>> file.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    page = render_report(
+        study,
+        title=title,
+        scree=scree,
+        bootstrap=bootstrap,
+        compare=compare,
+        seed=seed,
+        max_objects=max_objects,
+        saved_as=saved_as,
+        progress=progress,
+    )
+    with atomic_path(path) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return Path(path)
+
+
+def render_report(
+    study: Discovery,
+    *,
+    title: str | None = None,
+    scree: bool = True,
+    bootstrap: int = 50,
+    compare: bool | Sequence[str] = True,
+    seed: int = 0,
+    max_objects: int = 500,
+    saved_as: str | PathLike[str] = "study",
+    progress: Progress | None = None,
+) -> str:
+    """Return a study as one page of HTML that needs no other file, no network and no script.
+
+    Parameters
+    ----------
+    study : Discovery
+        A study with at least one fit.
+    title : str, optional
+        Heading of the page; by default the title of the study.
+    scree : bool, default=True
+        Whether to fit further numbers of dimensions, some 13 fits.
+    bootstrap : int, default=50
+        Number of resamples for intervals and ellipses, each a short fit; 0 for none.
+    compare : bool or sequence of str, default=True
+        Whether to compare with other methods, or which of those that :func:`unmask.inspection.compare` knows. A method
+        that lacks its package is named with the reason.
+    seed : int, default=0
+        Seed of the bootstrap, of other methods, and of samples of many objects.
+    max_objects : int, default=500
+        Parts that need many further fits are made of at most so many objects, parts that need one of at most ten times
+        as many; the page says what was left out.
+    saved_as : str or path, default="study"
+        Where the study is saved, as the script in the page is to find it.
+    progress : callable, optional
+        Called as ``progress(what, number, total)`` before each part is made, ``number`` counting from 0, and once with
+        ``number == total`` at the end.
+
+    Returns
+    -------
+    str
+        The page. Nothing in it was made by the clock: the same study makes the same page.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to report, or a parameter is not what it must be.
+    """
+    subject = Subject(_checked(study), _settings(scree, bootstrap, compare, seed, max_objects, saved_as))
+    heading = clip(title if title is not None else study.title) or "A study of dissimilarities"
+    builders = _builders(subject.settings)
+    made = []
+    for at, (what, build) in enumerate(builders.items()):
+        if progress is not None:
+            progress(what, at, len(builders))
+        made.append(build(subject))
+    found = cautions(subject)
+    # What was found, and what to be careful about, can be said only when all else is there; cautions follow findings.
+    ahead = list(builders).index("history")
+    made[ahead:ahead] = [cautions_section(found)]
+    page = _page(heading, subject, [in_short(subject, len(found)), *made])
+    if progress is not None:
+        progress("done", len(builders), len(builders))
+    return page
+
+
+def _builders(settings: Settings) -> dict[str, Builder]:
+    """Return the parts of the page, in order, with what each is called while it is made."""
+    wanted: dict[str, tuple[bool, Builder]] = {
+        "what was asked": (True, asked),
+        "before and after": (True, before_and_after),
+        "maps": (True, step_by_step),
+        "scree": (settings.scree, dimensions),
+        "importances": (True, importances),
+        "quality of the fit": (True, quality),
+        "confidence ellipses": (settings.resamples > 0, sureness),
+        "other methods": (bool(settings.rivals), rivals),
+        "history": (True, history),
+        "versions": (True, versions),
+        "script": (True, script),
+    }
+    return {what: build for what, (asked_for, build) in wanted.items() if asked_for}
+
+
+# ---- checking
+
+
+def _checked(study: Any) -> Discovery:
+    if not isinstance(study, Discovery):
+        raise ValueError(f"study is of type {type(study).__name__}; pass a Discovery, such as Discovery.load(path).")
+    if not study.steps:
+        raise ValueError("study has no fit to report; call its fit first.")
+    return study
+
+
+def _settings(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: Any, saved_as: Any) -> Settings:
+    resamples = require_integer("bootstrap", bootstrap, 0)
+    if resamples == 1:
+        raise ValueError("bootstrap=1 says nothing about spread; use at least 2 resamples, or 0 for none.")
+    if isinstance(compare, bool):
+        methods: tuple[str, ...] = tuple(RIVALS) if compare else ()
+    elif isinstance(compare, str) or not all(isinstance(name, str) for name in compare):
+        raise ValueError(f"compare={compare!r} must be True, False or a list of names of methods.")
+    else:
+        methods = tuple(compare)
+    return Settings(
+        scree=require_flag("scree", scree),
+        resamples=resamples,
+        rivals=methods,
+        seed=require_integer("seed", seed, 0),
+        max_objects=require_integer("max_objects", max_objects, 0),
+        saved_as=fspath(saved_as),
+    )
+
+
+# ---- the page
+
+
+def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("link", rel="icon", href="data:,"),
+        element("title", heading),
+        element("style", Html(STYLE)),
+    )
+    links = items((element("a", s.title, href=f"#{s.identity}") for s in sections), "ol")
+    contents = element("nav", element("h2", "Contents", id="contents"), links, aria_labelledby="contents")
+    main = element("main", *(s.html for s in sections), id="content")
+    columns = element("div", contents, main, class_="columns")
+    skip = element("a", "Skip to the report", href="#content", class_="skip")
+    body = element("body", skip, element("div", _header(heading, subject), columns, _footer(), class_="page"))
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _header(heading: str, subject: Subject) -> Html:
+    done = [count(subject.n, "object"), count(len(subject.steps), "map")]
+    if subject.adoptions:
+        done.append(f"{count(len(subject.adoptions), 'feature')} recognised")
+    kind = element("p", "Report of a study", class_="kind")
+    title = element("h1", element("bdi", heading))
+    return element("header", kind, title, element("p", join(done, ", "), class_="lead"))
+
+
+def _footer() -> Html:
+    return element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")

@@ -1,0 +1,294 @@
+"""What a report is about: a study, its last step, and what has to be computed once for several sections."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._typing import Array
+from ..discovery import Adoption, Discovery, Forgetting, Step
+from ..discovery._fitting import ESTIMATORS
+from ..inspection import Stability, bootstrap, scree, stress_per_point
+from ..problem import KnownFeatures, check_known, nothing_known
+from ._html import Html, note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Pictures of all pairs are drawn of at most so many objects, picked at random.
+MOST_IN_PAIRS = 2000
+MOST_DIMENSIONS = 6
+# Of the stress that the study recorded: a fit that has another one is another fit.
+SAME_STRESS = 1e-6
+# Rows at a time, where all N² squares at once would take too much memory.
+CHUNK = 1000
+# Where one fit is enough, so many times more objects are affordable.
+ONE_FIT = 10
+
+
+class LeftOut(Exception):  # noqa: N818 - nothing went wrong
+    """A part of the page is not made; the message says why, and how to get it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked of the report."""
+
+    scree: bool
+    resamples: int
+    rivals: Sequence[str]
+    seed: int
+    max_objects: int
+    saved_as: str
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted distances of some objects, in the form in which inspection and plotting take a fitted estimator."""
+
+    embedding_: Array
+    distances: pd.DataFrame
+    weights: Any = None
+    metric: str = "precomputed"
+    symmetrize: str | None = None
+
+    def predict_dissimilarities(self) -> pd.DataFrame:
+        """Return the fitted distances."""
+        return self.distances
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A fit and the dissimilarities it was made of, of all objects or of a sample."""
+
+    fit: Any
+    dissimilarities: pd.DataFrame
+    weights: dict[str, Any]
+
+    def stress_per_point(self) -> pd.DataFrame:
+        """Return each object's part of the stress."""
+        return stress_per_point(self.dissimilarities, self.fit, **self.weights)
+
+
+@dataclass
+class Subject:
+    """A study and everything that sections of its report share; what goes wrong is kept for the cautions."""
+
+    study: Discovery
+    settings: Settings
+    left_out: list[str] = field(default_factory=list)
+    heard: list[str] = field(default_factory=list)
+
+    # ---- the study
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The fits."""
+        return self.study.steps
+
+    @property
+    def last(self) -> Step:
+        """The last fit."""
+        return self.study.step
+
+    @property
+    def dissimilarities(self) -> pd.DataFrame:
+        """The dissimilarities, not copied: N² numbers."""
+        return self.study._material.dissimilarities
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.dissimilarities)
+
+    @property
+    def objects(self) -> pd.Index:
+        """Their labels."""
+        return self.dissimilarities.index
+
+    @cached_property
+    def missing_pairs(self) -> int:
+        """Number of pairs without a dissimilarity."""
+        return int(np.isnan(self.dissimilarities.to_numpy()).sum()) // 2
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs, the missing ones among them."""
+        return self.n * (self.n - 1) // 2
+
+    @property
+    def adoptions(self) -> list[Adoption]:
+        """All adoptions, in order."""
+        return [action for action in self.study.actions if isinstance(action, Adoption)]
+
+    def after(self, number: int) -> list[Adoption | Forgetting]:
+        """Return what was done after so many fits and before the next."""
+        found: list[Adoption | Forgetting] = []
+        fits = 0
+        for action in self.study.actions:
+            if isinstance(action, Step):
+                fits += 1
+            elif fits == number:
+                found.append(action)
+        return found
+
+    @cached_property
+    def columns(self) -> dict[str, pd.Series[Any]]:
+        """Every feature that was ever known, those put aside among them."""
+        given = self.study._material.known
+        return {str(name): given[name] for name in given.columns} | {a.name: a.values for a in self.adoptions}
+
+    def known_of(self, step: Step) -> pd.DataFrame | None:
+        """Return what a step was given; None if nothing."""
+        import pandas as pd
+
+        return pd.DataFrame({name: self.columns[name] for name in step.known}) if step.known else None
+
+    def estimator_of(self, step: Step) -> Any:
+        """Return the estimator of a step, to be fitted again."""
+        params = {name: value for name, value in step.params.items() if name != "known_types"}
+        types = dict(step.known_types) or None
+        return ESTIMATORS[step.estimator].public(metric="precomputed", known_types=types, **params)
+
+    def coded(self, step: Step) -> KnownFeatures:
+        """Return what a step was given as the fit codes it."""
+        if not step.known:
+            return nothing_known(self.n)
+        mds = self.estimator_of(step)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has warned
+            return check_known(self.known_of(step), self.n, None, mds.coef, types=step.known_types)
+
+    # ---- what needs computing
+
+    def require_few(self, what: str, cost: str, times: int = 1) -> None:
+        """Raise `LeftOut` where further fits would take too long."""
+        most = times * self.settings.max_objects
+        if self.n > most:
+            raise LeftOut(
+                f"{what} is left out: it needs {cost}, and {self.n:,} objects are more than the {most:,} for which a "
+                f"report makes that. Ask for it with max_objects={-(-self.n // times)}."
+            )
+
+    @cached_property
+    def scree(self) -> pd.DataFrame:
+        """Stress for every number of dimensions."""
+        # What is known takes dimensions too.
+        most = min(MOST_DIMENSIONS, self.n - 1 - self.coded(self.last).n_dimensions)
+        if most < 1:
+            raise LeftOut("The scree is left out: what is known leaves no dimension to add.")
+        self.require_few("The scree", f"{2 * most + 1} further fits")
+        return scree(self._estimator, self.dissimilarities, self._known, max_components=most, **self._weights)
+
+    @cached_property
+    def stability(self) -> Stability:
+        """What the bootstrap found."""
+        resamples = self.settings.resamples
+        self.require_few("The bootstrap", f"{resamples} further fits")
+        seed = self.settings.seed
+        options: dict[str, Any] = {"n_resamples": resamples, "random_state": seed, **self._weights}
+        return bootstrap(self._estimator, self.dissimilarities, self._known, **options)
+
+    @property
+    def _estimator(self) -> Any:
+        return self.estimator_of(self.last)
+
+    @property
+    def _known(self) -> pd.DataFrame | None:
+        return self.known_of(self.last)
+
+    @property
+    def _weights(self) -> dict[str, Any]:
+        return {} if self.study._material.weights is None else {"weights": self.study._material.weights}
+
+    def fit_without_known(self) -> Any:
+        """Return a fit with the last step's parameters and nothing known."""
+        self.require_few("A map with nothing known", "a further fit", ONE_FIT)
+        params = {"known_types": None}
+        params |= {name: None for name in ("known_error",) if name in self._estimator.get_params()}
+        return self._estimator.set_params(**params).fit(self.dissimilarities, **self._weights)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Dissimilarities and distances of the last fit: by the record where that is enough, or fitted again."""
+        pairs = self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample()
+        if pairs is not None:
+            return pairs
+        self.require_few("The Shepard diagram", "the last fit once more", ONE_FIT)
+        again = self._estimator.fit(self.dissimilarities, known=self._known, **self._weights)
+        if abs(again.stress_ - self.last.stress) > SAME_STRESS:
+            raise LeftOut(
+                f"The Shepard diagram is left out: fitted again, the last map has a stress of {again.stress_:.6f} and "
+                f"not {self.last.stress:.6f}, so that it would show another map."
+            )
+        return Pairs(again, self.dissimilarities, self._weights)
+
+    def _recorded(self) -> Pairs | None:
+        """Return the fit that map and coefficients make, if its stress is that of the step.
+
+        It is not where dissimilarities were transformed, or known values were moved or filled in.
+        """
+        Z = self._coordinates()
+        pairs = Pairs(self._fit_of(cdist(Z, Z), self.objects), self.dissimilarities, self._weights)
+        try:
+            stress = pairs.stress_per_point()["stress"].sum()
+        except ValueError:  # weights that moved with the map
+            return None
+        return pairs if abs(stress - self.last.stress) <= SAME_STRESS else None
+
+    def _recorded_sample(self) -> Pairs | None:
+        """Return the same for some objects of many, if their parts of the stress are those that were recorded."""
+        if self._weights or self.last.params.get("weights") is not None:
+            return None
+        rows = np.sort(np.random.default_rng(self.settings.seed).choice(self.n, MOST_IN_PAIRS, replace=False))
+        Z, D = self._coordinates(), self.dissimilarities.to_numpy()
+        distances = cdist(Z[rows], Z)
+        total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, self.n, CHUNK))
+        parts = np.nansum((D[rows] - distances) ** 2, axis=1) / total
+        if np.abs(parts - self.last.stress_per_point.to_numpy()[rows]).sum() > SAME_STRESS:
+            return None
+        picked = self.dissimilarities.iloc[rows, rows]
+        return Pairs(self._fit_of(distances[:, rows], picked.index, rows), picked, {})
+
+    def _coordinates(self) -> Array:
+        """Return all fitted coordinates: those of the map, and what is known in its units."""
+        coded = self.coded(self.last)
+        kept = list(coded.kept)
+        own = coded.values * coded.scale[kept]  # in the units of the coefficients
+        return np.column_stack([self.last.embedding, own @ self.last.coef.to_numpy()[np.ix_(kept, kept)]])
+
+    def _fit_of(self, distances: Array, objects: pd.Index, rows: Any = slice(None)) -> Fit:
+        import pandas as pd
+
+        np.fill_diagonal(distances, 0.0)
+        table = pd.DataFrame(distances, index=objects, columns=objects)
+        return Fit(self.last.embedding.to_numpy()[rows], table, self.last.params.get("weights"))
+
+    # ---- parts that may fail
+
+    def attempt(self, make: Callable[[], Html]) -> Html:
+        """Return a part of the page, or why it is not there: no failing part takes the others with it."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            try:
+                made = make()
+            except LeftOut as reason:
+                made = self.without(str(reason))
+            except Exception as error:  # a fit that cannot be repeated must not cost the whole report
+                made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
+        said = dict.fromkeys(str(warning.message) for warning in heard)
+        known = {message for step in self.steps for message in step.warnings}
+        self.heard += [text for text in said if text not in self.heard and not any(text in one for one in known)]
+        return made
+
+    def without(self, reason: str) -> Html:
+        """Say why a part is not there, here and among the cautions."""
+        if reason not in self.left_out:
+            self.left_out.append(reason)
+        return note(reason)

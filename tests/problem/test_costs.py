@@ -1,0 +1,280 @@
+"""The three functions of a general cost: put together, and checked against the data and against each other."""
+
+import math
+import warnings
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist, squareform
+from sklearn.manifold._t_sne import _joint_probabilities
+
+from tests.helpers import noisy_distances, symmetric_weights, with_missing
+from unmask import Distance, Loss, Neighbours
+from unmask.checking import check_dissimilarities
+from unmask.kernels import Form, Workers, plain_costs
+from unmask.problem import make_cost
+from unmask.problem._costs import DISTANCES, LOSSES, make_targets
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+N = 12
+
+
+def checked(D):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # says how many are missing
+        return check_dissimilarities(D, symmetrize=None, workers=Workers(1))
+
+
+def put_together(D, target="dissimilarity", distance="euclidean", loss="squared", weights=None, **parameters):
+    return make_cost(checked(D), weights, target, distance, loss, Workers(1), **parameters)
+
+
+def parabola(fitted, target, parameter):
+    residual = fitted - target
+    return residual * residual, 2 * residual
+
+
+def identity(x, parameter):
+    return x, 1.0
+
+
+def exponential(x, parameter):
+    return math.exp(x), math.exp(x)
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_normal((N, 3))
+
+
+@pytest.fixture
+def D(X):
+    return squareform(pdist(X))
+
+
+# ---- targets
+
+
+def test_targets_of_each_name(X, D):
+    work = checked(D), Workers(1)
+    centred = X - X.mean(axis=0)
+    np.testing.assert_array_equal(make_targets("dissimilarity", *work), D)
+    np.testing.assert_allclose(make_targets("squared", *work), D**2, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(make_targets("inner", *work), centred @ centred.T, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(make_targets(lambda d: d**3, *work), D**3, rtol=1e-14, atol=0)
+
+
+def test_neighbours_are_the_joint_probabilities_of_scikit_learn(D):
+    # Theirs sum to 1 over all i and j, and are found in single precision.
+    expected = 2 * squareform(_joint_probabilities((D**2).astype(np.float32), 4.0, 0))
+    targets = make_targets(Neighbours(4.0), checked(D), Workers(1))
+    np.testing.assert_allclose(targets, expected, rtol=2e-4, atol=1e-7)
+    assert np.triu(targets, 1).sum() == pytest.approx(1.0, rel=1e-12)
+    with pytest.raises(ValueError, match=r"perplexity=30.0 asks for more neighbours than n_samples=12"):
+        make_targets("neighbours", checked(D), Workers(1))
+    with pytest.raises(ValueError, match=r"perplexity=0.5 must be a number of at least 1"):
+        make_targets(Neighbours(0.5), checked(D), Workers(1))
+
+
+def test_inner_products_that_are_zero_but_for_rounding_are_symmetric():
+    lattice = 0.1 * np.array([[i, j, k] for i in range(3) for j in range(3) for k in range(3)])
+    targets = make_targets("inner", checked(squareform(pdist(lattice))), Workers(1))
+    np.testing.assert_array_equal(targets, targets.T)
+    assert np.abs(targets).min() < 1e-15
+
+
+def test_rounding_of_both_triangles_is_taken_from_one(D):
+    D[0, 1] += 1e-13
+    targets = make_targets("dissimilarity", checked(D), Workers(1))
+    np.testing.assert_array_equal(targets, targets.T)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("distance", r"target is 'distance', and neither one of 'dissimilarity', 'squared', 'inner', 'neighbours' nor"),
+        (np.ones((3, 3)), r"target is a ndarray, and neither"),
+        (lambda d: d[0], r"returned shape \(12,\); it must return one like D, \(12, 12\)"),
+        (lambda d: d + np.arange(12), r"must return a symmetric array of finite numbers"),
+        (lambda d: np.where(d > 0, d, np.inf), r"must return a symmetric array of finite numbers"),
+    ],
+)
+def test_targets_that_make_no_sense(D, target, message):
+    with pytest.raises(ValueError, match=message):
+        make_targets(target, checked(D), Workers(1))
+
+
+@pytest.mark.parametrize("target", ["inner", "neighbours", Neighbours(3.0)])
+def test_some_targets_need_every_dissimilarity(D, target):
+    D[0, 1] = D[1, 0] = np.nan
+    with pytest.raises(ValueError, match="computed from all dissimilarities and 1 are missing"):
+        make_targets(target, checked(D), Workers(1))
+    assert np.isnan(make_targets("squared", checked(D), Workers(1))).sum() == 2
+
+
+def test_a_target_may_leave_pairs_out(D):
+    cost = put_together(D, target=lambda d: np.where(d > np.median(d), np.nan, d))
+    assert np.isnan(cost.targets).any()
+    assert plain_costs.cost_pass(cost, np.zeros((N, 2)))[0] == pytest.approx(np.nansum(np.triu(cost.targets, 1) ** 2))
+
+
+# ---- names, and functions of the user's
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_distance_goes_with_every_loss_but_logarithms_with_inner_products(D, distance, loss):
+    if distance == "inner" and loss in ("logarithmic", "kullback-leibler"):
+        with pytest.raises(ValueError, match=rf"loss='{loss}' needs positive fitted values, and distance='inner'"):
+            put_together(D, distance=distance, loss=loss)
+    else:
+        cost = put_together(D, distance=distance, loss=loss)
+        assert (cost.form, cost.loss) == (DISTANCES[distance].form, LOSSES[loss].function)
+
+
+def test_names_that_are_none(D):
+    with pytest.raises(ValueError, match=r"distance='l1' is neither one of 'euclidean'.* nor an unmask.Distance"):
+        put_together(D, distance="l1")
+    with pytest.raises(ValueError, match=r"loss=None is neither one of 'squared'.* nor an unmask.Loss"):
+        put_together(D, loss=None)
+    with pytest.raises(ValueError, match=r"of='l1' is not one of 'squared distance', 'inner product', 'absolute"):
+        put_together(D, distance=Distance(identity, of="l1"))
+
+
+@pytest.mark.parametrize("compile_first", [False, True])
+def test_functions_of_the_users_are_taken_plain_or_compiled(D, compile_first):
+    ready = numba.njit if compile_first else (lambda function: function)
+    cost = put_together(D, distance=Distance(ready(identity), parameter=3.0), loss=Loss(ready(parabola), 2.0))
+    assert (cost.form, cost.link_parameter, cost.loss_parameter) == (Form.SQUARED, 3.0, 2.0)
+    assert put_together(D, loss=Loss(ready(parabola), 2.0), loss_parameter=5.0).loss_parameter == 5.0
+
+
+def test_positive_functions_of_inner_products_may_go_with_logarithms(D):
+    positive = Distance(exponential, of="inner product", normalised=True)
+    cost = put_together(D, target=Neighbours(3.0), distance=positive, loss="kullback-leibler")
+    assert cost.form == Form.INNER
+    assert not cost.counts_itself
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        (
+            {"loss": Loss(lambda f, t, p: ((f - t) ** 2, f - t))},
+            r"loss: at fitted=0.3, target=1.0 the function says its slope is -0.7, but its values change by -1.4",
+        ),
+        (
+            {"distance": Distance(lambda x, p: (x**2, x))},
+            r"distance: at x=0.3 the function says its slope is 0.3, but its values change by 0.6 per unit",
+        ),
+        (  # right where inner products are positive only
+            {"distance": Distance(lambda x, p: (abs(x), 1.0), of="inner product")},
+            r"distance: at x=-0.7 the function says its slope is 1, but its values change by -1",
+        ),
+        ({"loss": Loss(lambda f, t, p: (f - t) ** 2)}, r"loss: the function must take \(fitted, target, parameter\)"),
+        ({"loss": Loss(lambda f, t: (f, 1.0))}, r"must take .* and return \(value, derivative\): .*positional"),
+        ({"distance": Distance(None)}, r"distance: the function must take \(x, parameter\)"),
+    ],
+)
+def test_functions_that_do_not_return_value_and_derivative(D, own, message):
+    with pytest.raises(ValueError, match=message):
+        put_together(D, **own)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+def test_functions_that_cannot_be_compiled(D):
+    def by_text(fitted, target, parameter):
+        return float(str(fitted - target)) ** 2, 2 * float(format(fitted - target, ".17g"))
+
+    with pytest.raises(ValueError, match=r"loss: numba cannot compile the function \(.*\); write it in arithmetic"):
+        put_together(D, loss=Loss(by_text))
+
+
+# ---- parameters
+
+
+def test_default_parameters_go_by_the_median_target(D):
+    median = np.median(pdist_of(D))
+    assert put_together(D, loss="huber").loss_parameter == pytest.approx(0.1 * median, rel=1e-12)
+    assert put_together(D, loss="absolute").loss_parameter == pytest.approx(0.01 * median, rel=1e-12)
+    assert put_together(D, loss="logarithmic").loss_parameter == pytest.approx(1e-6 * median, rel=1e-12)
+    assert put_together(D, loss="huber", target="squared").loss_parameter == pytest.approx(
+        0.1 * np.median(pdist_of(D) ** 2), rel=1e-12
+    )
+    assert put_together(D, distance="cityblock").link_parameter == pytest.approx(0.01 * median, rel=1e-12)
+    D[0, 1] = D[1, 0] = 0.0
+    assert put_together(D, loss="sammon").loss_parameter == np.min(D[D > 0])
+    assert put_together(D, loss="huber", loss_parameter=0.4).loss_parameter == 0.4
+    assert put_together(D, distance="cityblock", distance_parameter=0.4).link_parameter == 0.4
+
+
+def pdist_of(D):
+    return D[np.triu_indices(len(D), 1)]
+
+
+def test_targets_that_are_all_zero_leave_a_unit_of_one(D):
+    assert put_together(D, target=lambda d: 0 * d, loss="huber").loss_parameter == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "squared", "loss_parameter": 1.0}, r"loss_parameter=1.0 means nothing with loss='squared'; leave it"),
+        ({"distance_parameter": 1.0}, r"distance_parameter=1.0 means nothing with distance='euclidean'"),
+        ({"loss": "huber", "loss_parameter": 0.0}, r"loss_parameter=0.0 must be greater than 0"),
+        ({"loss": "huber", "loss_parameter": "x"}, r"loss_parameter='x' must be a number of at least 0"),
+        ({"distance": "cityblock", "distance_parameter": -1.0}, r"distance_parameter=-1.0 must be a number"),
+        (
+            {"distance": Distance(identity, of="absolute differences")},
+            r"smoothed below its parameter; parameter=0 must be greater than 0",
+        ),
+    ],
+)
+def test_parameters_that_make_no_sense(D, options, message):
+    with pytest.raises(ValueError, match=message):
+        put_together(D, **options)
+
+
+# ---- losses against targets
+
+
+def test_targets_a_loss_is_not_defined_for_are_named(D):
+    D[2, 5] = D[5, 2] = 0.0
+    frame = pd.DataFrame(D, index=list("abcdefghijkl"), columns=list("abcdefghijkl"))
+    message = r"loss='logarithmic' needs positive targets, and that of object 'c' and object 'f' is 0; use another"
+    with pytest.raises(ValueError, match=message):
+        put_together(frame, loss="logarithmic")
+    for loss in ("sammon", "kullback-leibler"):
+        with pytest.raises(ValueError, match=rf"loss='{loss}' needs non-negative targets, and that of object 0 and"):
+            put_together(D, loss=loss, target=lambda d: d - 1.0)
+        assert put_together(D, loss=loss).targets[2, 5] == 0.0
+
+
+def test_pairs_that_do_not_count_may_have_any_target(D, rng):
+    D[2, 5] = D[5, 2] = 0.0
+    W = symmetric_weights(rng, N)
+    W[2, 5] = W[5, 2] = 0.0
+    cost = put_together(D, loss="logarithmic", weights=W)
+    assert math.isfinite(plain_costs.cost_pass(cost, rng.standard_normal((N, 2)))[0])
+    D[2, 5] = D[5, 2] = np.nan
+    assert np.isnan(put_together(D, loss="logarithmic").targets[2, 5])
+
+
+def test_the_diagonal_must_be_fit_for_the_loss_where_it_counts(D):
+    inner = Distance(exponential, of="inner product")
+    with pytest.raises(
+        ValueError, match=r"loss='logarithmic' needs positive targets, and that of object 0 and object 0"
+    ):
+        put_together(D, distance=inner, loss="logarithmic")
+    assert put_together(D, target=lambda d: np.exp(-d), distance=inner, loss="logarithmic").counts_itself
+
+
+def test_shares_need_every_pair_and_no_weights(rng):
+    D = noisy_distances(rng, N)
+    message = "distance='student' is a share of all pairs, so every pair must count the same; fill in missing"
+    with pytest.raises(ValueError, match=message):
+        put_together(D, distance="student", weights=symmetric_weights(rng, N))
+    with pytest.raises(ValueError, match=message):
+        put_together(with_missing(rng, D, 0.2), distance="student")

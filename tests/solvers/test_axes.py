@@ -1,0 +1,46 @@
+"""How a map is written down once, by what its cost leaves open."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+
+from unmask.solvers import canonical_map, ordered_axes, principal_axes
+
+
+@pytest.fixture
+def U(rng):
+    return rng.gamma(2, size=(20, 3)) * [1, 3, 2] + [4, -3, 2]
+
+
+def test_principal_axes_turn_about_the_origin_and_keep_inner_products(U, rng):
+    turned = principal_axes(U)
+    np.testing.assert_allclose(turned @ turned.T, U @ U.T, rtol=1e-12, atol=1e-12)
+    moments = turned.T @ turned
+    np.testing.assert_allclose(moments, np.diag(np.diag(moments)), rtol=0, atol=1e-9)
+    assert np.all(np.diff(np.diag(moments)) < 0)
+    rotation = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    np.testing.assert_allclose(principal_axes(U @ rotation), turned, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(principal_axes(-U), turned, rtol=0, atol=1e-11)
+    # A shift changes inner products, so it is not undone; canonical_map undoes it.
+    assert np.abs(principal_axes(U + 1.0) - turned).max() > 0.1
+    np.testing.assert_allclose(canonical_map(U + 1.0), canonical_map(U), rtol=0, atol=1e-11)
+
+
+def test_ordered_axes_keep_city_block_distances(U):
+    ordered = ordered_axes(U)
+    np.testing.assert_allclose(pdist(ordered, "cityblock"), pdist(U, "cityblock"), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ordered.mean(axis=0), 0.0, rtol=0, atol=1e-12)
+    assert np.all(np.diff(ordered.var(axis=0)) < 0)
+    assert np.all(np.sum(ordered**3, axis=0) > 0)  # the longer tail is on the positive side
+    for same in (U[:, [2, 0, 1]], -U, U + 5.0):
+        np.testing.assert_allclose(ordered_axes(same), ordered, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("write", [canonical_map, principal_axes, ordered_axes])
+def test_maps_without_axes_and_with_more_axes_than_objects(write, rng):
+    assert write(np.empty((4, 0))).shape == (4, 0)
+    U = rng.standard_normal((2, 3))
+    written = write(U)
+    assert written.shape == (2, 3)
+    metric = "cityblock" if write is ordered_axes else "euclidean"
+    np.testing.assert_allclose(pdist(written, metric), pdist(U, metric), rtol=1e-12, atol=0)
