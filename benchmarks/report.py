@@ -23,6 +23,7 @@ HEADINGS = {
     "weights": "General weights",
     "restarts": "Many starts, few objects",
     "limit": "Distance from the machine's limit",
+    "spectral": "Unfolding and DRILL; scikit-learn's rows are other methods",
 }
 HOW = """Times are the smallest of several repeats (imports and first fits: the median of new processes). `CPU` is
 processor time of all threads. A ratio above 1 means that unmask is faster; `≥` marks a contender that
@@ -67,7 +68,9 @@ def _row(m: Measurement, ours: Measurement | None) -> list[str]:
 
 
 def _section(case: str, measurements: list[Measurement], results: Results) -> str:
-    unit = {"memory": "share of the matrix", "solve": "passes", "weights": "passes"}.get(case, "value")
+    unit = {"memory": "share of the matrix", "solve": "passes", "weights": "passes", "spectral": "iterations"}.get(
+        case, "value"
+    )
     header = ["task", "N", "who", "wall", "CPU", "wall / unmask", "CPU / unmask", unit, "remark"]
     rows = [_row(m, results.find(case, m.task, OURS, m.n)) for m in measurements]
     filled = [i for i in range(len(header)) if any(row[i] not in ("", "-") for row in rows)]

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .cases import closed, first, limit, memory, one_pass, restarts, solve, weights
+import numpy as np
+
+from .cases import closed, first, limit, memory, one_pass, restarts, solve, spectral, weights
 from .data import N_FEATURES, N_KNOWN, N_UNKNOWN
 from .measure import OURS, Measurement, Results
 from .peers import CML, CML_QUOTED_N, SKLEARN
@@ -167,6 +169,18 @@ def _rest(results: Results, n: int) -> Iterator[Verdict]:
     yield _absolute("10 starts at N = 30 after compilation", 0.1, "s", *seconds(ten))
 
 
+def _spectral(results: Results, _: int) -> Iterator[Verdict]:
+    """Judge processor time: these solvers use one thread, and the goals are in CPU seconds."""
+    for goal in spectral.GOALS:
+        found = results.find(spectral.CASE, goal.task, OURS, goal.n)
+        cpu = seconds(found)[1]
+        yield _absolute(f"{goal.task}, N = {goal.n}, CPU", goal.seconds, "s", cpu, cpu)
+        if np.isfinite(goal.iterations):
+            yield _absolute(
+                f"{goal.task}, N = {goal.n}, iterations", goal.iterations, "", None if found is None else found.value
+            )
+
+
 GROUPS: tuple[Callable[[Results, int], Iterator[Verdict]], ...] = (
     _passes,
     _solves,
@@ -175,6 +189,7 @@ GROUPS: tuple[Callable[[Results, int], Iterator[Verdict]], ...] = (
     _limits,
     _starting,
     _rest,
+    _spectral,
 )
 
 

@@ -1,5 +1,6 @@
 """The command line, as a user runs it: in a process of its own."""
 
+import json
 import re
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_table_has_importance_leak_and_starts(demo):
 def test_files_are_written_and_named(demo):
     folder, done = demo
     names = {"kinship.png", *TABLES.values()}
-    assert {path.name for path in folder.iterdir()} == names
+    assert {path.name for path in folder.iterdir()} == {*names, "unmask.json"}
     assert set(re.findall(r"Wrote \S*?([\w-]+\.\w+)$", done.stdout, re.MULTILINE)) == names
 
 
@@ -103,6 +104,21 @@ def test_demo_runs_in_this_process_too(tmp_path):
     done = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "a" / "b")])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "a" / "b" / "kinship.png").exists()
+
+
+def test_a_second_time_and_a_folder_of_somebody_else(tmp_path):
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    for name in ("kinship.png", *TABLES.values()):
+        (folder / name).write_text("")  # by a version that left no mark: the names say whose it is
+    done = CliRunner().invoke(app, ["demo", "--out", str(folder), "--json"])
+    assert done.exit_code == 0
+    assert [step["known"] for step in json.loads(done.stdout)["maps"]] == [[], ["gender"], ["gender", "degree"]]
+    (folder / "unmask.json").unlink()
+    (folder / "mine.txt").write_text("")
+    done = CliRunner().invoke(app, ["demo", "--out", str(folder)])
+    assert done.exit_code == 2
+    assert "that unmask did not write" in done.stderr
 
 
 def test_a_file_in_the_way_is_refused(tmp_path):

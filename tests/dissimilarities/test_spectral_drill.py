@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.covariance import graphical_lasso
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask.dissimilarities import _drill
+from unmask.dissimilarities import DisconnectedGraphWarning, _drill
 from unmask.dissimilarities._drill import Drill, _Field, drill_path
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
@@ -115,20 +116,78 @@ def test_features_and_their_distances_differ_by_the_number_of_features_only(rng)
     np.testing.assert_allclose(distances.dissimilarities_, features.dissimilarities_, rtol=1e-4, atol=1e-4)
 
 
+def test_a_step_uphill_is_not_taken(rng):
+    field = _Field.of(np.eye(5), np.triu_indices(5, 1), 0.1, np.ones(5))
+    x = (field.i == field.j).astype(np.float64)  # the optimum of uncorrelated objects
+    assert _drill._within_signs(field, x, rng.standard_normal(len(x)), np.ones(len(x))) is None
+    pulled = np.where(np.abs(field.steepest(x, field.inverse(x))) > 0)[0]
+    assert len(pulled) == 0
+
+
+def test_a_search_that_finds_nothing_better_ends(rng, monkeypatch):
+    monkeypatch.setattr(_drill, "_within_signs", lambda *_: None)
+    with pytest.warns(ConvergenceWarning, match="Drill stopped after n_iter_=0"):
+        assert not Drill(4, penalty=0.0).fit(walk(rng)).converged_
+
+
 def test_too_few_steps_are_said(rng):
     with pytest.warns(ConvergenceWarning, match=r"stopped after n_iter_=3 Newton steps \(max_iter=3\)"):
         found = Drill(4, max_iter=3).fit(walk(rng))
     assert not found.converged_
 
 
-def test_what_cannot_be_solved_is_said(rng, monkeypatch):
+def test_what_cannot_be_solved_is_said(rng):
     X = walk(rng)
     X[0] = X[1:].mean(axis=0)
     with pytest.raises(ValueError, match="object 0 is at the mean of all objects"):
         Drill(4).fit(X)
-    monkeypatch.setattr(_drill, "MOST_ENTRIES", 20)
-    with pytest.raises(ValueError, match=r"14 objects and .* unknowns, and Drill solves for 20 at most"):
-        Drill(4).fit(walk(rng))
+
+
+@pytest.mark.parametrize("file", [None, "motion_55x102.npy"])
+@pytest.mark.parametrize(("n_neighbors", "penalty"), [(4, 0.0), (4, 0.01), (10, 0.05), (None, 0.05)])
+def test_conjugate_gradients_find_what_exact_steps_find(rng, monkeypatch, file, n_neighbors, penalty):
+    if file and not SHARED.exists():
+        pytest.skip("the recordings are not shipped")
+    X = np.load(SHARED / file) if file else walk(rng, 40, 60) / 5
+    exact = Drill(n_neighbors, penalty=penalty).fit(X)
+    monkeypatch.setattr(_drill, "MOST_DENSE", 0)
+    found = Drill(n_neighbors, penalty=penalty).fit(X)
+    assert found.converged_
+    assert found.violation_ <= 1e-6
+    assert found.objective_ == pytest.approx(exact.objective_, rel=1e-9)
+    size = np.abs(exact.covariance_).max()
+    np.testing.assert_allclose(found.covariance_, exact.covariance_, rtol=0, atol=1e-4 * size)
+    np.testing.assert_array_equal(found.graph_.toarray() > 0, exact.graph_.toarray() > 0)
+
+
+def test_products_with_the_second_derivatives_and_their_near_inverse(rng):
+    X = walk(rng, 9)
+    S = scatter(X)
+    scale = np.sqrt(np.diagonal(S))
+    field = _Field.of(S / np.outer(scale, scale), np.triu_indices(9, 1), 0.5, scale)
+    x = np.where(field.i == field.j, 2.0, 0.1 * rng.standard_normal(len(field.i)))
+    free, v = np.flatnonzero(rng.uniform(size=len(x)) < 0.7), rng.standard_normal(len(x))
+    own = rng.uniform(size=len(x))
+    some = _drill._Curvature(field, x, field.inverse(x), free, own[free])
+    np.testing.assert_allclose(some.times(v[free]), some.dense() @ v[free], rtol=1e-10, atol=1e-12)
+    every = _drill._Curvature(field, x, field.inverse(x), np.arange(len(x)), 0.0 * own)
+    # With all pairs free the near inverse is the inverse.
+    np.testing.assert_allclose(every.preconditioner()(every.times(v)), v, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_a_thousand_objects():
+    X = load_digits().data[:1000]
+    with pytest.warns(DisconnectedGraphWarning, match="2 parts"):
+        found = Drill(6, penalty=0.5).fit(X)
+    assert found.converged_
+    assert 0 < found.graph_.nnz < found.candidates_.nnz
+    S, P = scatter(X), found.precision_ * X.shape[1]
+    slope, used = np.linalg.inv(P) - S, (P != 0) & ~np.eye(1000, dtype=bool)
+    size = np.sqrt(np.outer(np.diagonal(S), np.diagonal(S)))
+    np.testing.assert_allclose((slope / size)[used], (0.5 * np.sign(P) / size)[used], rtol=0, atol=1e-6)
+    idle = (found.candidates_.toarray() > 0) & ~used
+    assert np.all(np.abs(slope[idle]) <= 0.5 + 1e-6 * size[idle])
 
 
 @pytest.mark.parametrize(

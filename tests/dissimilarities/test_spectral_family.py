@@ -1,13 +1,9 @@
-"""What all spectral methods share: conventions, reading, new objects, and the scores of the reference."""
-
-import warnings
-from pathlib import Path
+"""What all spectral methods share: conventions, reading, new objects."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unmask.dissimilarities import DisconnectedGraphWarning
@@ -20,13 +16,11 @@ from unmask.dissimilarities._spectral import (
     covariance_of_distances,
     inverse_of_laplacian,
     laplacian,
+    raised,
     reconstruction,
     squared_distances,
 )
-from unmask.estimators._spectral_map import SpectralMap
-from unmask.inspection._gplvm import gplvm_score
 
-DATA = Path(__file__).parents[2] / "../shared/data"
 GRAPH_METHODS = [LaplacianEigenmaps, LocallyLinear, AcyclicLocallyLinear, MaximumEntropyUnfolding]
 ONE_MISSING = 1.0 - np.eye(8)
 ONE_MISSING[0, 1] = ONE_MISSING[1, 0] = np.nan
@@ -178,6 +172,27 @@ def test_duplicates_are_raised_with_a_warning(cls, curve):
     assert 0 < D[0, 40] < 0.2 * np.median(D)
 
 
+def test_duplicates_have_the_floor_and_near_ones_their_distance():
+    squares = np.array([0.0, 0.9e-8, 1.1e-8, 1e-4, 0.5, 1.0, 1.0, 1.0, 3.0, 4.0])  # median of those above 0: 1
+    with pytest.warns(DuplicateObjectWarning, match="2 of 10 edges join objects that are equal or nearly so"):
+        found = raised(squares)
+    np.testing.assert_array_equal(found, [1e-3, 1e-3, *squares[2:]])
+    with pytest.raises(ValueError, match=r"all 3 edges join objects that are equal .* change n_neighbors"):
+        raised(np.zeros(3))
+
+
+@pytest.mark.parametrize("gap", [1e-1, 1e-2, 1e-3])
+def test_near_objects_are_kept_apart_without_a_warning(gap):
+    # Of points at random in the plane one edge in a thousand is shorter than 1e-3 of the median, squared.
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(size=(150, 2))
+    typical = np.median(np.sort(cdist(plane, plane), axis=1)[:, 1:7])
+    twins = plane[:3] + gap * typical * np.array([1.0, 0.0])
+    model = MaximumEntropyUnfolding(6).fit(np.concatenate([plane, twins]))
+    pairs = [0, 1, 2], [150, 151, 152]
+    np.testing.assert_allclose(model.dissimilarities_[pairs], gap * typical, rtol=2e-3, atol=0)
+
+
 @pytest.mark.parametrize(
     ("parameters", "data", "message"),
     [
@@ -208,48 +223,3 @@ def test_other_metrics(curve):
     D = LaplacianEigenmaps(4, metric="minkowski", metric_params={"p": 1}).fit_transform(curve)
     expected = LaplacianEigenmaps(4, metric="precomputed").fit_transform(cdist(curve, curve, "cityblock"))
     np.testing.assert_allclose(D, expected, rtol=1e-9, atol=1e-12)
-
-
-# ---- the scores of the reference
-
-
-@pytest.fixture(scope="module")
-def scores():
-    if not DATA.exists():
-        pytest.skip("the reference data are not here")
-    return {
-        name: {kind: _score(model, np.load(DATA / file)) for kind, model in _methods(k)}
-        for name, file, k in (("motion", "motion_55x102.npy", 6), ("robot", "robot_wifi_215x30.npy", 7))
-    }
-
-
-def _methods(k):
-    yield "MDS", None
-    yield "ALLE", AcyclicLocallyLinear(k)
-    yield "MEU", MaximumEntropyUnfolding(k)
-    yield "LE", LaplacianEigenmaps(k)
-    yield "LLE", LocallyLinear(k)
-
-
-def _score(model, Y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        return gplvm_score(SpectralMap(None if model is None else clone(model)).fit(Y), Y)
-
-
-@pytest.mark.parametrize(
-    ("data", "method", "expected"),
-    [
-        ("motion", "MDS", 2841), ("robot", "MDS", 1328),
-        ("motion", "ALLE", 3817), ("robot", "ALLE", 1672),
-        ("motion", "MEU", 3134), ("robot", "MEU", 2091),
-        ("motion", "LLE", 1796),
-    ],
-)  # fmt: skip
-def test_scores_are_those_of_the_reference(scores, data, method, expected):
-    assert scores[data][method] == pytest.approx(expected, rel=2e-3)
-
-
-def test_groups_of_the_paper(scores):
-    motion = scores["motion"]
-    assert min(motion["ALLE"], motion["MEU"]) > max(motion["LLE"], motion["LE"])

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.spatial import procrustes
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask.dissimilarities._variance import MaximumVarianceUnfolding, _inner, _Kept, _start
+from unmask.dissimilarities._variance import MaximumVarianceUnfolding, _inner, _Kept
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 
@@ -67,6 +68,71 @@ def test_optimality_conditions_and_duality_gap(rng):
     assert np.linalg.eigvalsh(L)[0] > -1e-3 * np.linalg.eigvalsh(L)[-1]
 
 
+def walk(seed):
+    """Return objects with so many features that the kept pairs leave some freedom, angles included."""
+    return np.random.default_rng(seed).standard_normal((16, 6)).cumsum(axis=0)
+
+
+@pytest.mark.parametrize(("seed", "rank"), [(0, 10), (1, 2), (3, 2)])
+def test_tensions_prove_the_optimum_with_angles(seed, rank):
+    X = walk(seed)
+    found = MaximumVarianceUnfolding(3, tol=1e-6, rank=rank).fit(X)
+    i, j = sp.triu(found.multipliers_).nonzero()
+    kept, tensions = cdist(X, X)[i, j] ** 2, found.multipliers_.toarray()[i, j]
+    assert len(i) > found.graph_.nnz // 2  # angles are among them
+    np.testing.assert_allclose(found.dissimilarities_[i, j] ** 2, kept, rtol=1e-4, atol=1e-4)
+    # If L is at least s times the centring matrix, tr K <= <L, K> / s for every covariance K that keeps the pairs, and
+    # <L, K> is the sum of tensions times what is kept.
+    second = np.linalg.eigvalsh(found.precision_)[1]
+    bound = tensions @ kept / second
+    assert found.objective_ <= bound * (1 + 1e-5)
+    assert found.objective_ >= bound * (1 - 5e-3)
+
+
+def variance_by_a_barrier(i, j, kept, n):
+    """Solve the dual semidefinite programme by Newton's method on a barrier; return a bound from each side.
+
+    Tensions w minimise ``w @ kept - mu log det(L_w - centring)``. There ``mu (L_w - centring)^-1`` keeps all pairs, and
+    its trace is below ``w @ kept`` by ``mu (n - 1)``.
+    """
+    difference = np.eye(n)[i] - np.eye(n)[j]
+    shifted = 2.0 / n - np.eye(n)  # the constant vector, which no tension moves, has the value 1
+    tensions = np.full(len(i), 2.0 / np.linalg.eigvalsh(difference.T @ difference)[1])
+    mu = tensions @ kept / n
+
+    def cost(w, mu):
+        sign, log_determinant = np.linalg.slogdet(difference.T @ (w[:, None] * difference) + shifted)
+        positive = sign > 0 and np.linalg.eigvalsh(difference.T @ (w[:, None] * difference) + shifted)[0] > 0
+        return w @ kept - mu * log_determinant if positive else np.inf
+
+    while mu * n > 1e-6 * (tensions @ kept):
+        mu /= 4.0
+        for _ in range(50):
+            inverse = np.linalg.inv(difference.T @ (tensions[:, None] * difference) + shifted)
+            products = difference @ inverse @ difference.T
+            slope = kept - mu * np.diagonal(products)
+            step = -np.linalg.solve(mu * products**2, slope)
+            length = 1.0
+            while cost(tensions + length * step, mu) > cost(tensions, mu) + 0.1 * length * (slope @ step):
+                length /= 2.0
+                if length < 1e-8:
+                    break
+            tensions = tensions + length * step
+            if -slope @ step < 1e-6 * mu:
+                break
+    return mu * (np.trace(inverse) - 1.0), tensions @ kept
+
+
+@pytest.mark.parametrize(("seed", "angles"), [(0, True), (1, True), (2, True), (1, False)])
+def test_variance_is_that_of_a_semidefinite_programme(seed, angles):
+    X = walk(seed)
+    found = MaximumVarianceUnfolding(3, angles=angles, tol=1e-6, rank=2 if seed == 1 else 10).fit(X)
+    i, j = sp.triu(found.multipliers_).nonzero()
+    below, above = variance_by_a_barrier(i, j, cdist(X, X)[i, j] ** 2, len(X))
+    assert below == pytest.approx(above, rel=1e-4)
+    assert found.objective_ == pytest.approx(above, rel=1e-4)
+
+
 def test_gradient_agrees_with_finite_differences(rng, monkeypatch):
     X = rng.standard_normal((9, 3))
     kept = _Kept.of(MaximumVarianceUnfolding(3, tol=1.0).fit(X).graph_, cdist(X, X) ** 2, True)
@@ -93,11 +159,12 @@ def test_kept_pairs_are_edges_and_pairs_that_share_a_neighbour():
     assert set(zip(with_angles.i.tolist(), with_angles.j.tolist(), strict=True)) == added | {
         (0, 1), (1, 2), (2, 3), (3, 4),
     }  # fmt: skip
-    assert _start(graph, 10).shape == (5, 5)
+    assert (with_angles.most, without.most) == (4, 3)
 
 
-def test_swiss_roll_is_unrolled():
-    X, t = make_swiss_roll(600, random_state=0)
+@pytest.mark.parametrize("n", [600, pytest.param(1000, marks=pytest.mark.slow)])
+def test_swiss_roll_is_unrolled(n):
+    X, t = make_swiss_roll(n, random_state=0)
     arc = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
     found = MaximumVarianceUnfolding(6).fit(X)
     assert found.violation_ <= 1e-3
@@ -115,12 +182,22 @@ def test_turning_scaling_and_order_change_nothing_else(rng):
     assert moved.objective_ == pytest.approx(49 * plain.objective_, rel=1e-3)
 
 
-def test_too_low_a_rank_is_said(rng):
+def test_a_rank_that_is_too_low_grows(rng):
     X = rng.standard_normal((15, 8))
-    with pytest.warns(ConvergenceWarning, match=r"relative violation of .* raise rank=1, pass angles=False"):
-        found = MaximumVarianceUnfolding(5, rank=1).fit(X)
+    found = MaximumVarianceUnfolding(5, rank=1).fit(X)
+    assert found.converged_
+    assert found.violation_ <= 1e-3
+    assert found.rank_ > 4
+
+
+def test_dissimilarities_that_no_coordinates_have_are_said():
+    D = 1.0 - np.eye(30)
+    D[0, 1:] = D[1:, 0] = 0.4  # all are 1 apart and 0.4 from the first: no point is as near to so many
+    with pytest.warns(ConvergenceWarning, match=r"relative violation of .*pass angles=False to keep fewer pairs"):
+        found = MaximumVarianceUnfolding(None, rank=2, metric="precomputed").fit(D)
     assert not found.converged_
     assert found.violation_ > 0.01
+    assert found.n_iter_ < 60
 
 
 @pytest.mark.parametrize(
@@ -138,10 +215,11 @@ def test_bad_parameters(rng, options, message):
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the recordings are not shipped")
-@pytest.mark.parametrize(("file", "k", "rank"), [("motion_55x102.npy", 6, 10), ("robot_wifi_215x30.npy", 7, 30)])
+@pytest.mark.parametrize(("file", "k", "rank"), [("motion_55x102.npy", 6, 10), ("robot_wifi_215x30.npy", 7, 20)])
 def test_recordings_are_unfolded_within_the_tolerance(file, k, rank):
     X = np.load(SHARED / file)
-    found = MaximumVarianceUnfolding(k, rank=rank).fit(X)
+    found = MaximumVarianceUnfolding(k).fit(X)
+    assert found.rank_ == rank
     i, j = found.graph_.nonzero()
     assert found.converged_
     kept = found.multipliers_.nonzero()

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, ConditionalTSNE, GeneralMDS
 from unmask.datasets import make_car_brands
 
 ESTIMATORS = [
@@ -22,11 +22,14 @@ ESTIMATORS = [
     ConditionalIsomap(metric="precomputed", n_init=2),
     ConditionalClassicalMDS(),
     ConditionalClassicalMDS(metric="precomputed", coef="full"),
+    GeneralMDS(n_init=2),
+    GeneralMDS(metric="precomputed", n_init=2),
+    ConditionalTSNE(perplexity=2),
 ]
 
 
 def _expected_failures(estimator):
-    if estimator.metric == "precomputed" and isinstance(estimator, ConditionalMDS):
+    if estimator.metric == "precomputed" and isinstance(estimator, ConditionalMDS | GeneralMDS):
         return {"check_estimators_pickle": "makes one half of a symmetric matrix NaN, which is refused as asymmetric"}
     return {}
 

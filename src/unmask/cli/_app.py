@@ -1,28 +1,30 @@
-"""The commands and their options."""
+"""The commands, each in a module of its own."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
+from ._commands import Function, register
+
 app = typer.Typer(
     help="See what the known features hide: maps of objects from dissimilarities, given what is known.",
-    add_completion=False,
     no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from unmask import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"unmask {__version__}")
+        typer.echo(f"unmask {version('unmask')}")
         raise typer.Exit
 
 
-# A callback makes typer treat `demo` as a subcommand although it is the only one.
 @app.callback()
 def main(
     version: Annotated[
@@ -32,13 +34,18 @@ def main(
     """See what the known features hide: maps of objects from dissimilarities, given what is known."""
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture and the tables.", file_okay=False)] = Path(
-        "unmask-demo"
-    ),
-) -> None:
-    """Map kinship terms given nothing, given gender, and given gender and degree of kinship."""
-    from ._demo import run_demo
-
-    run_demo(out)
+_COMMANDS: dict[str, Function] = {
+    "demo": _demo.demo,
+    "fit": _fit.fit,
+    "isomap": _fit.isomap,
+    "scree": _look.scree,
+    "compare": _look.compare,
+    "test": _look.permute,
+    "place": _place.place,
+    "discover": _discover.discover,
+    "convert": _convert.convert,
+    "datasets": _datasets.datasets,
+    "report": _report.report,
+}
+for _name, _function in _COMMANDS.items():
+    register(app, _name, _function)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._fitting import say_written
+from ._folder import open_folder
+from ._options import Force, Saving
+from ._output import Outcome, Output, progress
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from rich.table import Table
 
     from ..estimators import ConditionalMDS
 
@@ -33,6 +39,11 @@ class Step:
         return f"map-given-{'-'.join(self.known) or 'nothing'}.csv"
 
 
+PICTURE = "kinship.png"
+LEGEND = (
+    "stress: share of the dissimilarities' squares not accounted for; importance: dissimilarity per standard deviation "
+    "of a known feature; leak: correlation of the map with what is known"
+)
 STEPS = (
     Step(
         (),
@@ -57,23 +68,36 @@ STEPS = (
 )
 
 
-def run_demo(out: Path) -> None:
-    """Fit the three maps, print what to read off them and write them into ``out``."""
-    from rich.console import Console
-
+def demo(
+    output: Output,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the picture and the tables.", file_okay=False)
+    ] = Path("unmask-demo"),
+    force: Force = False,
+) -> Outcome:
+    """Map kinship terms given nothing, given gender, and given gender and degree of kinship."""
     from ..datasets import load_kinship
 
+    tables = [step.file_name.removesuffix(".csv") for step in STEPS]
+    folder = open_folder(Saving(out, "csv", force), tables, [PICTURE], unmistakable=True)
+    assert folder is not None  # the folder has a name
     kin = load_kinship()
-    console = Console()
-    out.mkdir(parents=True, exist_ok=True)
-    with console.status("Fitting three maps ..."):
-        models = [_fit(kin, step) for step in STEPS]
-    console.print(_table(models))
+    models = []
+    with progress(output, "Fitting three maps", len(STEPS)) as advance:
+        for number, step in enumerate(STEPS, start=1):
+            models.append(_fit(kin, step))
+            advance(number)
+    embeddings = [_embedding(kin, model) for model in models]
+    folder.picture(PICTURE, draw(kin, embeddings))
+    for name, embedding in zip(tables, embeddings, strict=True):
+        folder.table(name, embedding)
+    output.show(_table(models), "14 kinship terms, two-dimensional maps", index="known")
+    output.say(LEGEND)
     for step in STEPS:
-        console.print(step.reading)
-    console.print()
-    for path in _write(out, kin, models):
-        console.print(f"Wrote {path}", soft_wrap=True, highlight=False, markup=False)
+        output.say(step.reading)
+    output.say()
+    maps = [{"known": list(step.known), "stress": mds.stress_} for step, mds in zip(STEPS, models, strict=True)]
+    return Outcome({"maps": maps, "written": say_written(output, folder)})
 
 
 def _fit(kin: Any, step: Step) -> ConditionalMDS:
@@ -83,32 +107,16 @@ def _fit(kin: Any, step: Step) -> ConditionalMDS:
     return model.fit(kin.dissimilarities, known=kin.known[list(step.known)] if step.known else None)
 
 
-def _table(models: list[ConditionalMDS]) -> Table:
-    from rich.table import Table
+def _table(models: list[ConditionalMDS]) -> pd.DataFrame:
+    import pandas as pd
 
-    table = Table(title="14 kinship terms, two-dimensional maps", title_justify="left")
-    table.add_column("known")
-    for heading in ("stress", "importance", "leak", "starts"):
-        table.add_column(heading, justify="right")
+    rows = []
     for step, model in zip(STEPS, models, strict=True):
         importance = [f"{name} {value:.1f}" for name, value in model.importance_["standardized"].items()]
         leak = f"{model.leak_:.3f}" if step.known else "-"
-        table.add_row(step.given, f"{model.stress_:.6f}", ", ".join(importance) or "-", leak, str(len(model.starts_)))
-    table.caption = (
-        "stress: share of the dissimilarities' squares not accounted for; importance: dissimilarity per standard "
-        "deviation of a known feature; leak: correlation of the map with what is known"
-    )
-    return table
-
-
-def _write(out: Path, kin: Any, models: list[ConditionalMDS]) -> list[Path]:
-    embeddings = [_embedding(kin, model) for model in models]
-    paths = [out / "kinship.png"]
-    draw(kin, embeddings).savefig(paths[0], dpi=170)
-    for step, embedding in zip(STEPS, embeddings, strict=True):
-        paths.append(out / step.file_name)
-        embedding.to_csv(paths[-1])
-    return paths
+        rows.append((f"{model.stress_:.6f}", ", ".join(importance) or "-", leak, len(model.starts_)))
+    index = [step.given for step in STEPS]
+    return pd.DataFrame(rows, index=index, columns=["stress", "importance", "leak", "starts"])
 
 
 def _embedding(kin: Any, model: ConditionalMDS) -> pd.DataFrame:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
 from ..checking import name_object, require_flag, require_integer, require_number, warn_user
+from ..kernels import OneBlasThread
 from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
 
 # |x| is smoothed to sqrt(x² + width²); the width shrinks by SHRINK from WIDEST (warm: from WARM) to NARROWEST.
@@ -21,8 +23,12 @@ WIDEST, WARM, NARROWEST, SHRINK = 1.0, 0.01, 1e-5, 0.2
 # An entry below this many widths in size is taken for 0, and then tested for it.
 ZERO = 30.0
 SMALLEST_STEP = 1e-10
-# The matrix of second derivatives has this many rows at most (3 GB).
-MOST_ENTRIES = 20_000
+# With more unknowns than this, Newton steps are found by conjugate gradients instead of a Cholesky decomposition.
+MOST_DENSE = 3000
+# Conjugate gradients stop at this share of the first residual, or after so many iterations.
+RESIDUAL, MOST_GRADIENTS = 0.1, 500
+# Rows of products taken at once: as many as stay in the cache.
+AT_ONCE = 128
 
 
 class Drill(SpectralDissimilarity):
@@ -33,8 +39,10 @@ class Drill(SpectralDissimilarity):
     the centred features Y; the penalty removes edges, so that the graph is learned. The covariance is ``p`` times the
     inverse of P: without a penalty it agrees with ``YY'`` on the diagonal and on every edge.
 
-    Time grows with (N + edges) cubed and memory with its square (a Newton method on all entries): for a few hundred
-    objects with neighbours, or about a hundred with all pairs.
+    Up to 3000 unknowns (objects and edges: some 600 objects with 6 neighbours, or 76 with all pairs), Newton steps are
+    exact, and time grows with the unknowns cubed. Beyond that they are found by conjugate gradients: memory grows with
+    N squared, time with N times the edges for each of some hundreds to thousands of products (see the page on spectral
+    methods for measured times).
 
     Parameters
     ----------
@@ -47,7 +55,7 @@ class Drill(SpectralDissimilarity):
         Start from the last fit if it had as many objects and the same candidates; see :func:`drill_path`.
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
-    max_iter : int, default=200
+    max_iter : int, default=500
         Largest number of Newton steps.
     metric : str or callable, default="euclidean"
         As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
@@ -91,7 +99,7 @@ class Drill(SpectralDissimilarity):
     Examples
     --------
     >>> import numpy as np
-    >>> from unmask.dissimilarities._drill import Drill
+    >>> from unmask.dissimilarities import Drill
     >>> X = np.random.default_rng(0).standard_normal((12, 30)).cumsum(axis=0)
     >>> [Drill(None, penalty=penalty).fit(X).graph_.nnz // 2 for penalty in (0.05, 0.5, 20.0)]  # edges
     [58, 35, 0]
@@ -104,7 +112,7 @@ class Drill(SpectralDissimilarity):
         penalty: float = 0.01,
         warm_start: bool = False,
         tol: float = 1e-6,
-        max_iter: int = 200,
+        max_iter: int = 500,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         on_disconnected: str = "join",
@@ -137,15 +145,17 @@ class Drill(SpectralDissimilarity):
         scale = self._scale(S)
         field = _Field.of(S / np.outer(scale, scale), edges(self.candidates_), float(self.penalty), scale)
         start = self._start(field, scale)
-        x, self.n_iter_ = _maximise(field, start, start is not None, float(self.tol), int(self.max_iter))
-        self.violation_ = float(np.abs(field.steepest(x)).max())
+        with OneBlasThread():
+            x, self.n_iter_ = _maximise(field, start, start is not None, float(self.tol), int(self.max_iter))
+            W = field.inverse(x)
+        self.violation_ = float(np.abs(field.steepest(x, W)).max())
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
             self._warn()
         P = field.matrix(x) / np.outer(scale, scale)
         self._unscaled = P
         self.graph_ = _learned(P, squared)
-        K = field.inverse(x) * np.outer(scale, scale)
+        K = W * np.outer(scale, scale)
         objective = -field.value(x, 0.0) - 2.0 * float(np.log(scale).sum())
         return Solution(K * draws, P / draws, objective)
 
@@ -196,7 +206,7 @@ def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:
     Examples
     --------
     >>> import numpy as np
-    >>> from unmask.dissimilarities._drill import Drill, drill_path
+    >>> from unmask.dissimilarities import Drill, drill_path
     >>> X = np.random.default_rng(0).standard_normal((12, 30)).cumsum(axis=0)
     >>> [fit.graph_.nnz // 2 for fit in drill_path(Drill(None), X, (20.0, 0.5, 0.05))]
     [0, 35, 58]
@@ -233,11 +243,6 @@ class _Field:
     @classmethod
     def of(cls, C: Array, near: Any, penalty: float, scale: Array) -> _Field:
         n, (i, j) = len(C), near
-        if n + len(i) > MOST_ENTRIES:
-            raise ValueError(
-                f"{n} objects and {len(i)} edges are {n + len(i)} unknowns, and Drill solves for {MOST_ENTRIES} at "
-                "most; lower n_neighbors, or take a sample of the objects."
-            )
         own = np.arange(n)
         return cls(
             C,
@@ -253,8 +258,9 @@ class _Field:
         return P
 
     def inverse(self, x: Array) -> Array:
-        W = cho_solve(cho_factor(self.matrix(x), lower=True), np.eye(len(self.C)))
-        return np.asarray((W + W.T) / 2)
+        root = cho_factor(self.matrix(x), lower=True, overwrite_a=True, check_finite=False)[0]
+        lower = np.tril(dpotri(root, lower=1)[0])  # half the work of solving for the whole inverse
+        return np.asarray(lower + np.tril(lower, -1).T)
 
     def value(self, x: Array, width: float) -> float:
         """Return what is minimised, infinite where the matrix is not positive definite."""
@@ -272,22 +278,31 @@ class _Field:
     def curvature(self, W: Array, free: IntArray) -> Array:
         """Return the second derivatives without the penalty: ``tr(W E_a W E_b)`` for entries a and b."""
         i, j, times = self.i[free], self.j[free], self.times[free]
-        H = W[np.ix_(i, i)] * W[np.ix_(j, j)] + W[np.ix_(i, j)] * W[np.ix_(j, i)]
-        H *= 0.5 * np.outer(times, times)
+        of_i, of_j = W[i], W[j]  # rows first: what is picked from then stays in the cache
+        H, crossed = np.take(of_i, i, axis=1), np.take(of_i, j, axis=1)
+        H *= np.take(of_j, j, axis=1)
+        H += crossed * crossed.T
+        H *= times[:, None]
+        H *= 0.5 * times
         return np.asarray(H)
 
-    def steepest(self, x: Array) -> Array:
-        """Return the subgradient of least size: 0 at the optimum and nowhere else."""
-        g = self.gradient(self.inverse(x))
+    def steepest(self, x: Array, W: Array) -> Array:
+        """Return the subgradient of least size, given the inverse: 0 at the optimum and nowhere else."""
+        g = self.gradient(W)
         at_zero = np.sign(g) * np.maximum(np.abs(g) - self.penalty, 0.0)
         return np.where(x != 0, g + self.penalty * np.sign(x), at_zero)
 
 
 def _maximise(field: _Field, start: Array | None, warm: bool, tol: float, max_iter: int) -> tuple[Array, int]:
-    """Return the optimal entries and the number of Newton steps."""
+    """Return the optimal entries and the number of Newton steps.
+
+    With few unknowns the penalty is smoothed first, and exact steps finish in a few dozens. With many, short steps by
+    conjugate gradients on the entries in use need more of them and less time; exact ones would stop short there, since
+    entries that change sign are cut off at 0.
+    """
     x = (field.i == field.j).astype(np.float64) if start is None else start
     steps = 0
-    if field.penalty.any():
+    if field.penalty.any() and len(x) <= MOST_DENSE:
         x, width, steps = _smoothed(field, x, WARM if warm else WIDEST, max_iter)
         x = np.where((field.penalty > 0) & (np.abs(x) < ZERO * width), 0.0, x)
     return _polished(field, x, tol, steps, max_iter)
@@ -307,10 +322,8 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
         steps += 1
         W, r = field.inverse(x), np.sqrt(x * x + width * width)
         gradient = field.gradient(W) + field.penalty * x / r
-        H = field.curvature(W, every)
         bend = np.maximum(1.0 - q * x / r, 1e-8)
-        H[every, every] += field.penalty / r * bend
-        move = -_solved(H, gradient)
+        move = -_solved(_Curvature(field, x, W, every, field.penalty / r * bend), gradient)
         promised = float(gradient @ move)
         q = np.clip((x + bend * move) / r, -1.0, 1.0)
         x = x + _length(field, x, move, width, promised) * move
@@ -324,7 +337,8 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
 def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) -> tuple[Array, int]:
     """Minimise exactly, entries keeping their signs; entries at 0 come in once those in use are settled."""
     while steps < max_iter:
-        slope = field.steepest(x)
+        W = field.inverse(x)
+        slope = field.steepest(x, W)
         if np.abs(slope).max() <= tol:
             break
         used = (x != 0) | (field.penalty == 0)
@@ -332,7 +346,7 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
         free = np.flatnonzero(used | (np.abs(slope) > tol) if settled else used)
         sign = np.where(x != 0, np.sign(x), -np.sign(slope))
         move = np.zeros(len(x))
-        move[free] = -_solved(field.curvature(field.inverse(x), free), slope[free])
+        move[free] = -_solved(_Curvature(field, x, W, free, np.zeros(len(free))), slope[free])
         better = _within_signs(field, x, move, sign)
         if better is None:
             break
@@ -363,7 +377,82 @@ def _length(field: _Field, x: Array, move: Array, width: float, promised: float)
     return length
 
 
-def _solved(H: Array, g: Array) -> Array:
-    """Return ``H⁻¹ g``; H is positive definite, up to rounding where objects nearly coincide."""
+@dataclass(frozen=True)
+class _Curvature:
+    """Second derivatives at x by the free entries, with a diagonal of their own (that of the smoothed penalty)."""
+
+    field: _Field
+    x: Array
+    W: Array
+    free: IntArray
+    own: Array
+
+    def dense(self) -> Array:
+        H = self.field.curvature(self.W, self.free)
+        H[np.diag_indices_from(H)] += self.own
+        return H
+
+    def spread(self, values: Array) -> sp.csr_array:
+        """Return the symmetric matrix with these values at the free entries."""
+        i, j = self.field.i[self.free], self.field.j[self.free]
+        apart = i != j
+        places = np.concatenate([i, j[apart]]), np.concatenate([j, i[apart]])
+        return sp.csr_array((np.concatenate([values, values[apart]]), places), shape=self.W.shape)
+
+    def times(self, v: Array) -> Array:
+        """Return the derivatives times v: the free entries of ``W V W``, of which no others are computed."""
+        i, j = self.field.i[self.free], self.field.j[self.free]
+        left = np.ascontiguousarray((self.spread(v) @ self.W).T)
+        product = np.empty(len(v))
+        for first in range(0, len(v), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            product[part] = np.einsum("ek,ek->e", left[i[part]], self.W[j[part]])
+        return np.asarray(self.field.times[self.free] * product + self.own * v)
+
+    def preconditioner(self) -> Callable[[Array], Array]:
+        """Return a cheap near-inverse: the free entries of ``P G P``, which would be exact if all entries were free.
+
+        Entries that the penalty holds (a large diagonal of their own) are damped, so that they get one over it.
+        """
+        i, j = self.field.i[self.free], self.field.j[self.free]
+        times = self.field.times[self.free]
+        P = sp.csr_array(self.field.matrix(self.x))
+        diagonal = P.diagonal()
+        alone = (diagonal[i] * diagonal[j] + np.where(i != j, self.x[self.free] ** 2, 0.0)) / times
+        damping = 1.0 / np.sqrt(1.0 + self.own * alone)
+
+        def apply(residual: Array) -> Array:
+            G = self.spread(damping * residual / times)
+            return np.asarray(damping * (P @ (G @ P))[i, j])
+
+        return apply
+
+
+def _solved(H: _Curvature, g: Array) -> Array:
+    """Return ``H⁻¹ g``, exactly for few unknowns, otherwise to a share of it that Newton's method can do with."""
+    return _by_cholesky(H.dense(), g) if len(g) <= MOST_DENSE else _by_gradients(H, g)
+
+
+def _by_cholesky(H: Array, g: Array) -> Array:
+    """Solve a system that is positive definite, up to rounding where objects nearly coincide."""
     H[np.diag_indices_from(H)] *= 1.0 + 1e-12
     return np.asarray(cho_solve(cho_factor(H, lower=True, overwrite_a=True, check_finite=False), g))
+
+
+def _by_gradients(H: _Curvature, g: Array) -> Array:
+    """Solve by preconditioned conjugate gradients; wherever they stop, the step goes downhill."""
+    near_inverse = H.preconditioner()
+    x, residual = np.zeros(len(g)), g.copy()
+    direction = ahead = near_inverse(residual)
+    size = first = float(residual @ ahead)
+    for _ in range(MOST_GRADIENTS):
+        bent = H.times(direction)
+        share = size / float(direction @ bent)
+        x += share * direction
+        residual -= share * bent
+        ahead = near_inverse(residual)
+        before, size = size, float(residual @ ahead)
+        if size <= RESIDUAL**2 * first:
+            break
+        direction = ahead + size / before * direction
+    return x

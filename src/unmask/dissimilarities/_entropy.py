@@ -21,7 +21,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     That distribution is a Gaussian field whose precision is the Laplacian L of the neighbourhood graph, with one
     weight per edge. The weights maximise ``log det(L + 11'/N) - sum_e weight_e d_e`` (concave, so there is one answer),
     d_e the squared lengths of the edges. At the optimum the squared dissimilarity of two neighbours is that of the data
-    wherever the edge has a weight, and at most that where the weight is 0.
+    wherever the edge has a weight, and at most that where the weight is 0. Duplicates have no finite weight: a squared
+    length below 1e-8 of the median counts as 1e-3 of it, with a warning.
 
     Time grows with N cubed (some tens of Cholesky decompositions), memory with N squared.
 

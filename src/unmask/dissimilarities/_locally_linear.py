@@ -13,7 +13,7 @@ from .._typing import Array, IntArray
 from ..checking import require_number, warn_user
 from ..graphs import symmetric_graph
 from ._geodesic import DisconnectedGraphWarning
-from ._spectral import Solution, SpectralDissimilarity, nearest, raised, reconstruction
+from ._spectral import Solution, SpectralDissimilarity, nearest, nearly_zero, raised, reconstruction
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9
@@ -160,8 +160,9 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
     weights_ : scipy sparse array of shape (n_objects, n_objects)
         In row i the weights that reconstruct object i; none for the last in the order.
     precisions_ : ndarray of shape (n_objects,)
-        Inverse of each object's squared error of reconstruction; 0 for the last. Errors below 1e-3 of their median
-        count as that, with a warning: an object reproduced exactly has no finite precision.
+        Inverse of each object's squared error of reconstruction; 0 for the last. An object reproduced
+        exactly (error below 1e-8 of the median) has no finite precision; its error counts as 1e-3 of the median, with a
+        warning.
     precision_ : ndarray of shape (n_objects, n_objects)
         ``M diag(precisions_) M'``, M with 1 on the diagonal and minus the weights of object i in column i. It is that
         of the sum of all columns of the data; for one of p columns, multiply by p.
@@ -216,6 +217,8 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         n, order = len(squared), self._order
         self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
         free = order[:-1]
+        # With a duplicate among its neighbours an object is reproduced exactly, but for the ridge.
+        errors[free[nearly_zero(np.array([squared[i, self._lists[i]].min() for i in free]))]] = 0.0
         capped = raised(
             errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         )

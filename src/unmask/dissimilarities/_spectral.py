@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
@@ -31,14 +32,16 @@ from ..kernels import Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
 from ._geodesic import DisconnectedGraphWarning
 
-# Squared lengths of edges are raised to this share of their median: an edge of length 0 has no finite precision.
-FLOOR = 1e-3
+# Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
+# then taken to be at the second: an edge of length 0 has no finite precision. Unequal objects lie far above the first
+# (a pair in a hundred million, in the plane); below 1e-10 a Cholesky decomposition no longer tells them apart.
+DUPLICATE, FLOOR = 1e-8, 1e-3
 # Ridge of the weights that place a new object among its neighbours, relative to their mean squared distance from it.
 RIDGE = 1e-3
 
 
 class DuplicateObjectWarning(UserWarning):
-    """Some neighbours are so near each other that their dissimilarity was raised."""
+    """Some objects are equal, or so nearly that rounding hides the difference; their dissimilarity was raised."""
 
 
 class Solution(NamedTuple):
@@ -265,18 +268,25 @@ def nearest(length: Array, n_neighbors: int) -> IntArray:
     return np.asarray(near[np.argsort(length[near], kind="stable")])
 
 
+def nearly_zero(squares: Array) -> NDArray[np.bool_]:
+    """Return which squared distances are those of duplicates, exact or up to rounding."""
+    above = squares[squares > 0]
+    return np.asarray(squares < DUPLICATE * np.median(above) if len(above) else squares == 0)
+
+
 def raised(values: Array, what: str = "edges join objects that are equal or nearly so; their squared lengths") -> Array:
-    """Return squares of which none is below a small share of the median; warn of those that were raised."""
+    """Return squares of which none is (nearly) 0: such are raised to a small share of the median, with a warning."""
     if not values.any():
         raise ValueError(f"all {len(values)} {what} are 0; there is nothing to unfold, so change n_neighbors.")
-    floor = FLOOR * float(np.median(values[values > 0]))
-    low = int(np.sum(values < floor))
-    if low:
+    median = float(np.median(values[values > 0]))
+    duplicate = nearly_zero(values)
+    if duplicate.any():
         warn_user(
-            f"{low} of {len(values)} {what} were raised to {FLOOR:g} of the median. Merge duplicates to avoid it.",
+            f"{duplicate.sum()} of {len(values)} {what} were raised to {FLOOR:g} of the median. Merge duplicates to "
+            "avoid it.",
             DuplicateObjectWarning,
         )
-    return np.maximum(values, floor)
+    return np.where(duplicate, FLOOR * median, values)
 
 
 def reconstruction(to_object: Array, among: Array, ridge: float) -> tuple[Array, float]:

@@ -14,14 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 from .._typing import Array, IntArray
 from ..checking import require_flag, require_integer, require_number, warn_user
 from ..graphs import shortest_paths
+from ..kernels import OneBlasThread
 from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
 
 # L-BFGS steps for each set of multipliers, pairs it remembers, and by how much the penalty grows.
 INNER, MEMORY, GROWTH = 500, 20, 4.0
-# The penalty grows unless the violation fell to this share.
+# The penalty grows unless the violation fell to this share of the least so far.
 ENOUGH = 0.25
-# Rounds without a tenth less violation than the best before the search is given up: the rank is too low.
+# The violation stands still if it did not fall to this share though the penalty grew; the coordinates then get more
+# dimensions.
+STILL = 0.8
+# Updates at a standstill, where more dimensions do not help, before the search is given up.
 PATIENCE = 5
+# Size of the noise in new coordinates, relative to the length of an edge.
+TRACE = 1e-3
 
 
 class MaximumVarianceUnfolding(SpectralDissimilarity):
@@ -30,10 +36,10 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     The covariance has the largest trace (total variance) among those that keep the dissimilarities of all neighbours
     and, with ``angles``, of all pairs that share a neighbour. Instead of the N x N semidefinite programme, N x `rank`
     coordinates are sought whose products are the covariance, by an augmented Lagrangian that starts from the map of
-    shortest paths.
+    shortest paths. Where these coordinates cannot keep all dissimilarities, their number is doubled.
 
-    Time grows with the number of kept pairs times `rank`, for some thousand steps (N = 1000: seconds), plus N cubed for
-    the start; memory with N squared for the result.
+    Time grows with the number of kept pairs times the rank, for some thousand steps (N = 1000: seconds), plus N cubed
+    for the start; memory with N squared for the result.
 
     Parameters
     ----------
@@ -42,11 +48,12 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     angles : bool, default=True
         Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
     rank : int, default=10
-        Dimensions of the coordinates. Data of many dimensions may need more to keep all dissimilarities.
+        Dimensions of the coordinates at the start. They double whenever the violation stands still, up to the root of
+        twice the number of kept pairs, which is enough for an optimum.
     tol : float, default=1e-3
         Largest violation: root mean squared error of the kept squared dissimilarities relative to their root mean
-        square.
-    max_iter : int, default=30
+        square. At the default the variance may exceed the optimum by some per cent; lower `tol` for an exact one.
+    max_iter : int, default=60
         Largest number of updates of the multipliers.
     metric : str or callable, default="euclidean"
         As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
@@ -75,6 +82,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         The total variance (trace of `covariance_`).
     violation_ : float
         See `tol`.
+    rank_ : int
+        Dimensions of the coordinates at the end.
     n_iter_ : int
         Updates of the multipliers.
     converged_ : bool
@@ -86,12 +95,13 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     ----------
     K. Q. Weinberger, F. Sha and L. K. Saul, "Learning a kernel matrix for nonlinear dimensionality reduction", ICML
     2004. S. Burer and R. D. C. Monteiro, "A nonlinear programming algorithm for solving semidefinite programs via
-    low-rank factorization", Mathematical Programming 95, 2003.
+    low-rank factorization", Mathematical Programming 95, 2003. G. Pataki, "On the rank of extreme matrices in
+    semidefinite programs and the multiplicity of optimal eigenvalues", Mathematics of Operations Research 23, 1998.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from unmask.dissimilarities._variance import MaximumVarianceUnfolding
+    >>> from unmask.dissimilarities import MaximumVarianceUnfolding
     >>> stairs = np.column_stack([np.arange(1, 11) // 2, np.arange(10) // 2])
     >>> D = MaximumVarianceUnfolding(n_neighbors=1, angles=False).fit_transform(stairs)
     >>> D[0, -1].round(1).item()  # nine steps of length 1 in a row
@@ -105,7 +115,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         angles: bool = True,
         rank: int = 10,
         tol: float = 1e-3,
-        max_iter: int = 30,
+        max_iter: int = 60,
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         on_disconnected: str = "join",
@@ -128,8 +138,10 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
 
     def _solve(self, squared: Array) -> Solution:
         kept = _Kept.of(self.graph_, squared, self.angles)
-        start = _start(self.graph_, int(self.rank)) / np.sqrt(kept.unit)
-        R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, float(self.tol), int(self.max_iter))
+        with OneBlasThread():
+            start = _start(self.graph_, min(int(self.rank), kept.most)) / np.sqrt(kept.unit)
+            R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, float(self.tol), int(self.max_iter))
+        self.rank_ = R.shape[1]
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
             self._warn()
@@ -144,8 +156,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     def _warn(self) -> None:
         warn_user(
             f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) with a "
-            f"relative violation of {self.violation_:.2g} (tol={self.tol:g}); raise rank={self.rank}, pass "
-            "angles=False, or raise tol.",
+            f"relative violation of {self.violation_:.2g} (tol={self.tol:g}, rank_={self.rank_}); lower n_neighbors or "
+            "pass angles=False to keep fewer pairs, or raise max_iter or tol.",
             ConvergenceWarning,
         )
 
@@ -172,6 +184,11 @@ class _Kept:
         A = sp.csr_array((np.concatenate([ones, -ones]), places), shape=(len(i), len(squared)))
         return cls(i, j, target / unit, unit, A, sp.csr_array(A.T))
 
+    @property
+    def most(self) -> int:
+        """Return a number of dimensions in which there is an optimum: r(r + 1)/2 need not exceed the pairs."""
+        return min(int(np.sqrt(2 * len(self.target))) + 1, int(self.sums.shape[0]))
+
     def excess(self, R: Array) -> tuple[Array, Array]:
         """Return the differences of coordinates and by how much their squares exceed those to be kept."""
         apart = self.differences @ R
@@ -185,11 +202,10 @@ def _start(graph: sp.csr_array, rank: int) -> Array:
     """
     B = covariance_of_distances(shortest_paths(graph) ** 2)
     n = len(B)
-    rank = min(rank, n)
     values, vectors = eigh(B, subset_by_index=(n - rank, n - 1))
     R = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
     noise = np.random.default_rng(0).standard_normal(R.shape)
-    return np.asarray(R + 1e-3 * np.sqrt(np.mean(graph.data**2)) * noise)
+    return np.asarray(R + TRACE * np.sqrt(np.mean(graph.data**2)) * noise)
 
 
 def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
@@ -200,21 +216,35 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
     """
     size = float(np.sum((R - R.mean(axis=0)) ** 2)) / len(kept.target)
     multipliers, penalty = np.full(len(kept.target), size), 10.0 * size
-    best, stale, norm = np.inf, 0, float(np.linalg.norm(kept.target))
-    updates, violation = 0, np.inf
-    while updates < max_iter:
+    best = before_widening = violation = np.inf
+    updates, still, grown = 0, 0, False
+    while updates < max_iter and still < PATIENCE:
         updates += 1
         R = _inner(kept, R, multipliers, penalty)
         _, excess = kept.excess(R)
         multipliers = multipliers + penalty * excess
-        violation = float(np.linalg.norm(excess)) / norm
-        stale = 0 if violation < 0.9 * best else stale + 1
-        if violation <= tol or stale == PATIENCE:
+        violation = float(np.linalg.norm(excess) / np.linalg.norm(kept.target))
+        if violation <= tol:
             break
-        if violation > ENOUGH * best:
-            penalty *= GROWTH
+        still = 0 if violation < STILL * best or not grown else still + 1
+        if still and R.shape[1] < kept.most and violation < STILL * before_widening:
+            R, penalty = _widened(R, kept.most), penalty / GROWTH**2
+            before_widening, best, still, grown = violation, np.inf, 0, False
+            continue
+        grown = violation > ENOUGH * best
+        penalty *= GROWTH if grown else 1.0
         best = min(best, violation)
     return R, multipliers, violation, updates
+
+
+def _widened(R: Array, most: int) -> Array:
+    """Return the coordinates with up to twice as many dimensions, a trace of noise in the new ones.
+
+    From there they grow along every direction in which the tensions are too weak to hold the objects together.
+    """
+    n, rank = R.shape
+    noise = np.random.default_rng(0).standard_normal((n, min(rank, most - rank)))
+    return np.hstack([R, TRACE * noise])
 
 
 def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:

@@ -1,0 +1,106 @@
+"""The commands that make a map: fit and isomap."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ._fitting import OTHERS, TABLES, document_of, fit_map, say_written, show_step, write_study
+from ._folder import Folder, open_folder
+from ._inputs import Input, read_beside, read_input
+from ._options import FITTING, DataPath, Given, Neighbors, Reading, Saving, Search, TablePath
+from ._output import Outcome, Output
+
+ClosedForm = Annotated[
+    bool,
+    typer.Option("--closed-form", help="Conditional classical scaling, without a search.", rich_help_panel=FITTING),
+]
+Radius = Annotated[
+    float | None,
+    typer.Option("--radius", min=0.0, help="Neighbours are those within this distance.", rich_help_panel=FITTING),
+]
+
+
+def fit(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    search: Search,
+    reading: Reading,
+    saving: Saving,
+    table: TablePath = None,
+    closed_form: ClosedForm = False,
+) -> Outcome:
+    """Map objects from their dissimilarities, or from a table of features, given what is known.
+
+    Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
+    """
+    folder = open_folder(saving, TABLES, OTHERS)
+    source = read_input(output, data, given, reading)
+    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    return make_map(output, source, beside, "classical" if closed_form else "mds", search.params, folder)
+
+
+def isomap(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    search: Search,
+    reading: Reading,
+    saving: Saving,
+    table: TablePath = None,
+    neighbors: Neighbors = None,
+    radius: Radius = None,
+) -> Outcome:
+    """Map objects on a curved surface: dissimilarities along paths through near neighbours, given what is known.
+
+    Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
+    """
+    folder = open_folder(saving, TABLES, OTHERS)
+    source = read_input(output, data, given, reading)
+    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    params = search.params
+    if neighbors is not None:
+        params["n_neighbors"] = neighbors
+    if radius is not None:
+        params |= {"radius": radius, "n_neighbors": neighbors}
+    return make_map(output, source, beside, "isomap", params, folder)
+
+
+def study_of(source: Input, beside: Any, title: str = "") -> Any:
+    """Return a study of what was read; features are columns that may explain the maps."""
+    from ..discovery import Discovery
+
+    return Discovery(
+        source.dissimilarities,
+        known=source.known,
+        table=_joined(source.features, beside),
+        known_types=source.known_types or None,
+        title=title or source.path.stem,
+    )
+
+
+def _joined(features: Any, beside: Any) -> Any:
+    if features is None or beside is None:
+        return beside if features is None else features
+    twice = [name for name in beside.columns if name in features.columns]
+    if twice:
+        raise ValueError(f"--table: {twice[0]!r} is a column of DATA too; rename one of them, or leave it out.")
+    return features.join(beside)
+
+
+def make_map(
+    output: Output, source: Input, beside: Any, estimator: str, params: dict[str, Any], folder: Folder | None
+) -> Outcome:
+    """Fit one map, show it and write it."""
+    study = study_of(source, beside)
+    step = fit_map(output, study, estimator, params)
+    if folder is not None:  # first, for whoever reads the output may stop reading
+        write_study(folder, study, data=source.record)
+    show_step(output, step)
+    written = say_written(output, folder)
+    if not step.finished:
+        where = f"; what there is was written to {folder.path}" if folder is not None else ""
+        output.alert(f"Stopped: the map is unfinished{where}.")
+    return Outcome({**document_of(step), "data": source.record, "written": written}, step.finished)

@@ -1,0 +1,137 @@
+"""Fitting a map with a progress bar, showing it, and writing what it found."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ._folder import STUDY, Folder
+from ._output import Advance, Output, as_text, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..discovery import Discovery, Step
+
+TABLES = ("embedding", "coef", "importance", "stress_per_point", "history")
+MAP, REPORT = "map.png", "report.html"
+OTHERS = (MAP, STUDY)
+# What a start is expected to take until one has come to its end.
+ITERATIONS = 60
+
+
+def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, Any]) -> Step:
+    """Add a fit to a study. Ctrl-C ends it with the best map so far, and the step says so."""
+    from ..discovery import UnfinishedMapWarning
+    from ..solvers import automatic_number
+
+    starts = params.get("n_init") or automatic_number(len(study.dissimilarities))
+    known = ", ".join(study.known.columns)
+    text = f"Fitting, given {known}" if known else "Fitting, nothing known"
+    if estimator != "classical":
+        output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
+    with progress(output, text, starts) as advance, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
+        meter = Meter(advance, starts) if output.shows_progress else None
+        return study.fit(estimator=estimator, callback=meter, **params)
+
+
+class Meter:
+    """Turns iterations of one start after another, or of some at a time, into how much of the work is done."""
+
+    def __init__(self, advance: Advance, starts: int) -> None:
+        self.advance, self.starts = advance, starts
+        self.begun = self.iterations = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, iteration: int, _: float) -> bool:
+        with self._lock:
+            self.begun += iteration == 1
+            self.iterations += 1
+            expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
+            done = max(self.begun - 1, 0) + min(iteration / expected, 0.95)
+        self.advance(min(done, self.starts))
+        return False
+
+
+# ---- showing
+
+
+def show_step(output: Output, step: Step) -> None:
+    """Print what a fit found."""
+    state = "" if step.finished else ", unfinished"
+    state += "" if step.converged or not step.finished else ", not converged"
+    output.say(f"Map of {len(step.embedding)} objects in {step.n_components} dimensions, {step.title}{state}")
+    output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
+    if len(step.importance):
+        output.show(step.importance, "importance", index="known")
+    if step.n_components:
+        output.show(step.embedding, "map")
+
+
+def document_of(step: Step) -> dict[str, Any]:
+    """Return what a fit found for machines."""
+    return {
+        "estimator": step.estimator,
+        "params": {name: value if _is_plain(value) else repr(value) for name, value in step.params.items()},
+        "objects": len(step.embedding),
+        "known": list(step.known),
+        "stress": step.stress,
+        "leak": step.leak,
+        "converged": step.converged,
+        "finished": step.finished,
+        "seconds": step.seconds,
+        "embedding": labelled(step.embedding),
+        "coef": labelled(step.coef),
+        "importance": labelled(step.importance),
+        "stress_per_point": labelled(step.stress_per_point.to_frame()),
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | list)
+
+
+def labelled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its labels in a column, numbers among them."""
+    return frame.rename_axis("label").reset_index()
+
+
+# ---- writing
+
+
+def write_study(folder: Folder, study: Discovery, **record: Any) -> None:
+    """Write a study and the tables and picture of its last map."""
+    step = study.step
+    folder.study(study)
+    folder.table("embedding", step.embedding if step.n_components else None)
+    folder.table("coef", step.coef if step.known else None)
+    folder.table("importance", step.importance if step.known else None)
+    folder.table("stress_per_point", step.stress_per_point.to_frame())
+    folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
+    folder.remove(REPORT)  # it told about another map
+    folder.remove(MAP)
+    if step.n_components:
+        folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)"))
+    folder.mark(finished=step.finished, **record)
+
+
+def picture_of(embedding: pd.DataFrame, title: str, color: Any = None) -> Figure:
+    """Draw a map."""
+    from matplotlib.figure import Figure
+
+    from ..plotting import plot_map
+
+    figure = Figure(figsize=(7.5, 6.5), layout="constrained")
+    plot_map(embedding, color=color, title=title, ax=figure.add_subplot())
+    return figure
+
+
+def say_written(output: Output, folder: Folder | None) -> list[str]:
+    """Print which files were written, and return their names."""
+    paths = [str(path) for path in dict.fromkeys(folder.written)] if folder is not None else []
+    for path in paths:
+        output.say(f"Wrote {path}")
+    return paths

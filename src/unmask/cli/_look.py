@@ -1,0 +1,173 @@
+"""The commands that look at data from several fits: scree, compare and test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._fitting import labelled, say_written
+from ._folder import open_folder
+from ._inputs import Input, read_input
+from ._options import FITTING, DataPath, Dimensions, Given, Reading, Saving, Search, Seed, Surface, names_in
+from ._output import Outcome, Output, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MostDimensions = Annotated[
+    int, typer.Option("--max-dim", min=1, help="Largest number of dimensions.", rich_help_panel=FITTING)
+]
+Choose = Annotated[
+    bool,
+    typer.Option("--choose", help="Choose by predicting held-out pairs, ten times over.", rich_help_panel=FITTING),
+]
+Permutations = Annotated[
+    int, typer.Option("--permutations", min=1, help="Permutations of each feature.", rich_help_panel=FITTING)
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option("--methods", metavar="A,B", help="Which methods; all by default.", rich_help_panel=FITTING),
+]
+SPLITS = 10
+
+
+def scree(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    search: Search,
+    reading: Reading,
+    saving: Saving,
+    neighbors: Surface = None,
+    max_dim: MostDimensions = 6,
+    choose: Choose = False,
+) -> Outcome:
+    """Show how the stress falls with the number of dimensions, and where adding more pays little."""
+    from .. import inspection
+
+    folder = open_folder(saving, ["scree"], ["scree.png"])
+    source = read_input(output, data, given, reading)
+    # The first of nothing is known; every further number of dimensions has two fits.
+    fits = (2 * max_dim + (1 if source.known is not None else -1)) * (1 + SPLITS if choose else 1)
+    with progress(output, "Fitting", fits) as advance:
+        mds = _estimator(search, neighbors, source, Counter(advance))
+        made = inspection.choose_n_components if choose else inspection.scree
+        table = made(mds, source.dissimilarities, source.known, max_components=max_dim)
+    chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
+    if folder is not None:
+        folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
+        folder.picture("scree.png", _scree_picture(table))
+    output.show(table, index="dimensions")
+    output.say(", ".join(f"{name}: {number}" for name, number in chosen.items()))
+    document: dict[str, Any] = {"scree": labelled(table).rename(columns={"label": "n_components"}), **chosen}
+    return Outcome({**document, "written": say_written(output, folder)})
+
+
+def _scree_picture(table: pd.DataFrame) -> Any:
+    from matplotlib.figure import Figure
+
+    from ..plotting import plot_scree
+
+    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    plot_scree(table, ax=figure.add_subplot())
+    return figure
+
+
+def permute(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    search: Search,
+    reading: Reading,
+    saving: Saving,
+    neighbors: Surface = None,
+    permutations: Permutations = 199,
+) -> Outcome:
+    """Test by permutation whether each known feature says anything about the dissimilarities."""
+    from ..inspection import permutation_test
+
+    folder = open_folder(saving, ["test"])
+    source = read_input(output, data, given, reading)
+    if source.known is None:
+        raise ValueError("there is no known feature to test; name some with --known FILE, or --columns of a table.")
+    fits = 1 + permutations * source.known.shape[1]
+    with progress(output, "Permuting", fits) as advance:
+        mds = _estimator(search, neighbors, source, Counter(advance))
+        table = permutation_test(
+            mds,
+            source.dissimilarities,
+            source.known,
+            n_permutations=permutations,
+            random_state=search.random_state,
+        )
+    if folder is not None:
+        folder.table("test", table)
+    output.show(table, f"{permutations} permutations of each feature", index="known")
+    document = {"permutations": permutations, "test": labelled(table).rename(columns={"label": "feature"})}
+    return Outcome({**document, "written": say_written(output, folder)})
+
+
+def compare(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    reading: Reading,
+    saving: Saving,
+    methods: Methods = None,
+    dim: Dimensions = 2,
+    seed: Seed = 0,
+) -> Outcome:
+    """Map the data by conditional scaling and by the methods one would otherwise use, and score the maps."""
+    from .. import inspection
+
+    folder = open_folder(saving, ["comparison"])
+    source = read_input(output, data, given, reading)
+    with progress(output, "Comparing", None):
+        table = inspection.compare(
+            source.dissimilarities,
+            source.known,
+            n_components=dim,
+            methods=names_in(methods),
+            known_types=source.known_types or None,
+            random_state=seed,
+        )
+    table = table.dropna(axis=1, how="all")  # scores that need a truth, which no file has
+    if folder is not None:
+        folder.table("comparison", table)
+    output.show(table, index="method")
+    document = {"comparison": labelled(table).rename(columns={"label": "method"})}
+    return Outcome({**document, "written": say_written(output, folder)})
+
+
+# ---- counting fits
+
+
+class Counter:
+    """Counts fits for a progress bar."""
+
+    def __init__(self, advance: Callable[[float], None]) -> None:
+        self.advance, self.fits = advance, 0
+
+    def __call__(self) -> None:
+        self.fits += 1
+        self.advance(self.fits)
+
+
+def _estimator(search: Search, neighbors: int | None, source: Input, count: Counter) -> Any:
+    """Return an estimator that is not fitted, of which every copy tells when it has been."""
+    from ..estimators import ConditionalIsomap, ConditionalMDS
+
+    params: dict[str, Any] = {"random_state": search.random_state, **search.params, "metric": "precomputed"}
+    params["known_types"] = source.known_types or None
+    if neighbors is not None:
+        return ConditionalIsomap(n_neighbors=neighbors, **params)
+
+    class CountedMDS(ConditionalMDS):
+        def fit(self, *arguments: Any, **options: Any) -> Any:
+            super().fit(*arguments, **options)
+            count()
+            return self
+
+    return CountedMDS(**params)

@@ -1,0 +1,246 @@
+"""What a command says: results on standard output, for people or as one JSON document; all else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+# Files and pipes have no edge to wrap lines or cut cells at.
+WIDTH_OF_A_FILE = 1000
+MOST_ROWS = 50
+MOST_DECIMALS = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command found: a document for machines, and whether it came to its end."""
+
+    document: dict[str, Any]
+    finished: bool = True
+
+
+@dataclass
+class Output:
+    """Where a command speaks: ``say`` for results, ``note`` for remarks, ``warn`` for what needs attention.
+
+    Parameters
+    ----------
+    quiet : bool
+        No remarks and no progress.
+    as_json : bool
+        Standard output holds one JSON document and nothing else.
+    """
+
+    quiet: bool = False
+    as_json: bool = False
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    # ---- for people
+
+    def say(self, text: str = "") -> None:
+        """Print a line of the result."""
+        if not self.as_json:
+            self.results.print(printable(text), soft_wrap=True)
+
+    def show(self, frame: pd.DataFrame, title: str | None = None, *, index: str = "", most: int = MOST_ROWS) -> None:
+        """Print a table of the result; of a long one its first rows."""
+        if self.as_json:
+            return
+        if title is not None:
+            self.say(title)
+        self.results.print(as_text_table(frame.head(most), index))
+        if len(frame) > most:
+            self.say(f"… and {len(frame) - most} more rows")
+
+    def note(self, text: str) -> None:
+        """Print a remark, such as what was found out about a file."""
+        self.notes.append(text)
+        if not self.quiet:
+            self.alert(text)
+
+    def warn(self, text: str) -> None:
+        """Print a warning, once."""
+        line = one_line(text)
+        if line not in self.warnings:
+            self.warnings.append(line)
+            self.alert(f"Warning: {line}")
+
+    def fail(self, text: str) -> None:
+        """Print why there is no result."""
+        self.alert(f"Error: {one_line(text)}")
+
+    def alert(self, text: str) -> None:
+        """Print a line on standard error, whatever was asked for."""
+        self.remarks.print(printable(text), soft_wrap=True)
+
+    # ---- in a dialogue, which is no result
+
+    def tell(self, text: str) -> None:
+        """Print a line of a dialogue."""
+        self.dialogue.print(printable(text), soft_wrap=True)
+
+    def tell_table(self, frame: pd.DataFrame, title: str | None = None, *, index: str = "") -> None:
+        """Print a table of a dialogue."""
+        if title is not None:
+            self.tell(title)
+        self.dialogue.print(as_text_table(frame, index))
+
+    def ask(self, question: str) -> str:
+        """Print a question and return the answer, which is shown too if nobody typed it; EOFError at the end."""
+        self.dialogue.print(printable(question), end=" ", soft_wrap=True)
+        answer = input()
+        if not sys.stdin.isatty():
+            self.tell(answer)
+        return answer.strip()
+
+    # ---- where
+
+    @property
+    def dialogue(self) -> Console:
+        """Standard output, unless this is for machines."""
+        return self.remarks if self.as_json else self.results
+
+    @property
+    def results(self) -> Console:
+        """Standard output."""
+        return _console(sys.stdout)
+
+    @property
+    def remarks(self) -> Console:
+        """Standard error."""
+        return _console(sys.stderr)
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether somebody is watching."""
+        return not self.quiet and sys.stderr.isatty()
+
+    # ---- for machines
+
+    def finish(self, outcome: Outcome) -> None:
+        """Print the document, if that is what was asked for."""
+        if self.as_json:
+            # Escaped, so that no terminal's encoding can spoil it.
+            document = {**outcome.document, "notes": self.notes, "warnings": self.warnings}
+            text = json.dumps(plain(document), indent=2, allow_nan=False)
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+
+
+def _console(file: IO[str]) -> Console:
+    from rich.console import Console
+
+    terminal = file.isatty()
+    # No markup, emoji or highlighting: a label that looks like them is a label.
+    return Console(file=file, width=None if terminal else WIDTH_OF_A_FILE, markup=False, emoji=False, highlight=False)
+
+
+def as_text_table(frame: pd.DataFrame, index: str = "") -> Any:
+    """Return a table for a terminal, each column of numbers with as many decimals as its largest needs."""
+    from pandas.api import types
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    table.add_column(printable(index))
+    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
+        number = types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind)
+        table.add_column(printable(str(name)), justify="right" if number else "left")
+    columns = [_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    for row in zip(map(as_text, frame.index), *columns, strict=True):
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    return table
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    from pandas.api import types
+
+    if not types.is_float_dtype(column.dtype):
+        return [as_text(cell) for cell in column]
+    largest = max((abs(cell) for cell in column if math.isfinite(cell)), default=0.0)
+    decimals = max(3 - math.floor(math.log10(largest)), 0) if largest > 0 else 0
+    if decimals > MOST_DECIMALS:
+        return [as_text(cell) for cell in column]
+    return [f"{cell:.{decimals}f}" if math.isfinite(cell) else as_text(cell) for cell in column]
+
+
+def as_text(cell: Any) -> str:
+    """Return a cell as people read it."""
+    if isinstance(cell, float):
+        return "-" if cell != cell else f"{cell:.6g}"  # noqa: PLR0124  (what is missing is not itself)
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return "-" if cell is None else str(cell)
+
+
+def printable(text: str) -> str:
+    """Return text that cannot steer a terminal: labels come from files."""
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+
+
+def one_line(text: str) -> str:
+    """Return the first line of a message, in the words of the command line."""
+    line = next((line for line in str(text).splitlines() if line.strip()), "").strip()
+    return _PARAMETER.sub(lambda found: OPTIONS[found[1]], line)
+
+
+# What the library calls by the names of its parameters has shorter names here.
+OPTIONS = {
+    "n_components": "--dim",
+    "max_components": "--max-dim",
+    "random_state": "--seed",
+    "n_neighbors": "--neighbors",
+    "n_jobs": "--jobs",
+    "n_init": "--n-init",
+    "max_iter": "--max-iter",
+    "leak_penalty": "--leak-penalty",
+    "known_types": "--types",
+    "n_permutations": "--permutations",
+    "symmetrize": "--symmetrize",
+    "index=False": "--index none",
+}
+_PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
+
+
+def plain(data: Any) -> Any:
+    """Return data as JSON knows them: tables as lists of records, missing numbers as null."""
+    from ..io._write import _plain
+
+    return _plain(data)
+
+
+# ---- progress
+
+
+Advance = Callable[[float], None]
+
+
+@contextmanager
+def progress(output: Output, text: str, total: float | None) -> Iterator[Advance]:
+    """Show how far a piece of work is, with the time left, if somebody is watching.
+
+    Yields
+    ------
+    callable
+        To be called with how much of ``total`` is done.
+    """
+    if not output.shows_progress:
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.remarks, transient=True) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda done: bar.update(task, completed=done)

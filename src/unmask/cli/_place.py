@@ -1,0 +1,171 @@
+"""The command that puts new objects on a finished map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._fitting import MAP, labelled, picture_of, say_written
+from ._folder import open_folder
+from ._inputs import SavedStudy, open_study, tell
+from ._options import KNOWN, Saving, StudyPath
+from ._output import Outcome, Output, progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..discovery import Discovery, Step
+
+# Maps fitted again agree to rounding; more than this share of their size is another map.
+SAME = 1e-6
+
+NewPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="NEW", help="New objects, one a row: dissimilarities to the fitted ones, by label, or features."
+    ),
+]
+KnownOfNew = Annotated[
+    Path | None,
+    typer.Option("--known", metavar="FILE", help="Known features of the new objects.", rich_help_panel=KNOWN),
+]
+StepNumber = Annotated[int | None, typer.Option("--step", min=1, help="Which map of the study; by default the last.")]
+
+
+def place(
+    output: Output,
+    study: StudyPath,
+    new: NewPath,
+    saving: Saving,
+    known: KnownOfNew = None,
+    step: StepNumber = None,
+) -> Outcome:
+    """Place new objects on a map that was fitted; the map itself does not change.
+
+    The map is fitted again from the study, which must lead to the same numbers.
+    """
+    folder = open_folder(saving, ["placed"], [MAP])
+    saved = open_study(study)
+    as_it_was = _back_at(saved.study, step)
+    rows = _read_new(output, new)
+    features = _known_of(output, as_it_was.step, rows, known, saved)
+    with progress(output, "Fitting again", None):
+        fitted = _fit_again(as_it_was)
+    placed = _placed(fitted, _differences(output, saved, rows), features, as_it_was.step)
+    if folder is not None:
+        folder.table("placed", placed)
+        folder.picture(MAP, _picture(as_it_was.step, placed))
+    output.show(placed, f"placed on the map, {as_it_was.step.title}", most=len(placed))
+    document = {"step": as_it_was.step.number, "known": list(as_it_was.step.known), "placed": labelled(placed)}
+    return Outcome({**document, "written": say_written(output, folder)})
+
+
+# ---- the map
+
+
+def _back_at(study: Discovery, number: int | None) -> Discovery:
+    """Return the study as it was right after a fit."""
+    wanted = study.step.number if number is None else number
+    if wanted > study.step.number:
+        raise ValueError(f"--step {wanted}: the study has {study.step.number} steps; choose one of them.")
+    step = study.steps[wanted - 1]
+    if not step.finished:
+        raise ValueError(
+            f"step {wanted} was stopped and its map is unfinished; fit it to its end before placing on it."
+        )
+    earlier = study.branch()
+    while not (earlier.actions[-1:] and getattr(earlier.actions[-1], "number", None) == wanted):
+        earlier.undo()
+    return earlier
+
+
+def _fit_again(study: Discovery) -> Any:
+    """Return the estimator of the last step, fitted as it was."""
+    from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+
+    estimators = {"mds": ConditionalMDS, "isomap": ConditionalIsomap, "classical": ConditionalClassicalMDS}
+    step = study.step
+    params = {name: value for name, value in step.params.items() if name != "known_types"}
+    mds = estimators[step.estimator](metric="precomputed", known_types=dict(step.known_types) or None, **params)
+    given: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
+    mds.fit(study.dissimilarities, known=study.known[list(step.known)] if step.known else None, **given)
+    _require_same(step, mds.embedding_)
+    return mds
+
+
+def _require_same(step: Step, again: Any) -> None:
+    saved = step.embedding.to_numpy()
+    size = float(abs(saved).max(initial=0.0)) or 1.0
+    difference = float(abs(saved - again).max(initial=0.0)) / size
+    if difference > SAME:
+        raise ValueError(
+            f"fitting step {step.number} again led to another map (a difference of {difference:.1%}), perhaps because "
+            "other versions of packages made it; fit it anew, and place on that."
+        )
+
+
+# ---- the new objects
+
+
+def _read_new(output: Output, path: Path) -> pd.DataFrame:
+    from ..io import read_table
+
+    found = read_table(path)
+    tell(output, found)
+    return found.table
+
+
+def _known_of(
+    output: Output, step: Step, rows: pd.DataFrame, path: Path | None, saved: SavedStudy
+) -> pd.DataFrame | None:
+    """Return what is known of the new objects: from a file, or from the same file if it was so in the fit."""
+    from ..io import read_known
+
+    if not step.known:
+        if path is not None:
+            raise ValueError(f"--known {path}: the map was fitted with nothing known; leave this out.")
+        return None
+    names = list(step.known)
+    if path is not None:
+        found = read_known(path, rows.index, columns=names)
+        tell(output, found)
+        return found.table
+    if saved.record.get("known") == names and set(names) <= set(rows.columns):
+        return rows[names]
+    raise ValueError(f"the map was fitted given {', '.join(names)}; pass these of the new objects with --known FILE.")
+
+
+def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
+    """Return the dissimilarities of the new objects to the fitted ones."""
+    import pandas as pd
+
+    if saved.metric is None:
+        return rows
+    from ..dissimilarities import Metric
+
+    study, names = saved.study, saved.features
+    missing = [name for name in names if name not in rows.columns]
+    if missing:
+        raise ValueError(
+            f"the new objects have no feature {missing[0]!r}, by which the fitted ones were compared; add this column."
+        )
+    metric = Metric(saved.metric).fit(study.table[names])
+    output.note(f"Compared by the metric {saved.metric} of {len(names)} features.")
+    return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.dissimilarities.index)
+
+
+def _placed(fitted: Any, differences: Any, known: Any, step: Step) -> pd.DataFrame:
+    fitted.set_output(transform="pandas")
+    placed: pd.DataFrame = fitted.transform(differences, known=known)
+    return placed.set_axis(list(step.embedding.columns), axis=1)
+
+
+def _picture(step: Step, placed: pd.DataFrame) -> Any:
+    import pandas as pd
+
+    both = pd.concat([step.embedding, placed])
+    kind = ["fitted"] * len(step.embedding) + ["new"] * len(placed)
+    color = pd.Series(pd.Categorical(kind, categories=["fitted", "new"]), index=both.index, name="objects")
+    return picture_of(both, f"{len(placed)} new objects, {step.title}", color.to_numpy())

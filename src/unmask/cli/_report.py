@@ -1,0 +1,81 @@
+"""The command that makes a page of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._fitting import REPORT
+from ._folder import Folder, read_mark, require_free
+from ._inputs import open_study
+from ._options import OUTPUT, Force, Seed, StudyPath
+from ._output import Outcome, Output, progress
+
+PARTS = "Parts of the page"
+PagePath = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        dir_okay=False,
+        help="The page; by default report.html in the folder of the fit, or beside a saved study.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+Scree = Annotated[
+    bool, typer.Option("--scree/--no-scree", help="Fit other numbers of dimensions.", rich_help_panel=PARTS)
+]
+Bootstrap = Annotated[
+    int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.", rich_help_panel=PARTS)
+]
+Compare = Annotated[
+    bool, typer.Option("--compare/--no-compare", help="Compare with other methods.", rich_help_panel=PARTS)
+]
+Title = Annotated[str | None, typer.Option("--title", help="Heading of the page.", rich_help_panel=PARTS)]
+
+
+def report(
+    output: Output,
+    study: StudyPath,
+    out: PagePath = None,
+    force: Force = False,
+    title: Title = None,
+    scree: Scree = True,
+    bootstrap: Bootstrap = 50,
+    compare: Compare = True,
+    seed: Seed = 0,
+) -> Outcome:
+    """Make one self-contained HTML page of a study: the maps, how well they fit, what is known, and the script."""
+    saved = open_study(study)
+    path = out if out is not None else _default(study)
+    require_free(path, force=force or (out is None and path.name in read_mark(study).get("files", [])))
+    from ..reports import write_report
+
+    with progress(output, "Writing the report", 1) as advance:
+        write_report(
+            saved.study,
+            path,
+            title=title,
+            scree=scree,
+            bootstrap=bootstrap,
+            compare=compare,
+            seed=seed,
+            saved_as=saved.place,
+            progress=lambda _, number, total: advance(number / total),
+        )
+    if read_mark(study) and path.parent == study:
+        Folder(study, written=[path]).mark()
+    output.say(f"Wrote {path}")
+    return Outcome({"written": [str(path)]})
+
+
+def _default(study: Path) -> Path:
+    if read_mark(study):
+        return study / REPORT
+    # Not into a saved study, which is replaced as a whole when it is saved again.
+    return study.parent / f"{study.resolve().stem}.html"

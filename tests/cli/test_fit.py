@@ -1,0 +1,448 @@
+"""Making a map from files."""
+
+import errno
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask import ConditionalIsomap, ConditionalMDS
+from unmask.datasets import load_kinship
+from unmask.discovery import Discovery
+from unmask.io import read_dissimilarities, write_table
+
+GENDER = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender")
+FILES = {
+    "coef.csv",
+    "embedding.csv",
+    "history.csv",
+    "importance.csv",
+    "map.png",
+    "stress_per_point.csv",
+    "study",
+    "unmask.json",
+}
+
+
+@pytest.fixture
+def one_iteration(monkeypatch):
+    """Let every fit be stopped after an iteration, as Ctrl-C does."""
+    fit = Discovery.fit
+
+    def stopped(self, *arguments, callback=None, **options):
+        return fit(self, *arguments, callback=lambda *_: True, **options)
+
+    monkeypatch.setattr(Discovery, "fit", stopped)
+
+
+def estimated(**params):
+    kin = load_kinship()
+    mds = ConditionalMDS(metric="precomputed", random_state=0, **params)
+    return mds.fit(kin.dissimilarities, known=kin.known[["gender"]])
+
+
+def test_numbers_are_those_of_the_library(shell):
+    found = shell.json("fit", *GENDER, "--out", "result")
+    mds = estimated()
+    assert found["stress"] == mds.stress_
+    assert found["finished"] is True
+    assert found["known"] == ["gender"]
+    assert [row["label"] for row in found["embedding"]] == list(load_kinship().dissimilarities.index)
+    np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in found["embedding"]], mds.embedding_)
+    assert found["importance"][0]["standardized"] == mds.importance_.loc["gender", "standardized"]
+    assert found["warnings"] == []
+    # A map of the published stress, and the files hold it.
+    assert found["stress"] == pytest.approx(0.026086954836, abs=1e-9)
+    assert {path.name for path in (shell.folder / "result").iterdir()} == FILES
+    table = pd.read_csv("result/embedding.csv", index_col=0)
+    np.testing.assert_array_equal(table.to_numpy(), mds.embedding_)
+    assert pd.read_csv("result/stress_per_point.csv")["stress"].sum() == pytest.approx(mds.stress_, rel=1e-12)
+    assert pd.read_csv("result/history.csv")["finished"].tolist() == [True]
+    assert set(found["written"]) == {f"result/{name}" for name in FILES - {"unmask.json"}}
+    assert Discovery.load("result/study").replay()["same"].all()
+
+
+def test_people_read_tables_and_remarks_go_elsewhere(shell):
+    done = shell("fit", *GENDER)
+    assert "Map of 14 objects in 2 dimensions, given gender" in done.stdout
+    assert "stress 0.026087, leak 0.00338102" in done.stdout
+    assert "Granddaughter" in done.stdout
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("dissimilarities.csv: comma-separated; ")
+    assert lines[0].endswith("taken for dissimilarities: labels of rows and columns agree")
+    assert lines[1].startswith("known.csv: ")
+    assert lines[1].endswith("joined by label")
+    assert lines[2] == "Fitting, given gender: 128 starts; Ctrl-C keeps the best map so far."
+    assert len(lines) == 3
+
+
+def test_quiet_leaves_nothing_but_the_result(shell):
+    done = shell("fit", *GENDER, "--quiet", "--n-init", 1)
+    assert done.stderr == ""
+    assert "stress" in done.stdout
+
+
+def test_options_reach_the_estimator(shell):
+    options = "--dim 1 --coef diagonal --level ordinal --ties secondary --orthogonal --n-init 3"
+    more = "--leak-penalty 0.5 --max-iter 40 --seed 7 --jobs 1"
+    found = shell.json("fit", *GENDER, *options.split(), *more.split(), "--quiet")
+    assert found["params"] == {
+        "n_components": 1,
+        "coef": "diagonal",
+        "level": "ordinal",
+        "ties": "secondary",
+        "orthogonal": True,
+        "leak_penalty": 0.5,
+        "n_init": 3,
+        "max_iter": 40,
+        "random_state": 7,
+        "n_jobs": 1,
+    }
+    kin = load_kinship()
+    params = {name: value for name, value in found["params"].items() if name != "n_components"}
+    mds = ConditionalMDS(1, metric="precomputed", **params).fit(kin.dissimilarities, known=kin.known[["gender"]])
+    assert found["stress"] == mds.stress_
+
+
+def test_weights_reach_the_estimator_and_what_does_not_go_together_is_refused(shell):
+    found = shell.json("fit", *GENDER, "--weights", "sammon", "--n-init", 2, "--quiet")
+    assert found["stress"] == estimated(weights="sammon", n_init=2).stress_
+    assert "weights='sammon' with level='ordinal'" in shell.refusal("fit", *GENDER, "-w", "sammon", "-l", "ordinal")
+
+
+def test_choices_are_those_of_the_library():
+    from typing import get_args, get_type_hints
+
+    from unmask.cli._options import Reading, Search
+    from unmask.io._dissimilarities import _SHAPES
+    from unmask.problem import LEVELS, SCHEMES, TIES
+
+    def choices(kind, name):
+        found = get_type_hints(kind)[name]
+        return {value for part in [found, *get_args(found)] for value in get_args(part) if isinstance(value, str)} | {
+            value for value in get_args(found) if isinstance(value, str)
+        }
+
+    assert choices(Search, "weights") == set(SCHEMES)
+    assert choices(Search, "level") == set(LEVELS)
+    assert choices(Search, "ties") == set(TIES)
+    assert choices(Reading, "shape") == set(_SHAPES)
+
+
+def test_closed_form(shell):
+    found = shell.json("fit", *GENDER, "--closed-form", "--quiet")
+    assert found["estimator"] == "classical"
+    assert found["stress"] > estimated(n_init=1).stress_
+
+
+def test_isomap_is_that_of_the_library(shell):
+    found = shell.json("isomap", *GENDER, "-k", 4, "--n-init", 4, "--quiet")
+    kin = load_kinship()
+    isomap = ConditionalIsomap(n_neighbors=4, metric="precomputed", n_init=4, random_state=0)
+    isomap.fit(kin.dissimilarities, known=kin.known[["gender"]])
+    assert found["stress"] == isomap.stress_
+    assert found["params"]["n_neighbors"] == 4
+
+
+def test_isomap_by_radius(shell):
+    found = shell.json("isomap", *GENDER, "--radius", 80, "--n-init", 2, "--quiet")
+    assert found["params"]["radius"] == 80
+    assert found["params"]["n_neighbors"] is None
+
+
+# ---- what is known
+
+
+def test_types_are_declared(shell):
+    pd.DataFrame(
+        {"hour": range(14), "grade": ["low", "mid", "high", "mid"] * 3 + ["low", "high"]},
+        index=load_kinship().known.index,
+    ).to_csv("more.csv", index_label="name")
+    known = ("dissimilarities.csv", "--known", "more.csv", "--n-init", "2", "--quiet")
+    found = shell("fit", *known, "--types", "hour=cyclic:24,grade=ordinal:low<mid<high", "--out", "result")
+    assert "hour" in found.stdout
+    step = Discovery.load("result/study").step
+    assert step.known_types["hour"].period == 24
+    assert step.known_types["grade"].levels == ("low", "mid", "high")
+    found = shell.json("fit", *known, "--columns", "hour", "-t", "hour=spline:2")
+    assert len(found["coef"]) >= 1
+    shell("fit", *known, "--columns", "hour", "-t", "hour=spline", "-t", "hour=nominal", code=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("gender", "is not COLUMN=TYPE"),
+        ("gender=", "is not COLUMN=TYPE"),
+        ("gender=colour", "'colour' is no type"),
+        ("gender=cyclic", "'cyclic' is no type"),
+        ("gender=nominal:3", "'nominal:3' is no type"),
+        ("gender=cyclic:day", "'day' is not what cyclic takes"),
+        ("gender=ordinal:1", "'1' is not what ordinal takes"),
+        ("degree=nominal", "--types names 'degree', which is not a known column"),
+    ],
+)
+def test_types_that_are_none_are_refused(shell, text, why):
+    assert why in shell.refusal("fit", *GENDER, "--types", text)
+
+
+def test_ordinal_levels_that_are_numbers(shell):
+    shell("fit", *GENDER[:4], "degree", "--types", "degree=ordinal:1<2<3", "--n-init", 2, "--quiet")
+
+
+def test_known_columns_need_a_file(shell):
+    line = shell.refusal("fit", "dissimilarities.csv", "--columns", "gender")
+    assert line.startswith("--columns gender names known features")
+    assert "has no column 'sex'" in shell.refusal("fit", *GENDER[:4], "sex")
+
+
+def test_a_name_with_a_comma_stands_in_quotes(shell):
+    known = load_kinship().known[["gender"]].rename(columns={"gender": "sex, or gender"})
+    write_table(known, "quoted.csv")
+    found = shell.json("fit", GENDER[0], "--known", "quoted.csv", "-c", '"sex, or gender"', "--n-init", 1, "-q")
+    assert found["known"] == ["sex, or gender"]
+
+
+# ---- tables of features
+
+
+def test_a_plain_table_of_features_is_compared_and_said_so(shell, features):
+    done = shell("fit", "leaves.csv", "--features", "length,width", "--n-init", 4)
+    assert "Assumed: leaves.csv is a table of features" in done.stderr
+    assert "Euclidean distance of its 2 columns" in done.stderr
+    found = shell.json("fit", "leaves.csv", "--columns", "site", "--n-init", 4, "--out", "result")
+    mds = ConditionalMDS(metric="euclidean", n_init=4, random_state=0)
+    mds.fit(features[["length", "width", "height"]], known=features[["site"]])
+    assert found["stress"] == pytest.approx(mds.stress_, rel=1e-7)
+    assert found["data"] == {
+        "file": "leaves.csv",
+        "metric": "euclidean",
+        "features": ["length", "width", "height"],
+        "known": ["site"],
+    }
+    assert any(note.startswith("Assumed: ") for note in found["notes"])
+    # The features may explain the map, and are kept with it.
+    assert list(Discovery.load("result/study").table.columns) == ["length", "width", "height"]
+
+
+def test_a_named_metric_assumes_nothing(shell, features):
+    done = shell("fit", "leaves.csv", "--metric", "gower", "--n-init", 2)
+    assert "Assumed" not in done.stderr
+    assert "Map of 12 objects" in done.stdout
+
+
+def test_text_and_gaps_have_no_euclidean_distance(shell, features):
+    assert "'site' holds text" in shell.refusal("fit", "leaves.csv")
+    features.drop(columns="site").mask(features.drop(columns="site") > 1).to_csv("gaps.csv")
+    assert "has missing cells" in shell.refusal("fit", "gaps.csv")
+    shell("fit", "gaps.csv", "--metric", "nan_euclidean", "--n-init", 1)
+
+
+def test_columns_of_features_must_be_there(shell, features):
+    assert "--features: leaves.csv has no column 'depth'" in shell.refusal("fit", "leaves.csv", "--features", "depth")
+    assert "--columns: leaves.csv has no column 'soil'" in shell.refusal("fit", "leaves.csv", "--columns", "soil")
+    assert "metric='near' is not known" in shell.refusal("fit", "leaves.csv", "-m", "near", "--features", "length")
+
+
+def test_an_external_table_goes_into_the_study(shell, features):
+    shell("fit", *GENDER, "--table", "known.csv", "--n-init", 1, "--quiet", "--out", "a")
+    assert "degree" in Discovery.load("a/study").table.columns
+    features[["site"]].assign(wet=1.0).rename(columns={"site": "place"}).to_csv("soil.csv")
+    shell("fit", "leaves.csv", "-c", "site", "--table", "soil.csv", "--n-init", 1, "-q", "--out", "b")
+    assert list(Discovery.load("b/study").table.columns) == ["length", "width", "height", "place", "wet"]
+    assert "'length' is a column of DATA too" in shell.refusal(
+        "fit", "leaves.csv", "-c", "site", "--table", "leaves.csv"
+    )
+
+
+# ---- reading
+
+
+def test_the_file_may_be_told_how_to_be_read(shell):
+    D = load_kinship().dissimilarities
+    lopsided = D + np.triu(np.ones(D.shape), 1)
+    write_table(lopsided, "lopsided.csv")
+    found = shell.json("fit", "lopsided.csv", "--symmetrize", "mean", "--n-init", 1, "-q")
+    mean = ConditionalMDS(metric="precomputed", n_init=1, random_state=0).fit((lopsided + lopsided.T) / 2)
+    assert found["stress"] == pytest.approx(mean.stress_, rel=1e-12)
+    assert "other way round" in shell.refusal("fit", "lopsided.csv", "--shape", "square")
+    assert "--metric and --features are for" in shell.refusal("fit", GENDER[0], "-m", "gower", "--shape", "square")
+    D.to_csv("tabs.txt", sep="\t")
+    shell("fit", "tabs.txt", "--delimiter", "tab", "--n-init", 1, "-q")
+    assert "'x'" in shell.refusal("fit", "tabs.txt", "--delimiter", "x")
+
+
+def test_labels_of_a_table(shell, features):
+    features.reset_index().rename(columns={"name": "leaf"}).assign(code=range(12)).to_csv("coded.csv", index=False)
+    words = ("fit", "coded.csv", "--index", "code", "--columns", "site", "--n-init", 1)
+    assert "'leaf' holds text" in shell.refusal(*words)
+    found = shell.json(*words, "--features", "length,width")
+    assert found["embedding"][3]["label"] == "3"
+    features.drop(columns="site").to_csv("plain.csv", index=False)
+    found = shell.json("fit", "plain.csv", "--index", "none", "--n-init", 1, "--out", "numbered")
+    assert [row["label"] for row in found["embedding"]] == list(range(12))
+
+
+# ---- warnings and endings
+
+
+def test_a_warning_is_one_plain_line(shell):
+    done = shell("fit", *GENDER, "--n-init", 1, "--max-iter", 2, "--quiet")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Warning: the best of 1 starts stopped after 2 iterations because --max-iter was reached")
+    assert ".py" not in line
+    assert "not converged" in done.stdout
+    found = shell.json("fit", *GENDER, "--n-init", 1, "--max-iter", 2)
+    assert [f"Warning: {warning}" for warning in found["warnings"]] == [line]
+    assert found["converged"] is False
+
+
+def test_a_stopped_fit_is_written_and_marked(shell, one_iteration):
+    done = shell("fit", *GENDER, "--out", "result", "--quiet", code=130)
+    assert done.stderr == "Stopped: the map is unfinished; what there is was written to result.\n"
+    assert "given gender, unfinished" in done.stdout
+    assert json.loads((shell.folder / "result" / "unmask.json").read_text())["finished"] is False
+    assert pd.read_csv("result/history.csv")["finished"].tolist() == [False]
+    found = shell.json("fit", *GENDER, code=130)
+    assert found["finished"] is False
+    assert len(found["embedding"]) == 14
+    assert shell("fit", *GENDER, "-q", code=130).stderr == "Stopped: the map is unfinished.\n"
+
+
+def test_an_interruption_elsewhere_is_no_result(shell, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unmask.io.read_data", interrupted)
+    assert shell.refusal("fit", GENDER[0], code=130) == "stopped before there was a result."
+
+
+def test_a_mistake_of_the_library_is_owned_up_to(shell, monkeypatch):
+    def broken(*_, **__):
+        raise TypeError("half a thing")
+
+    monkeypatch.setattr("unmask.io.read_data", broken)
+    line = shell.refusal("fit", GENDER[0], code=1)
+    assert line.startswith("this should not happen (TypeError: half a thing)")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (PermissionError(13, "Permission denied", "there.csv"), "there.csv: permission denied."),
+        (OSError(28, "No space left on device"), "no space left on device."),
+        (MemoryError(), "there is not enough memory"),
+        (ZeroDivisionError(), "ZeroDivisionError"),
+        (ValueError("n_components=3 is\nand more"), "--dim=3 is"),
+        (ValueError("has no column 'n_init'."), "has no column 'n_init'."),
+    ],
+)
+def test_errors_are_one_line(shell, monkeypatch, error, line):
+    def failing(*_, **__):
+        raise error
+
+    monkeypatch.setattr("unmask.io.read_data", failing)
+    assert shell.refusal("fit", GENDER[0]).startswith(line)
+
+
+def test_a_closed_pipe_is_no_error_to_speak_of(shell, monkeypatch):
+    def closed(*_, **__):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("unmask.io.read_data", closed)
+    done = shell("fit", GENDER[0], code=1)
+    assert done.stderr == ""
+
+
+def test_debug_shows_where(shell):
+    from typer.testing import CliRunner
+
+    from unmask.cli import app
+
+    done = CliRunner().invoke(app, ["fit", "nothere.csv", "--debug"])
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: nothere.csv: ")
+
+
+# ---- folders
+
+
+def test_folders_of_others_are_left_alone(shell):
+    (shell.folder / "taken").mkdir()
+    (shell.folder / "taken" / "notes.txt").write_text("mine")
+    words = ("fit", *GENDER, "--n-init", 1, "--out", "taken")
+    assert "that unmask did not write" in shell.refusal(*words)
+    shell(*words, "--force")
+    assert (shell.folder / "taken" / "notes.txt").read_text() == "mine"
+    # Ours from now on; but a file that somebody else puts there is not.
+    shell(*words)
+    (shell.folder / "taken" / "scree.csv").write_text("mine")
+    line = shell.refusal("scree", *GENDER, "--n-init", 1, "--max-dim", 2, "--out", "taken")
+    assert line.startswith("--out taken: 'scree.csv' in this folder is not from unmask")
+    assert (shell.folder / "taken" / "scree.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("mark", ["[]", "{", '{"schema": "unmask results", "files": [["a"], {}]}'])
+def test_a_mark_that_is_none_marks_nothing(shell, mark):
+    (shell.folder / "taken").mkdir()
+    (shell.folder / "taken" / "unmask.json").write_text(mark)
+    (shell.folder / "taken" / "embedding.csv").write_text("mine")
+    assert "--out taken: " in shell.refusal("fit", *GENDER, "--out", "taken")
+
+
+def test_a_folder_is_refused_before_the_work(shell, monkeypatch):
+    (shell.folder / "file").write_text("")
+    assert "nothing can be written to 'file'" in shell.refusal("fit", *GENDER, "--out", "file/below")
+
+
+def test_results_of_an_earlier_fit_do_not_stay(shell):
+    shell("fit", *GENDER, "--n-init", 1, "--out", "result", "--quiet")
+    done = shell("fit", GENDER[0], "--n-init", 1, "--out", "result", "--format", "json", "--quiet")
+    assert "Wrote result/embedding.json" in done.stdout
+    names = {path.name for path in (shell.folder / "result").iterdir()}
+    assert names == {"embedding.json", "stress_per_point.json", "history.json", "map.png", "study", "unmask.json"}
+    # What was removed is not ours any more, should somebody else have one of that name.
+    (shell.folder / "result" / "coef.csv").write_text("mine")
+    assert "'coef.csv' in this folder is not from unmask" in shell.refusal("fit", *GENDER, "--out", "result")
+    records = json.loads((shell.folder / "result" / "embedding.json").read_text())
+    assert records[0]["label"] == "Aunt"
+
+
+def test_parquet(shell):
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        line = shell.refusal("fit", *GENDER, "--format", "parquet", "--out", "result")
+        assert line.startswith("writing Parquet files needs the package 'pyarrow'")
+        assert not (shell.folder / "result").exists()
+        return
+    shell("fit", *GENDER, "--n-init", 1, "--format", "parquet", "--out", "result")
+    assert pd.read_parquet("result/embedding.parquet").shape == (14, 2)
+
+
+def test_a_map_of_no_dimensions(shell):
+    shell("fit", *GENDER, "--n-init", 1, "--quiet", "--out", "result")
+    done = shell("fit", *GENDER, "--dim", 0, "--quiet", "--out", "result")
+    assert "in 0 dimensions" in done.stdout
+    assert not (shell.folder / "result" / "map.png").exists()
+
+
+def test_of_many_objects_the_first_are_shown(shell):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    table.to_csv("many.csv", index=False)
+    done = shell("fit", "many.csv", "--n-init", 1, "--quiet")
+    assert "… and 10 more rows" in done.stdout
+
+
+def test_labels_cannot_steer_the_terminal(shell):
+    D = load_kinship().dissimilarities
+    names = ["[red]Aunt[/red]", "\x1b[31mBrother", *D.index[2:]]
+    write_table(D.set_axis(names, axis=0).set_axis(names, axis=1), "odd.csv")
+    assert list(read_dissimilarities("odd.csv").dissimilarities.index) == names
+    done = shell("fit", "odd.csv", "--n-init", 1, "--quiet")
+    assert "[red]Aunt[/red]" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "�[31mBrother" in done.stdout

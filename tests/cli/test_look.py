@@ -1,0 +1,73 @@
+"""Scree, comparison and permutation test."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask import ConditionalMDS
+from unmask.datasets import load_kinship
+from unmask.inspection import choose_n_components, permutation_test, scree
+
+BOTH = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender,degree")
+
+
+def library(n_components=2, **params):
+    return ConditionalMDS(n_components, metric="precomputed", random_state=0, **params)
+
+
+def test_scree_is_that_of_the_library(shell):
+    kin = load_kinship()
+    table = scree(library(n_init=2), kin.dissimilarities, kin.known[["gender", "degree"]], max_components=3)
+    found = shell.json("scree", *BOTH, "--n-init", 2, "--max-dim", 3, "--out", "result")
+    assert [row["stress"] for row in found["scree"]] == table["stress"].tolist()
+    assert found["elbow"] == table.attrs["elbow"]
+    np.testing.assert_array_equal(pd.read_csv("result/scree.csv")["stress"], table["stress"])
+    assert (shell.folder / "result" / "scree.png").read_bytes()[:4] == b"\x89PNG"
+    done = shell("scree", *BOTH, "--n-init", 2, "--max-dim", 3, "--quiet")
+    assert done.stdout.splitlines()[-1] == f"elbow: {table.attrs['elbow']}"
+
+
+def test_scree_by_prediction(shell):
+    kin = load_kinship()
+    table = choose_n_components(library(n_init=1), kin.dissimilarities, None, max_components=2)
+    found = shell.json("scree", "dissimilarities.csv", "--n-init", 1, "--max-dim", 2, "--choose")
+    assert found["chosen"] == table.attrs["chosen"]
+    assert [row["heldout"] for row in found["scree"]] == table["heldout"].tolist()
+
+
+def test_scree_along_a_surface(shell):
+    found = shell.json("scree", *BOTH, "--n-init", 1, "--max-dim", 2, "-k", 4)
+    assert len(found["scree"]) == 3
+
+
+def test_permutation_test_is_that_of_the_library(shell):
+    kin = load_kinship()
+    table = permutation_test(
+        library(1, n_init=1), kin.dissimilarities, kin.known[["gender", "degree"]], n_permutations=19, random_state=0
+    )
+    found = shell.json("test", *BOTH, "--dim", 1, "--n-init", 1, "--permutations", 19, "--out", "result")
+    assert [row["p_value"] for row in found["test"]] == table["p_value"].tolist()
+    assert [row["feature"] for row in found["test"]] == ["gender", "degree"]
+    assert pd.read_csv("result/test.csv")["permuted"].tolist() == table["permuted"].tolist()
+
+
+def test_there_must_be_something_to_test(shell):
+    assert shell.refusal("test", "dissimilarities.csv").startswith("there is no known feature to test")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_are_compared(shell):
+    found = shell.json(
+        "compare", *BOTH, "--methods", "mds,partial-dbrda", "--out", "result", "--types", "degree=numeric"
+    )
+    mds, rival = found["comparison"]
+    assert mds["method"] == "mds"
+    assert mds["stress"] == pytest.approx(0.071275940108, abs=1e-9)
+    assert rival["leak"] == pytest.approx(0, abs=1e-9)
+    assert "acc_all" not in mds
+    assert pd.read_csv("result/comparison.csv").shape[0] == 2
+    assert "methods=['magic']" in shell.refusal("compare", *BOTH, "--methods", "magic")
+
+
+def test_too_many_dimensions_are_refused_in_words_of_the_command_line(shell):
+    assert shell.refusal("scree", *BOTH, "--max-dim", 40).startswith("--max-dim=40 is too many for 14 objects")

@@ -1,0 +1,83 @@
+"""How results and progress are shown."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask.cli._fitting import ITERATIONS, Meter
+from unmask.cli._output import Output, as_text, as_text_table, one_line, plain, progress
+
+
+def test_cells():
+    assert [as_text(cell) for cell in (0.1234567, float("nan"), True, False, None, 3, "x")] == [
+        "0.123457",
+        "-",
+        "yes",
+        "no",
+        "-",
+        "3",
+        "x",
+    ]
+
+
+def test_columns_of_numbers_have_the_decimals_of_their_largest(capsys):
+    frame = pd.DataFrame(
+        {"a": [12.3456, -0.5, np.nan], "b": [0.0, 0.0, 0.0], "c": [1e-12, 0.0, np.inf], "d": ["x"] * 3}
+    )
+    Output().show(frame)
+    rows = [line.strip("│\n").split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [cell.strip() for cell in rows[0]] == ["0", "12.35", "0", "1e-12", "x"]
+    assert [cell.strip() for cell in rows[1]] == ["1", "-0.50", "0", "0", "x"]
+    assert [cell.strip() for cell in rows[2]] == ["2", "-", "0", "inf", "x"]
+    assert as_text_table(frame).row_count == 3
+
+
+def test_what_is_no_number_becomes_null():
+    assert plain({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
+        "a": None,
+        "b": 2.0,
+        "c": [{"x": None}, {"x": 1.0}],
+    }
+
+
+def test_parameters_are_called_by_the_names_of_options():
+    assert one_line("\n  n_components=3 is too many; lower it.\nmore") == "--dim=3 is too many; lower it."
+    assert one_line("file n_init.csv has no column 'max_iter'") == "file n_init.csv has no column 'max_iter'"
+    assert one_line("pass index=False to take") == "pass --index none to take"
+    assert one_line("") == ""
+
+
+def test_a_warning_is_given_once(capsys):
+    output = Output(quiet=True)
+    output.warn("slow")
+    output.warn("slow")
+    assert capsys.readouterr().err == "Warning: slow\n"
+    assert output.warnings == ["slow"]
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_progress_is_shown_to_whoever_watches(monkeypatch, capsys, quiet):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with progress(Output(quiet=quiet), "Working", 4) as advance:
+        advance(3)
+    assert ("Working" in capsys.readouterr().err) is not quiet
+
+
+def test_nobody_watches_a_file(capsys):
+    with progress(Output(), "Working", 4) as advance:
+        advance(3)
+    assert capsys.readouterr().err == ""
+
+
+def test_iterations_become_a_share_of_the_starts():
+    done = []
+    meter = Meter(done.append, starts=3)
+    for iteration in (1, ITERATIONS // 2, ITERATIONS * 9):
+        assert meter(iteration, 0.5) is False
+    # Of a first start nobody knows how long it will take.
+    assert done == pytest.approx([1 / ITERATIONS, 0.5, 0.95])
+    meter(1, 0.5)
+    assert 1 < done[-1] < 2
+    for _ in range(5):
+        meter(1, 0.5)
+    assert done[-1] == 3

@@ -1,0 +1,87 @@
+"""What the README and the page about the command line tell people to type runs, and prints what they say it prints."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from unmask.cli import app
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(?:console|bash|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What changes the machine rather than shows something.
+ELSEWHERE = ("make", "pip", "git", "python -m pip")
+NEEDS_A_SHELL = re.compile(r"[|;<>&$*]")
+
+
+def commands(page):
+    """Return the commands of a page, each with what is said to be printed; None where nothing is said."""
+    found = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE) if "$ " in block else block.splitlines():
+            line, _, printed = part.replace("\\\n", " ").partition("\n")
+            command = line.partition(" # ")[0].strip()
+            if command and not command.startswith(ELSEWHERE):
+                found.append((command, printed or None))
+    return found
+
+
+def in_a_shell(command, folder):
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def in_this_process(command):
+    done = CliRunner().invoke(app, shlex.split(command)[1:])
+    return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
+
+
+def test_the_readme(tmp_path):
+    for command, printed in commands(ROOT / "README.md"):
+        done = in_a_shell(command, tmp_path)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        assert printed in (None, done.stdout)
+
+
+def test_the_page_about_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command, printed in commands(ROOT / "docs" / "cli.md"):
+        if command.startswith("unmask ") and not NEEDS_A_SHELL.search(command):
+            done = in_this_process(command)
+        else:
+            done = in_a_shell(command, tmp_path)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        assert printed in (None, done.stdout), (command, done.stdout)
+
+
+def test_the_page_has_an_example_of_every_command():
+    text = " ".join(command for command, _ in commands(ROOT / "docs" / "cli.md"))
+    names = [command.name for command in app.registered_commands]
+    assert len(names) == 11
+    assert [name for name in names if f"unmask {name}" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("```console\n$ a b\nout\n$ c \\\n  d\n```\n", [("a b", "out\n"), ("c    d", None)]),
+        ("```sh\nmake demo    # a remark\nunmask demo  # another\n```\n", [("unmask demo", None)]),
+        ("```python\nprint()\n```\n", []),
+    ],
+)
+def test_commands_of_a_page_are_found(tmp_path, page, found):
+    (tmp_path / "page.md").write_text(page)
+    assert commands(tmp_path / "page.md") == found

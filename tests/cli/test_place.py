@@ -1,0 +1,116 @@
+"""New objects on a finished map."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask import ConditionalMDS
+from unmask.datasets import load_kinship
+from unmask.discovery import Discovery
+
+KNOWN = ("--known", "known.csv", "--columns", "gender")
+
+
+@pytest.fixture
+def fitted(shell):
+    """Fit twelve terms given gender, and write the other two as new ones."""
+    kin = load_kinship()
+    old, new = kin.dissimilarities.index[:12], kin.dissimilarities.index[12:]
+    kin.dissimilarities.loc[old, old].to_csv("old.csv")
+    kin.dissimilarities.loc[new, old[::-1]].to_csv("new.csv")  # columns go by label
+    kin.known.loc[new, ["degree", "gender"]].to_csv("new-known.csv")
+    shell("fit", "old.csv", *KNOWN, "--n-init", 4, "--out", "result", "--quiet")
+    return shell
+
+
+def transformed():
+    kin = load_kinship()
+    old, new = kin.dissimilarities.index[:12], kin.dissimilarities.index[12:]
+    mds = ConditionalMDS(metric="precomputed", n_init=4, random_state=0)
+    mds.fit(kin.dissimilarities.loc[old, old], known=kin.known.loc[old, ["gender"]])
+    return mds.transform(kin.dissimilarities.loc[new, old], known=kin.known.loc[new, ["gender"]])
+
+
+def test_new_objects_are_where_the_library_puts_them(fitted):
+    found = fitted.json("place", "result", "new.csv", "--known", "new-known.csv", "--out", "placed")
+    assert [row["label"] for row in found["placed"]] == ["Son", "Uncle"]
+    np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in found["placed"]], transformed())
+    table = pd.read_csv("placed/placed.csv", index_col=0)
+    np.testing.assert_array_equal(table.to_numpy(), transformed())
+    assert (fitted.folder / "placed" / "map.png").exists()
+    done = fitted("place", "result/study", "new.csv", "--known", "new-known.csv", "--step", 1, "--quiet")
+    assert done.stdout.startswith("placed on the map, given gender\n")
+
+
+def test_what_is_known_of_them_is_needed(fitted):
+    assert "the map was fitted given gender" in fitted.refusal("place", "result", "new.csv")
+    fitted("fit", "old.csv", "--n-init", 1, "--out", "bare", "--quiet")
+    assert "nothing known" in fitted.refusal("place", "bare", "new.csv", "--known", "new-known.csv")
+    fitted("place", "bare", "new.csv")
+
+
+def test_steps_before_the_last(fitted):
+    study = Discovery.load("result/study")
+    study.forget("gender")
+    study.fit(1, n_init=1)
+    study.adopt("side", from_axis=0)
+    study.save("longer.zip")
+    last = fitted.json("place", "longer.zip", "new.csv")
+    assert last["known"] == []
+    assert last["step"] == 2
+    assert set(last["placed"][0]) == {"label", "axis1"}
+    first = fitted.json("place", "longer.zip", "new.csv", "--known", "new-known.csv", "--step", 1)
+    np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in first["placed"]], transformed())
+    assert "--step 3: the study has 2 steps" in fitted.refusal("place", "longer.zip", "new.csv", "--step", 3)
+
+
+def test_a_map_that_cannot_be_made_again_is_no_place(fitted):
+    file = fitted.folder / "result" / "study" / "step1-map.csv"
+    head, first, *rest = file.read_text().splitlines()
+    label, x, *others = first.split(",")
+    file.write_text("\n".join([head, ",".join([label, str(float(x) + 1), *others]), *rest, ""]))
+    line = fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
+    assert line.startswith("fitting step 1 again led to another map")
+
+
+def test_an_unfinished_map_is_no_place(fitted):
+    file = fitted.folder / "result" / "study" / "study.json"
+    file.write_text(file.read_text().replace('"finished": true', '"finished": false'))
+    assert "its map is unfinished" in fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
+
+
+def test_features_of_new_objects(shell, features):
+    features.iloc[:10].to_csv("old.csv")
+    features.iloc[10:].to_csv("new.csv")
+    shell("fit", "old.csv", "--columns", "site", "--n-init", 2, "--out", "result", "--quiet")
+    found = shell.json("place", "result", "new.csv")
+    numbers = features[["length", "width", "height"]]
+    mds = ConditionalMDS(metric="euclidean", n_init=2, random_state=0)
+    mds.fit(numbers.iloc[:10], known=features[["site"]].iloc[:10])
+    np.testing.assert_allclose(
+        [[row["axis1"], row["axis2"]] for row in found["placed"]],
+        mds.transform(numbers.iloc[10:], known=features[["site"]].iloc[10:]),
+        rtol=1e-5,
+        atol=1e-5,
+    )
+    features.iloc[10:].drop(columns="width").to_csv("new.csv")
+    assert "have no feature 'width'" in shell.refusal("place", "result", "new.csv")
+    features.iloc[10:].drop(columns="site").to_csv("new.csv")
+    assert "the map was fitted given site" in shell.refusal("place", "result", "new.csv")
+
+
+def test_a_mark_that_does_not_belong_to_the_study(shell, features):
+    shell("fit", "leaves.csv", "--features", "length,width", "--n-init", 1, "--out", "result", "--quiet")
+    file = shell.folder / "result" / "unmask.json"
+    mark = json.loads(file.read_text())
+    mark["data"]["features"] = ["depth"]
+    file.write_text(json.dumps(mark))
+    assert "do not belong together" in shell.refusal("place", "result", "leaves.csv")
+
+
+def test_a_study_that_is_none(shell):
+    assert "nothere: is not there" in shell.refusal("place", "nothere", "known.csv")
+    (shell.folder / "empty").mkdir()
+    assert "study.json" in shell.refusal("place", "empty", "known.csv")
