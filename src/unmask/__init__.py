@@ -4,25 +4,27 @@ Maps of objects from their pairwise dissimilarities, given features that are alr
 what is not yet known.
 """
 
-from importlib.metadata import version as _version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .checking import (
-    FewPairsWarning,
-    MissingDissimilarityWarning,
-    RedundantKnownWarning,
-    SmallNeighbourhoodWarning,
-)
-from .estimators import (
-    ConditionalClassicalMDS,
-    ConditionalIsomap,
-    ConditionalMDS,
-    ConditionalTSNE,
-    GeneralMDS,
-    SpectralMap,
-)
-from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
+if TYPE_CHECKING:
+    from .checking import (
+        FewPairsWarning,
+        MissingDissimilarityWarning,
+        RedundantKnownWarning,
+        SmallNeighbourhoodWarning,
+    )
+    from .estimators import (
+        ConditionalClassicalMDS,
+        ConditionalIsomap,
+        ConditionalMDS,
+        ConditionalTSNE,
+        GeneralMDS,
+        SpectralMap,
+    )
+    from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
 
-__version__ = _version("unmask")
+    __version__: str
 
 __all__ = [
     "ConditionalClassicalMDS",
@@ -45,3 +47,40 @@ __all__ = [
     "Spline",
     "__version__",
 ]
+
+# Where each name lives. It is imported when it is asked for: scikit-learn alone takes seconds, and `unmask --help` or a
+# part of the package needs none of it.
+_HOMES = {
+    ".checking": (
+        "FewPairsWarning",
+        "MissingDissimilarityWarning",
+        "RedundantKnownWarning",
+        "SmallNeighbourhoodWarning",
+    ),
+    ".estimators": (
+        "ConditionalClassicalMDS",
+        "ConditionalIsomap",
+        "ConditionalMDS",
+        "ConditionalTSNE",
+        "GeneralMDS",
+        "SpectralMap",
+    ),
+    ".problem": ("Cyclic", "Distance", "Loss", "Neighbours", "Nominal", "Numeric", "Ordinal", "Spline"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its room."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("unmask")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Name what can be asked for, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -51,6 +51,12 @@ def test_ways_to_adopt(shell):
     assert "Map 7, given distance, axis 1, generations, camps, order" in done.stdout
 
 
+def test_a_second_save_keeps_nothing_of_the_first(shell):
+    told(shell, "column gender", "", "", "save kept", "undo", "save", "map", "quit")
+    assert not (shell.folder / "kept" / "coef.csv").exists()
+    assert "coef.csv" not in json.loads((shell.folder / "kept" / "unmask.json").read_text())["files"]
+
+
 def test_undo_goes_back_to_the_map_before(shell):
     done = told(shell, "column gender", "", "", "undo", "undo", "map", "suggest", "undo", "quit")
     assert "undone: fit 2 in 2 dimensions, given gender" in done.stdout

@@ -66,6 +66,7 @@ class Folder:
         """Remove a file of earlier results, if it is ours."""
         if name in read_mark(self.path).get("files", []):
             (self.path / name).unlink(missing_ok=True)
+            self.written = [file for file in self.written if file.name != name]
             self.mark(gone=name)
 
     def picture(self, name: str, figure: Figure) -> None:
