@@ -126,6 +126,7 @@ def test_a_report_goes_into_the_folder_of_the_fit(shell, pages):
         "title": None,
         "scree": True,
         "bootstrap": 50,
+        "max_objects": 500,
         "compare": True,
         "seed": 0,
         "saved_as": Path("result/study"),

@@ -36,6 +36,15 @@ Bootstrap = Annotated[
 Compare = Annotated[
     bool, typer.Option("--compare/--no-compare", help="Compare with other methods.", rich_help_panel=PARTS)
 ]
+MaxObjects = Annotated[
+    int,
+    typer.Option(
+        "--max-objects",
+        min=3,
+        help="Parts that need many fits are left out beyond so many objects.",
+        rich_help_panel=PARTS,
+    ),
+]
 Title = Annotated[str | None, typer.Option("--title", help="Heading of the page.", rich_help_panel=PARTS)]
 
 
@@ -48,6 +57,7 @@ def report(
     scree: Scree = True,
     bootstrap: Bootstrap = 50,
     compare: Compare = True,
+    max_objects: MaxObjects = 500,
     seed: Seed = 0,
 ) -> Outcome:
     """Make one self-contained HTML page of a study: the maps, how well they fit, what is known, and the script."""
@@ -64,6 +74,7 @@ def report(
             scree=scree,
             bootstrap=bootstrap,
             compare=compare,
+            max_objects=max_objects,
             seed=seed,
             saved_as=saved.place,
             progress=lambda _, number, total: advance(number / total),
