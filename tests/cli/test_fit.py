@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, Ordinal
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 from unmask.io import read_dissimilarities, write_table
@@ -188,7 +188,13 @@ def test_types_that_are_none_are_refused(shell, text, why):
 
 
 def test_ordinal_levels_that_are_numbers(shell):
-    shell("fit", *GENDER[:4], "degree", "--types", "degree=ordinal:1<2<3", "--n-init", 2, "--quiet")
+    words = ("fit", *GENDER[:4], "degree", "--n-init", 2, "--quiet")
+    found = shell.json(*words, "--types", "degree=ordinal:1<2<3")
+    kin = load_kinship()
+    mds = ConditionalMDS(metric="precomputed", known_types={"degree": Ordinal([1, 2, 3])}, n_init=2, random_state=0)
+    mds.fit(kin.dissimilarities, known=kin.known[["degree"]])
+    assert found["stress"] == pytest.approx(mds.stress_, rel=1e-9)
+    assert shell.json(*words)["stress"] != pytest.approx(mds.stress_, rel=1e-3)  # as numbers it is another fit
 
 
 def test_known_columns_need_a_file(shell):

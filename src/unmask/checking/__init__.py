@@ -9,7 +9,17 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_network, new_rows
-from ._labels import align_columns, align_rows, is_pandas, name_object, quote, with_labels
+from ._labels import (
+    align_columns,
+    align_rows,
+    find_labels,
+    is_pandas,
+    is_unlabelled,
+    name_object,
+    quote,
+    require_unique,
+    with_labels,
+)
 from ._parameters import (
     require_choice,
     require_coef,
@@ -29,9 +39,11 @@ __all__ = [
     "align_columns",
     "align_rows",
     "check_dissimilarities",
+    "find_labels",
     "is_long",
     "is_network",
     "is_pandas",
+    "is_unlabelled",
     "name_object",
     "new_rows",
     "numbers",
@@ -43,6 +55,7 @@ __all__ = [
     "require_jobs",
     "require_number",
     "require_package",
+    "require_unique",
     "rounding_level",
     "warn_user",
     "with_labels",

@@ -215,9 +215,9 @@ _PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
 
 def plain(data: Any) -> Any:
     """Return data as JSON knows them: tables as lists of records, missing numbers as null."""
-    from ..io._write import _plain
+    from ..io import plain_data
 
-    return _plain(data)
+    return plain_data(data)
 
 
 # ---- progress

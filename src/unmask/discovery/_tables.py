@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import require_package
-from ..io._escape import unescape
+from ..io import unescape
 from ._values import decode, encode
 
 if TYPE_CHECKING:

@@ -13,13 +13,14 @@ from ..checking import (
     align_columns,
     align_rows,
     is_pandas,
+    is_unlabelled,
     name_object,
     numbers,
     require_choice,
     require_number,
+    require_unique,
     rounding_level,
 )
-from ..checking._labels import is_unlabelled, require_unique
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_choice
-from ..checking._labels import is_unlabelled
+from ..checking import Dissimilarities, is_unlabelled, require_choice
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:

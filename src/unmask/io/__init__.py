@@ -3,10 +3,11 @@
 from ._atomic import atomic_path
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
+from ._escape import escape, unescape
 from ._problems import FileProblem
 from ._source import MAX_EXPANDED
 from ._tables import TableFile, read_known, read_table
-from ._write import write_json, write_table
+from ._write import plain_data, write_json, write_table
 
 __all__ = [
     "MAX_EXPANDED",
@@ -14,10 +15,13 @@ __all__ = [
     "FileProblem",
     "TableFile",
     "atomic_path",
+    "escape",
+    "plain_data",
     "read_data",
     "read_dissimilarities",
     "read_known",
     "read_table",
+    "unescape",
     "write_json",
     "write_table",
 ]

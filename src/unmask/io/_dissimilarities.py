@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_long, require_choice, require_integer
-from ..checking._labels import find_labels, is_unlabelled
+from ..checking import find_labels, is_long, is_unlabelled, require_choice, require_integer
 from ._arrays import read_array
 from ._dialect import Grid, Wishes, grid_of, text_grid
 from ._found import Found, agreed_labels, frame_of, sound

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_integer
-from ..checking._labels import find_labels, is_unlabelled
+from ..checking import find_labels, is_unlabelled, quote, require_integer
 from ._arrays import read_array
 from ._columns import MoreText, Names, find_names, is_label_name, read_columns, typed_numbers, typed_text, written_whole
 from ._dialect import Grid, Wishes, grid_of, text_grid

@@ -17,8 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_pandas, quote, require_choice, require_package
-from ..checking._labels import is_unlabelled
+from ..checking import is_pandas, is_unlabelled, quote, require_choice, require_package
 from ._atomic import atomic_path
 from ._escape import escape
 from ._problems import problem
@@ -119,7 +118,7 @@ def write_json(data: Any, path: str | PathLike[str]) -> Path:
     }
     <BLANKLINE>
     """
-    plain = _plain(data)  # before the file is touched
+    plain = plain_data(data)  # before the file is touched
     with atomic_path(path) as draft, _text_file(draft) as file:
         json.dump(plain, file, indent=2, ensure_ascii=False, allow_nan=False)
         file.write("\n")
@@ -299,7 +298,7 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"frame has two columns of the name {quote(repeated)}, which JSON cannot hold; rename one.")
-    columns = [[_plain(cell) for cell in table.iloc[:, at].astype(object)] for at in range(table.shape[1])]
+    columns = [[plain_data(cell) for cell in table.iloc[:, at].astype(object)] for at in range(table.shape[1])]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
@@ -309,7 +308,7 @@ def _index_name(name: Any, at: int, levels: int) -> str:
     return "label" if levels == 1 else f"label {at + 1}"
 
 
-def _plain(data: Any) -> Any:
+def plain_data(data: Any) -> Any:
     """Return data as JSON knows them."""
     for known, convert in _PLAIN:
         if isinstance(data, known) and type(data).__name__ != "NaTType":  # pandas' missing date claims to be a date
@@ -331,7 +330,7 @@ def _plain_number(value: Any) -> float | str | None:
 
 
 def _plain_list(values: Any) -> list[Any]:
-    return [_plain(value) for value in values]
+    return [plain_data(value) for value in values]
 
 
 # In this order: True is an integer, and numpy's float64 a float.
@@ -342,8 +341,8 @@ _PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Integral, int),
     (Real, _plain_number),
     (PathLike, fspath),
-    (Mapping, lambda data: {str(key): _plain(value) for key, value in data.items()}),
-    (np.ndarray, lambda data: _plain(data.tolist())),
+    (Mapping, lambda data: {str(key): plain_data(value) for key, value in data.items()}),
+    (np.ndarray, lambda data: plain_data(data.tolist())),
     (list | tuple, _plain_list),
     (set | frozenset, lambda data: _plain_list(sorted(data))),
     (date | time, lambda data: data.isoformat()),

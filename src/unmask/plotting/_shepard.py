@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas
-from ..checking._labels import is_unlabelled
+from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas, is_unlabelled
 from ..kernels import Workers, resolve_threads
 from ._axes import add_title, figure_of, frame_chart, new_axes
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
