@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checking import (
+        AdjustmentWarning,
         FewPairsWarning,
+        IgnoredTargetWarning,
+        LeakWarning,
         MissingDissimilarityWarning,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
+        SquareFeaturesWarning,
     )
     from .estimators import (
         ConditionalClassicalMDS,
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AdjustmentWarning",
     "ConditionalClassicalMDS",
     "ConditionalIsomap",
     "ConditionalMDS",
@@ -35,6 +40,8 @@ __all__ = [
     "Distance",
     "FewPairsWarning",
     "GeneralMDS",
+    "IgnoredTargetWarning",
+    "LeakWarning",
     "Loss",
     "MissingDissimilarityWarning",
     "Neighbours",
@@ -45,6 +52,7 @@ __all__ = [
     "SmallNeighbourhoodWarning",
     "SpectralMap",
     "Spline",
+    "SquareFeaturesWarning",
     "__version__",
 ]
 
@@ -52,10 +60,14 @@ __all__ = [
 # part of the package needs none of it.
 _HOMES = {
     ".checking": (
+        "AdjustmentWarning",
         "FewPairsWarning",
+        "IgnoredTargetWarning",
+        "LeakWarning",
         "MissingDissimilarityWarning",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
+        "SquareFeaturesWarning",
     ),
     ".estimators": (
         "ConditionalClassicalMDS",

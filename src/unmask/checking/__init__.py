@@ -2,10 +2,14 @@
 
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
 from ._exceptions import (
+    AdjustmentWarning,
     FewPairsWarning,
+    IgnoredTargetWarning,
+    LeakWarning,
     MissingDissimilarityWarning,
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
+    SquareFeaturesWarning,
     warn_user,
 )
 from ._forms import is_long, is_network, new_rows
@@ -21,6 +25,7 @@ from ._labels import (
     with_labels,
 )
 from ._parameters import (
+    refuse_target,
     require_choice,
     require_coef,
     require_flag,
@@ -31,11 +36,15 @@ from ._parameters import (
 )
 
 __all__ = [
+    "AdjustmentWarning",
     "Dissimilarities",
     "FewPairsWarning",
+    "IgnoredTargetWarning",
+    "LeakWarning",
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
+    "SquareFeaturesWarning",
     "align_columns",
     "align_rows",
     "check_dissimilarities",
@@ -48,6 +57,7 @@ __all__ = [
     "new_rows",
     "numbers",
     "quote",
+    "refuse_target",
     "require_choice",
     "require_coef",
     "require_flag",

@@ -22,6 +22,22 @@ class SmallNeighbourhoodWarning(UserWarning):
     """The neighbourhood of curvilinear weights could not shrink as far as it should."""
 
 
+class LeakWarning(UserWarning):
+    """The map repeats what is known, more than chance would make it."""
+
+
+class AdjustmentWarning(UserWarning):
+    """The map was adjusted for what is known, and this is worth a word."""
+
+
+class IgnoredTargetWarning(UserWarning):
+    """A target ``y`` was passed to an estimator that has no use for one."""
+
+
+class SquareFeaturesWarning(UserWarning):
+    """A table that looks like dissimilarities was taken for features."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code, however many calls of this library or scikit-learn lie between."""
     level = 1

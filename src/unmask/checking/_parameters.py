@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._exceptions import IgnoredTargetWarning, warn_user
+
 
 def require_integer(name: str, value: Any, least: int) -> int:
     """Return an integer of at least ``least``."""
@@ -55,6 +57,22 @@ def require_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}={value!r} must be True or False.")
     return bool(value)
+
+
+def refuse_target(y: Any) -> None:
+    """Raise on a target, of which no map has any use; warn of a one-dimensional one, which pipelines pass on."""
+    if y is None:
+        return
+    if np.asarray(y).ndim == 1:
+        warn_user(
+            "y is ignored: a map has no target. If it holds what is known about the objects, pass it as known=….",
+            IgnoredTargetWarning,
+        )
+        return
+    raise ValueError(
+        f"fit received a second argument of type {type(y).__name__}, which stands for a target y, and a map has none; "
+        "pass what is known about the objects by name: fit(X, known=…)."
+    )
 
 
 def require_package(module: str, what: str, extra: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,17 @@ from ..checking import (
 )
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, canonical_correlations, known_table
-from ..solvers import canonical_by_component, canonical_map, side_by_side
+from ..problem import KnownFeatures, known_table, linear_leak
+from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
+from ._adjustment import (
+    Decision,
+    FreeMap,
+    adjust_map,
+    check_adjust,
+    warn_of_adjusting,
+    warn_of_automatic,
+    warn_of_leak,
+)
 from ._tables import (
     Moved,
     block_roots,
@@ -38,6 +48,7 @@ from ._tables import (
     imputed_table,
     level_table,
     moved_values,
+    shared_table,
     summary_table,
 )
 
@@ -55,6 +66,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     metric: Any
     metric_params: dict[str, Any] | None
     coef: Any
+    adjust: Any
+    n_free: Any
     symmetrize: str | None
     n_jobs: int | None
 
@@ -86,7 +99,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
-        return require_integer("n_components", self.n_components, 0)
+        p = require_integer("n_components", self.n_components, 0)
+        check_adjust(self.adjust, self.n_free, p, orthogonal=bool(getattr(self, "orthogonal", False)))
+        return p
 
     # ---- reading input
 
@@ -119,40 +134,89 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         engine: Engine,
         known: KnownFeatures,
         checked: Dissimilarities,
+        decision: Decision,
         component: IntArray | None = None,
         moved: Moved = (),
     ) -> None:
-        """Set the fitted attributes for a map U and BB' in the engine's units, and all coordinates Z."""
+        """Set the fitted attributes for a free map U and BB' in the engine's units, and all coordinates Z."""
         import pandas as pd
 
-        U = canonical_map(U) if component is None else canonical_by_component(U, component)
         self._labels = checked.labels
         self._scale = engine.scale
         self._fitted = Z / engine.scale
-        self._report_known(U, gram, known, moved)
-        placed = U if component is None else side_by_side(U, component)
-        self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
+        U = canonical_map(U) if component is None else canonical_by_component(U, component)
+        self._report_map(U, gram, known, checked, decision, component, moved)
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
 
-    def _report_known(self, U: Array, gram: Array, known: KnownFeatures, moved: Moved) -> None:
+    def _report_map(
+        self,
+        U: Array,
+        gram: Array,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        decision: Decision,
+        component: IntArray | None = None,
+        moved: Moved = (),
+        turn_of: Callable[[Array], Array] = principal_turn,
+    ) -> None:
+        """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
+        dtype, p = checked.values.dtype, self.n_components
+        self._free = FreeMap(U, moved_values(known, moved) - known.shift)
+        self._turn_of = turn_of
+        self._free_map = U if component is None else side_by_side(U, component)
+        self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
+        shown = self._free_map if self._adjustment is None else self._adjustment(*self._free)
+        self.embedding_ = (shown / self._scale).astype(dtype)
+        self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
+        self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
+        self.free_leak_ = decision.leak.leak
+        # Where groups are set side by side, the map without these offsets counts.
+        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V)
+        self.leak_, self.leak_reference_ = leak.leak, leak.reference
+        self._report_known(gram, known, moved)
+
+    @property
+    def adjusted_embedding_(self) -> Array:
+        """The map adjusted for what is known, whether it is the one that is shown or not."""
+        check_is_fitted(self)
+        if hasattr(self, "component_"):
+            raise AttributeError("adjusted_embedding_: groups that were mapped apart have no common map to adjust.")
+        adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
+        return np.asarray((adjustment(*self._free) / self._scale).astype(self.embedding_.dtype))
+
+    def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved) -> None:
         """Set the attributes that tell about the known features."""
         import pandas as pd
 
         index = self._labels
-        within = moved_values(known, moved) - known.shift
         self._known = known
         self._coef_standard = block_roots(gram, known)
-        self._known_map = (within + known.shift) @ self._coef_standard
-        self.leak_ = _average(canonical_correlations(U, within))
+        self._known_map = (self._free.V + known.shift) @ self._coef_standard
+        shared: Array = np.zeros((known.n_kept, self.embedding_.shape[1]))
+        total = gram
+        if self._adjustment is not None:
+            shared = self._adjustment.shared
+            # Along the map and at right angles to it; with spare dimensions only the sum of the two is determined.
+            total = gram + self._adjustment.A @ self._adjustment.A.T
         self.coef_ = coef_table(known, gram, self._scale)
-        self.importance_ = importance_table(known, gram, self._scale)
+        self.shared_coef_ = shared_table(known, shared, self._scale)
+        self.importance_ = importance_table(known, total, self._scale)
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
         self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
         self.known_corrected_ = corrected_table(known, moved, index)
+
+    def _speak_of_leak(self, decision: Decision) -> None:
+        """Warn of what the map repeats, or of what became of it: last, when everything has been set."""
+        if not decision.adjusted and decision.leak.directions:
+            warn_of_leak(decision.leak)
+        if decision.adjusted:
+            if self.adjust == "auto":
+                warn_of_automatic(decision.leak)
+            warn_of_adjusting(self._known)
 
     def predict_dissimilarities(self) -> Any:
         """Return the fitted distances between all objects, those of missing pairs among them.
@@ -202,10 +266,13 @@ class PlacingMap(ConditionalMap):
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = X.index if is_pandas(X) else None
         delta = self._read_new_dissimilarities(X)
-        known_map = self._known_of_new(known, len(delta), labels)
+        V = self._known_of_new(known, len(delta), labels)
+        known_map = V @ self._coef_standard
         # cdist cannot take tables without columns.
         c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
         U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
+        if self._adjustment is not None:
+            U = self._adjustment(U, V)
         placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
         return placed
 
@@ -241,7 +308,7 @@ class PlacingMap(ConditionalMap):
             )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
-        """Return the fitted scale's coordinates of what is known about new objects."""
+        """Return what is known about new objects, coded and in the units of the fit."""
         coded: KnownFeatures = self._known
         if not coded.features:
             if known is not None:
@@ -259,9 +326,4 @@ class PlacingMap(ConditionalMap):
             table = [table[names.index(name)] for name in wanted]
         elif named or len(table) != len(wanted):
             raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
-        return np.asarray(coded.standardise(coded.encode(table)) @ self._coef_standard)
-
-
-def _average(values: Array) -> float:
-    """Return the mean; 0 where there is nothing to average (nothing known, so nothing can leak)."""
-    return float(values.mean()) if len(values) else 0.0
+        return coded.standardise(coded.encode(table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +15,7 @@ from ..checking import (
     Dissimilarities,
     SmallNeighbourhoodWarning,
     quote,
+    refuse_target,
     require_choice,
     require_flag,
     require_integer,
@@ -45,7 +46,6 @@ from ..solvers import (
     Curvilinear,
     Objective,
     Settings,
-    Solution,
     Stage,
     Start,
     attempt_all,
@@ -59,6 +59,7 @@ from ..solvers import (
     place,
     within_errors,
 )
+from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import PlacingMap
 from ._given_start import check_start
 
@@ -121,7 +122,15 @@ class ConditionalMDS(PlacingMap):
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
     orthogonal : bool, default=False
-        Keep the map uncorrelated with the known features.
+        Keep the map uncorrelated with the known features, at some cost of fit; `adjust` costs none.
+    adjust : {False, True, "auto"}, default=False
+        Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
+        act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
+        free map. ``"auto"`` adjusts if the leak is above chance, and says so. False is the published model.
+    n_free : "auto" or int, default="auto"
+        Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
+        left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
+        that does, at most three.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
@@ -155,9 +164,24 @@ class ConditionalMDS(PlacingMap):
     importance_ : DataFrame
         One row per known feature: ``raw``, the change of distance per unit (the row norm of ``B``; numeric features
         only), and ``standardized``, the standard deviation of what the feature contributes to the fitted coordinates.
+        Of an adjusted map both count what acts along the map too, the root of ``A^2 + B^2``.
+    adjusted_ : bool
+        Whether ``embedding_`` is adjusted for what is known.
+    free_embedding_ : ndarray of shape (n_objects, n_free_)
+        The map of the same fit as it was fitted, before any adjusting.
+    adjusted_embedding_ : ndarray of shape (n_objects, n_components)
+        The map of the same fit adjusted for what is known, also where it is not the one shown.
+    n_free_ : int
+        Dimensions of the free map.
+    shared_coef_ : DataFrame of shape (n_known, n_components)
+        ``A`` per unit of the known features: how they act along the axes of the map. 0 unless it is adjusted.
     leak_ : float
-        Average canonical correlation of the map with the known features; 0 without any. Near 1 means that the map
-        repeats what was known: lower `n_components`, or use `leak_penalty` or `orthogonal`.
+        Average canonical correlation of the map with the known features; 0 without any, and 0 by construction on an
+        adjusted map (see ``knn_leak_``). A leak above chance is said in a :class:`LeakWarning`.
+    leak_reference_ : float
+        What chance makes of the leak: random maps of this size stay below it in 19 of 20 cases.
+    free_leak_ : float
+        The leak of the map as it was first fitted, before any adjusting.
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
@@ -225,6 +249,8 @@ class ConditionalMDS(PlacingMap):
         on_disconnected: str = "error",
         leak_penalty: float = 0.0,
         orthogonal: bool = False,
+        adjust: Any = False,
+        n_free: Any = "auto",
         init: Any = "auto",
         n_init: Any = "auto",
         solver: str = "auto",
@@ -247,6 +273,8 @@ class ConditionalMDS(PlacingMap):
         self.on_disconnected = on_disconnected
         self.leak_penalty = leak_penalty
         self.orthogonal = orthogonal
+        self.adjust = adjust
+        self.n_free = n_free
         self.init = init
         self.n_init = n_init
         self.solver = solver
@@ -274,8 +302,8 @@ class ConditionalMDS(PlacingMap):
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
             taken. Labels are used to align `known` and `weights`. A square array is neither changed nor, when float32
             or float64 and contiguous, copied.
-        y : ignored
-            Present by convention.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
@@ -285,18 +313,33 @@ class ConditionalMDS(PlacingMap):
         -------
         self : ConditionalMDS
         """
+        refuse_target(y)
         p = self._check_parameters()
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             problem, component = self._make_problem(checked, known, weights, p, workers)
             engine = make_engine(problem.pairs, workers, self.level, self.ties)
-            objective = make_objective(problem, engine)
-            attempts = self._attempt(objective, problem.known, checked, workers)
-            stage = self._refine(problem, Stage(objective, best_of(attempts)), workers)
-            self._report_fit(stage, problem.known, checked, component)
+            search, decision = fit_free_map(
+                self.adjust,
+                self.n_free,
+                p,
+                checked.n - 1 - problem.known.n_dimensions,
+                lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
+                lambda search: search.free(problem.known),
+                extend=not isinstance(self.init, tuple),
+                groups=1 if component is None else int(component.max()) + 1,
+            )
+            self._report_fit(search.stage, problem.known, checked, component, decision)
         self._floor = _sammon_floor(problem.pairs)
-        self._report_search(stage.solution, attempts)
+        self._report_search(search)
+        self._speak_of_leak(decision)
         return self
+
+    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:
+        """Follow every start, and the best of them through its further stages."""
+        objective = make_objective(problem, engine)
+        attempts = self._attempt(objective, problem.known, checked, workers)
+        return _Search(self._refine(problem, Stage(objective, best_of(attempts)), workers), attempts)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
@@ -318,6 +361,12 @@ class ConditionalMDS(PlacingMap):
         )
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
+        if component is not None and self.adjust is True:
+            raise ValueError(
+                f"adjust=True with {component.max() + 1} groups of objects that are mapped apart: each is turned by "
+                "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
+                "keep each group's map uncorrelated with what is known."
+            )
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal)), component
 
@@ -358,7 +407,12 @@ class ConditionalMDS(PlacingMap):
         return stage
 
     def _report_fit(
-        self, stage: Stage, known: KnownFeatures, checked: Dissimilarities, component: IntArray | None
+        self,
+        stage: Stage,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        component: IntArray | None,
+        decision: Decision,
     ) -> None:
         import pandas as pd
 
@@ -380,6 +434,7 @@ class ConditionalMDS(PlacingMap):
             engine,
             known,
             checked,
+            decision,
             component,
             structure.moved(theta),
         )
@@ -409,7 +464,7 @@ class ConditionalMDS(PlacingMap):
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        self.fit(X, known=known, weights=weights)
+        self.fit(X, y, known=known, weights=weights)
         embedding: Array = with_labels(self, self.embedding_, self._labels)
         return embedding
 
@@ -472,9 +527,10 @@ class ConditionalMDS(PlacingMap):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return make_starts(objective, known, self.init, number, np.random.default_rng(seed))
 
-    def _report_search(self, best: Solution, attempts: list[Attempt]) -> None:
+    def _report_search(self, search: _Search) -> None:
         import pandas as pd
 
+        best, attempts = search.stage.solution, search.attempts
         self.stress_path_ = np.asarray(best.path)
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
@@ -503,7 +559,7 @@ class ConditionalMDS(PlacingMap):
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, self._fingerprints)
+        return place(delta, weight, self._free_map, c, self._fingerprints)
 
     def _require_one_group(self, weight: Array) -> None:
         """Raise on a new object with dissimilarities to several groups that were mapped apart."""
@@ -516,6 +572,17 @@ class ConditionalMDS(PlacingMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
+
+
+class _Search(NamedTuple):
+    """The stage in which a search ended, and all that was tried on the way."""
+
+    stage: Stage
+    attempts: list[Attempt]
+
+    def free(self, known: KnownFeatures) -> FreeMap:
+        """Return the map that was found."""
+        return FreeMap.of(self.stage.objective.structure, self.stage.solution.theta, known)
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

@@ -44,6 +44,15 @@ def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
     return pd.DataFrame(coef, index=list(known.names), columns=list(known.names))
 
 
+def shared_table(known: KnownFeatures, shared: Array, unit: float) -> pd.DataFrame:
+    """Return how far each known column moves an object along the map's axes, per unit of the feature as given."""
+    import pandas as pd
+
+    coef = np.zeros((len(known.names), shared.shape[1]))
+    coef[list(known.kept)] = shared / known.scale[list(known.kept), None] / unit
+    return pd.DataFrame(coef, index=list(known.names), columns=[f"axis{a + 1}" for a in range(shared.shape[1])])
+
+
 def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
     """Return each feature's share in the distances: per unit (numbers only) and per standard deviation."""
     import pandas as pd

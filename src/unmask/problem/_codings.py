@@ -320,6 +320,7 @@ class Feature:
     columns: tuple[int, ...]
     declared: bool
     missing: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # rows
+    counts: tuple[int, ...] = ()  # of the objects of each level
 
 
 def feature_type(declared: Any, name: str) -> FeatureType:

@@ -238,7 +238,9 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tu
         columns = coding.encode(column.cells)
         missing = _missing_rows(columns, column)
         places = tuple(range(first, first + columns.shape[1]))
-        features.append(Feature(column.name, coding, places, at in declared, missing))
+        corners = coding.vertices() if coding.levels else None
+        counts = () if corners is None else tuple(int((columns == corner).all(axis=1).sum()) for corner in corners)
+        features.append(Feature(column.name, coding, places, at in declared, missing, counts))
         coded.append(columns)
         first += columns.shape[1]
     return tuple(features), np.column_stack(coded)

@@ -5,7 +5,9 @@ from ._canonical import (
     canonical_by_component,
     canonical_map,
     ordered_axes,
+    ordering_turn,
     principal_axes,
+    principal_turn,
     side_by_side,
 )
 from ._closed_form import ClosedForm, closed_form
@@ -46,8 +48,10 @@ __all__ = [
     "make_starts",
     "minimise",
     "ordered_axes",
+    "ordering_turn",
     "place",
     "principal_axes",
+    "principal_turn",
     "side_by_side",
     "within_errors",
 ]
