@@ -145,6 +145,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._known = known
         self._coef_standard = block_roots(gram, known)
         self._known_map = (within + known.shift) @ self._coef_standard
+        # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
+        self._known_given = moved_values(known, [m for m in moved if m[0].price == 0.0]) @ self._coef_standard
         self.leak_ = _average(canonical_correlations(U, within))
         self.coef_ = coef_table(known, gram, self._scale)
         self.importance_ = importance_table(known, gram, self._scale)
@@ -193,9 +195,10 @@ class PlacingMap(ConditionalMap):
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            Coordinates on the map. The map itself does not change; a fitted object returns to its own point. Pairs are
-            weighted by the scheme of the fit; an array of weights says nothing about new objects, which then count
-            each fitted object the same.
+            Coordinates on the map. The map itself does not change; a fitted object returns to its own point (to one
+            of theirs, if several have the same dissimilarities and known features). Pairs are weighted by the scheme
+            of the fit; an array of weights says nothing about new objects, which then count each fitted object the
+            same.
         """
         check_is_fitted(self)
         if self._precomputed:
@@ -203,9 +206,8 @@ class PlacingMap(ConditionalMap):
         labels = X.index if is_pandas(X) else None
         delta = self._read_new_dissimilarities(X)
         known_map = self._known_of_new(known, len(delta), labels)
-        # cdist cannot take tables without columns.
-        c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
-        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
+        c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
+        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c, c_given)
         placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
         return placed
 
@@ -213,7 +215,8 @@ class PlacingMap(ConditionalMap):
         """Return new dissimilarities on the scale of the fitted distances."""
         return delta
 
-    def _place(self, delta: Array, c: Array) -> Array:
+    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
+        """Return coordinates for squared differences in what is known: from the values as fitted, and as given."""
         raise NotImplementedError
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
@@ -260,6 +263,11 @@ class PlacingMap(ConditionalMap):
         elif named or len(table) != len(wanted):
             raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
         return np.asarray(coded.standardise(coded.encode(table)) @ self._coef_standard)
+
+
+def _squared_distances(new: Array, fitted: Array) -> Array:
+    """Return squared distances between rows; 0 for tables without columns, which cdist does not take."""
+    return cdist(new, fitted, "sqeuclidean") if new.shape[1] else np.zeros((len(new), len(fitted)))
 
 
 def _average(values: Array) -> float:

@@ -22,7 +22,7 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import Engine, LevelEngine, make_engine
+from ..engines import LevelEngine, MemoryEngine, make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
@@ -294,6 +294,7 @@ class ConditionalMDS(PlacingMap):
             attempts = self._attempt(objective, problem.known, checked, workers)
             stage = self._refine(problem, Stage(objective, best_of(attempts)), workers)
             self._report_fit(stage, problem.known, checked, component)
+            self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = _sammon_floor(problem.pairs)
         self._report_search(stage.solution, attempts)
         return self
@@ -383,14 +384,15 @@ class ConditionalMDS(PlacingMap):
             component,
             structure.moved(theta),
         )
-        self._fingerprints = self._fingerprints_of(engine, checked)
 
-    def _fingerprints_of(self, engine: Engine, checked: Dissimilarities) -> Array:
+    def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
-            return np.asarray(engine.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0])
-        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * engine.scale, nan=0.0) ** 2
+            # Every pair there is, whatever its weight: a new object brings no weights.
+            every = MemoryEngine(Pairs(checked.values, self._scale, Weighting.MASKED), workers)
+            return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
 
@@ -492,7 +494,7 @@ class ConditionalMDS(PlacingMap):
                 ConvergenceWarning,
             )
 
-    def _place(self, delta: Array, c: Array) -> Array:
+    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
         weight = np.where(np.isnan(delta), 0.0, 1.0)
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
@@ -503,7 +505,7 @@ class ConditionalMDS(PlacingMap):
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, self._fingerprints)
+        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, c_given, self._fingerprints)
 
     def _require_one_group(self, weight: Array) -> None:
         """Raise on a new object with dissimilarities to several groups that were mapped apart."""
