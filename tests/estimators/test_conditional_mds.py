@@ -517,6 +517,34 @@ def test_training_rows_are_told_from_others_at_dissimilarity_zero_by_all_their_d
         np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9)
 
 
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+def test_training_rows_are_told_apart_by_dissimilarities_that_did_not_count(stored):
+    """A new object brings all its dissimilarities; which of them counted in the fit must not matter."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        D = noisy_distances(rng, 20)
+        i, j = rng.permutation(20).reshape(2, 10)
+        D[i, j] = D[j, i] = 0
+        W = symmetric_weights(rng, 20)
+        W[W < 1.5] = 0
+        mds = fit(D, pair_weights=stored(W), n_components=1, n_init=3)
+        np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"level": "interval"}, {"weights": "sammon"}, {"coef": "diagonal"}])
+def test_training_rows_return_to_their_points_with_values_that_moved_within_their_error(options):
+    """The values that are given again are those that were measured, not those that the fit made of them."""
+    rng = np.random.default_rng(4)
+    D = noisy_distances(rng, 20, noise=0.3)
+    known = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+    known.loc[3, "b"] = np.nan
+    mds = fit(D, known, known_error={"a": 0.5}, n_init=3, **options)
+    assert np.abs(mds.known_corrected_["a"] - known["a"]).max() > 0.1
+    rows = np.delete(np.arange(20), 3)
+    placed = mds.transform(D[rows], known=known.iloc[rows])
+    np.testing.assert_allclose(placed, mds.embedding_[rows], atol=1e-9)
+
+
 def test_a_training_row_returns_to_its_point_without_the_zero_to_itself(kinship):
     """Placed from its other dissimilarities alone, an object finds the same optimum."""
     known = kinship.known[["gender", "degree"]]

@@ -100,6 +100,38 @@ def test_equal_dissimilarities_keep_equal_disparities_only_in_the_secondary_appr
 
 # ---- all levels
 
+# Airline distances between ten cities of the United States, in miles.
+CITIES = """587 1212 701 1936 604 748 2139 2182 543 920 940 1745 1188 713 1858 1737 597 879 831 1726 1631 949 1021 1494
+    1374 968 1420 1645 1891 1220 2339 2451 347 959 2300 1092 2594 2734 923 2571 2408 205 678 2442 2329"""
+SETS = {
+    "exact": lambda: squareform(pdist(np.random.default_rng(1).normal(size=(12, 2)))),
+    "cities": lambda: squareform(np.array(CITIES.split(), dtype=float)),
+    "noisy": lambda: noisy_distances(np.random.default_rng(2), 14, 4, 0.3),
+    "tied": lambda: np.ceil(noisy_distances(np.random.default_rng(3), 14, 3) * 5),
+    "far from zero": lambda: 10 * (1 - np.eye(14)) + noisy_distances(np.random.default_rng(4), 14, 3),
+    "skewed": lambda: np.expm1(3 * noisy_distances(np.random.default_rng(5), 14, 3)),
+}
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("name", SETS)
+def test_the_stress_falls_with_what_the_level_permits(name, given):
+    """From where the stricter level ended: its disparities are permitted, and the stress never rises from there."""
+    D = SETS[name]()
+    known = np.random.default_rng(6).uniform(size=(len(D), 1)) if given else None
+    mds, stresses = fit(D, known, n_init=10), []
+    for level in ("ratio", "interval", "spline", "ordinal"):
+        mds = fit(D, known, level=level, n_init=1, init=(mds.embedding_, mds.coef_ if given else None))
+        stresses.append(mds.stress_)
+    assert np.all(np.diff(stresses) <= 1e-9), stresses
+
+
+def test_a_spline_fits_what_is_exact_and_cities_as_well_as_a_line():
+    assert fit(SETS["exact"](), level="spline", n_init=10).stress_ < 1e-8
+    D = SETS["cities"]()
+    line, spline = (fit(D, level=level, n_init=20).stress_ for level in ("interval", "spline"))
+    assert spline <= line + 1e-9 < 4e-6
+
 
 @pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -78,6 +78,37 @@ def test_lines_are_their_own_disparities(rng, name):
     np.testing.assert_allclose(make_level(name, "primary", delta, None)(2 * delta - 1), 2 * delta - 1, atol=1e-7)
 
 
+KINDS_OF_DELTA = {
+    "continuous": lambda rng: rng.uniform(1, 3, 30),
+    "from zero": lambda rng: np.r_[0.0, rng.exponential(1, 29)],
+    "far from zero": lambda rng: rng.uniform(100, 101, 30),
+    "tied": lambda rng: rng.integers(1, 6, 30).astype(float),
+    "one far out": lambda rng: np.r_[rng.uniform(0, 1, 29), 50.0],
+    "two values": lambda rng: rng.permutation(np.repeat([1.0, 2.0], 15)),
+}
+
+
+def stress_of(delta_hat, distances, cost):
+    """Return the stress with disparities of the best size, as a share of the distances' sum of squares."""
+    return np.sum(cost * (delta_hat - distances) ** 2) / np.sum(cost * distances**2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS_OF_DELTA)
+def test_what_one_level_permits_the_next_permits_too(rng, kind, weighted):
+    """Every multiple is a line, every line that is nowhere negative a spline, and every spline keeps the order."""
+    for _ in range(20):
+        delta = KINDS_OF_DELTA[kind](rng)
+        weights = rng.uniform(0.2, 4, len(delta)) if weighted else None
+        cost = np.ones(len(delta)) if weights is None else weights
+        for distances in (rng.uniform(0, 3, len(delta)), delta * rng.lognormal(0, 0.2, len(delta)), delta):
+            multiple = delta * np.sum(cost * delta * distances) / np.sum(cost * delta**2)
+            names = (("interval", "primary"), ("spline", "primary"), ("ordinal", "secondary"), ("ordinal", "primary"))
+            found = [multiple, *(make_level(*name, delta, weights)(distances) for name in names)]
+            stresses = [stress_of(disparities, distances, cost) for disparities in found]
+            assert np.all(np.diff(stresses) <= 1e-12), stresses
+
+
 def test_a_spline_bends_where_a_line_cannot(rng):
     delta = np.sort(rng.uniform(0, 3, 60))
     bent = np.minimum(delta, 1.5) ** 2

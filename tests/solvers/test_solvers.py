@@ -273,7 +273,7 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
     delta = rng.uniform(0.5, 3, (4, n))
     weight = rng.uniform(0.2, 1, (4, n))
     weight[1, :5] = 0
-    placed = place(delta, weight, U, c, np.zeros(n))
+    placed = place(delta, weight, U, c, c, np.zeros(n))
     axis = np.linspace(-4, 4, 161)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     for row in range(4):
@@ -286,4 +286,5 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
 
 
 def test_placement_of_nothing_and_in_no_dimension():
-    assert place(np.ones((2, 5)), np.ones((2, 5)), np.empty((5, 0)), np.zeros((2, 5)), np.zeros(5)).shape == (2, 0)
+    one, c = np.ones((2, 5)), np.zeros((2, 5))
+    assert place(one, one, np.empty((5, 0)), c, c, np.zeros(5)).shape == (2, 0)

@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array
 from ..checking import AdjustmentWarning, LeakWarning, quote, require_integer, warn_user
 from ..problem import KnownFeatures, LinearLeak, Structure, linear_leak
-from ._tables import moved_values
+from ._tables import Moved, moved_values
 
 F = TypeVar("F")
 
@@ -30,7 +30,10 @@ SMALL_LEVEL = 2
 
 
 class FreeMap(NamedTuple):
-    """A fitted free map and the coded known features (kept columns, estimated cells in place) it was fitted with."""
+    """A fitted free map and what is known: the coded columns that were kept, missing cells as estimated.
+
+    Values that were measured with error are as measured: that is how they are known.
+    """
 
     U: Array
     V: Array
@@ -38,7 +41,12 @@ class FreeMap(NamedTuple):
     @classmethod
     def of(cls, structure: Structure, theta: Array, known: KnownFeatures) -> FreeMap:
         """Read the free map off the parameters of a fit."""
-        return cls(structure.unknown(theta), moved_values(known, structure.moved(theta)) - known.shift)
+        return cls.given(structure.unknown(theta), known, structure.moved(theta))
+
+    @classmethod
+    def given(cls, U: Array, known: KnownFeatures, moved: Moved) -> FreeMap:
+        """Put estimated cells into what is known."""
+        return cls(U, moved_values(known, [(cells, r) for cells, r in moved if cells.price == 0.0]) - known.shift)
 
 
 class Decision(NamedTuple):

@@ -163,7 +163,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
-        self._free = FreeMap(U, moved_values(known, moved) - known.shift)
+        self._free = FreeMap.given(U, known, moved)
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
         self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
@@ -193,7 +193,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         index = self._labels
         self._known = known
         self._coef_standard = block_roots(gram, known)
-        self._known_map = (self._free.V + known.shift) @ self._coef_standard
+        self._known_map = moved_values(known, moved) @ self._coef_standard
+        # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
+        self._known_given = (self._free.V + known.shift) @ self._coef_standard
         shared: Array = np.zeros((known.n_kept, self.embedding_.shape[1]))
         total = gram
         if self._adjustment is not None:
@@ -257,9 +259,10 @@ class PlacingMap(ConditionalMap):
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            Coordinates on the map. The map itself does not change; a fitted object returns to its own point. Pairs are
-            weighted by the scheme of the fit; an array of weights says nothing about new objects, which then count
-            each fitted object the same.
+            Coordinates on the map. The map itself does not change; a fitted object returns to its own point (to one
+            of theirs, if several have the same dissimilarities and known features). Pairs are weighted by the scheme
+            of the fit; an array of weights says nothing about new objects, which then count each fitted object the
+            same.
         """
         check_is_fitted(self)
         if self._precomputed:
@@ -268,9 +271,8 @@ class PlacingMap(ConditionalMap):
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
         known_map = V @ self._coef_standard
-        # cdist cannot take tables without columns.
-        c = cdist(known_map, self._known_map, "sqeuclidean") if known_map.shape[1] else np.zeros(delta.shape)
-        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c)
+        c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
+        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c, c_given)
         if self._adjustment is not None:
             U = self._adjustment(U, V)
         placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
@@ -280,7 +282,8 @@ class PlacingMap(ConditionalMap):
         """Return new dissimilarities on the scale of the fitted distances."""
         return delta
 
-    def _place(self, delta: Array, c: Array) -> Array:
+    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
+        """Return coordinates for squared differences in what is known: from the values as fitted, and as given."""
         raise NotImplementedError
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
@@ -327,3 +330,8 @@ class PlacingMap(ConditionalMap):
         elif named or len(table) != len(wanted):
             raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
         return coded.standardise(coded.encode(table))
+
+
+def _squared_distances(new: Array, fitted: Array) -> Array:
+    """Return squared distances between rows; 0 for tables without columns, which cdist does not take."""
+    return cdist(new, fitted, "sqeuclidean") if new.shape[1] else np.zeros((len(new), len(fitted)))

@@ -147,7 +147,7 @@ level_positions_
             )
         super()._check_new_cells(values)
 
-    def _place(self, delta: Array, c: Array) -> Array:
+    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
         """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
         U = self._free_map
         values = np.sum(U**2, axis=0)

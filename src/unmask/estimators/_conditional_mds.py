@@ -23,7 +23,7 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import Engine, LevelEngine, make_engine
+from ..engines import LevelEngine, MemoryEngine, make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
@@ -330,6 +330,7 @@ class ConditionalMDS(PlacingMap):
                 groups=1 if component is None else int(component.max()) + 1,
             )
             self._report_fit(search.stage, problem.known, checked, component, decision)
+            self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = _sammon_floor(problem.pairs)
         self._report_search(search)
         self._speak_of_leak(decision)
@@ -438,14 +439,15 @@ class ConditionalMDS(PlacingMap):
             component,
             structure.moved(theta),
         )
-        self._fingerprints = self._fingerprints_of(engine, checked)
 
-    def _fingerprints_of(self, engine: Engine, checked: Dissimilarities) -> Array:
+    def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
-            return np.asarray(engine.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0])
-        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * engine.scale, nan=0.0) ** 2
+            # Every pair there is, whatever its weight: a new object brings no weights.
+            every = MemoryEngine(Pairs(checked.values, self._scale, Weighting.MASKED), workers)
+            return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
 
@@ -548,7 +550,7 @@ class ConditionalMDS(PlacingMap):
                 ConvergenceWarning,
             )
 
-    def _place(self, delta: Array, c: Array) -> Array:
+    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
         weight = np.where(np.isnan(delta), 0.0, 1.0)
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
@@ -559,7 +561,7 @@ class ConditionalMDS(PlacingMap):
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self._free_map, c, self._fingerprints)
+        return place(delta, weight, self._free_map, c, c_given, self._fingerprints)
 
     def _require_one_group(self, weight: Array) -> None:
         """Raise on a new object with dissimilarities to several groups that were mapped apart."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.optimize import isotonic_regression, nnls
 
 from .._typing import Array, IntArray
@@ -18,6 +19,7 @@ LEVELS = ("ratio", "interval", "ordinal", "spline")
 TIES = ("primary", "secondary")
 # Knots of the monotone spline are this many quantiles of the dissimilarities.
 SPLINE_KNOTS = 5
+SPLINE_DEGREE = 2
 
 
 class Level(Protocol):
@@ -105,16 +107,15 @@ class MonotoneSpline(_Combination):
     """A smooth increasing function: a constant and integrated splines, each with a coefficient of at least 0."""
 
     def _learn(self, delta: Array) -> None:
-        from sklearn.preprocessing import SplineTransformer
-
         # Tied dissimilarities may share a quantile, and equal knots make splines that fall.
-        knots = np.unique(np.quantile(delta, np.linspace(0.0, 1.0, SPLINE_KNOTS)))
-        knots = knots if len(knots) > 1 else knots + np.array([0.0, 1.0])
-        self._splines = SplineTransformer(degree=2, knots=knots[:, None], extrapolation="constant")
-        self._splines.fit(delta[:, None])
+        inner = np.unique(np.quantile(delta, np.linspace(0.0, 1.0, SPLINE_KNOTS)))
+        inner = inner if len(inner) > 1 else inner + np.array([0.0, 1.0])
+        # Clamped: the first coefficient is the disparity of the smallest dissimilarity. With knots beyond the range it
+        # would be a value below it, which a line through zero has negative.
+        self._knots = np.r_[[inner[0]] * SPLINE_DEGREE, inner, [inner[-1]] * SPLINE_DEGREE]
 
     def _functions(self, delta: Array) -> Array:
-        splines = self._splines.transform(delta[:, None])
+        splines = BSpline.design_matrix(delta, self._knots, SPLINE_DEGREE).toarray()
         # The sum of all splines is 1, and that of the last few rises from 0 to 1.
         return np.asarray(np.cumsum(splines[:, ::-1], axis=1)[:, ::-1])
 

@@ -23,7 +23,15 @@ def fingerprint_vector(n: int) -> Array:
 
 
 def place(
-    delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array, *, n_starts: int = 4, tol: float = 1e-12
+    delta: Array,
+    weight: Array,
+    U: Array,
+    c: Array,
+    c_given: Array,
+    fingerprints: Array,
+    *,
+    n_starts: int = 4,
+    tol: float = 1e-12,
 ) -> Array:
     """Return coordinates (m x p) for m new objects.
 
@@ -31,6 +39,9 @@ def place(
     ----------
     delta, weight, c : arrays of shape (m, n)
         Dissimilarities to the n fitted objects, their weights (0 where missing), squared known distances.
+    c_given : array of shape (m, n)
+        Squared known distances from the fitted objects' values as they were given, where the fit moved them: 0 to an
+        object that knows the same.
     U : array of shape (n, p)
     fingerprints : array of shape (n,)
         Of each fitted object the sum of its squared dissimilarities times ``fingerprint_vector(n)``.
@@ -42,11 +53,13 @@ def place(
         return np.empty((len(delta), 0))
     rows = max(1, BLOCK_CELLS // (len(U) * (n_starts + 1) * p))
     blocks = [slice(a, a + rows) for a in range(0, len(delta), rows)]
-    return np.concatenate([_place_block(delta[b], weight[b], U, c[b], fingerprints, n_starts, tol) for b in blocks])
+    return np.concatenate(
+        [_place_block(delta[b], weight[b], U, c[b], c_given[b], fingerprints, n_starts, tol) for b in blocks]
+    )
 
 
 def _place_block(
-    delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array, n_starts: int, tol: float
+    delta: Array, weight: Array, U: Array, c: Array, c_given: Array, fingerprints: Array, n_starts: int, tol: float
 ) -> Array:
     starts = _starts(delta, weight, U, c, n_starts)
     m, s, p = starts.shape
@@ -55,7 +68,7 @@ def _place_block(
     )
     best = np.argmin(stress.reshape(m, s), axis=1)
     placed = places.reshape(m, s, p)[np.arange(m), best]
-    return _keep_twins(placed, delta, weight, U, c, fingerprints)
+    return _keep_twins(placed, delta, weight, U, c, c_given, fingerprints)
 
 
 def _starts(delta: Array, weight: Array, U: Array, c: Array, n_starts: int) -> Array:
@@ -111,7 +124,9 @@ def _steps(difference: Array, d: Array, delta: Array, weight: Array) -> tuple[Ar
     return np.where(sound[:, None], newton, majorised), majorised
 
 
-def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array, fingerprints: Array) -> Array:
+def _keep_twins(
+    placed: Array, delta: Array, weight: Array, U: Array, c: Array, c_given: Array, fingerprints: Array
+) -> Array:
     """Give an object that equals a fitted one (dissimilarity 0, same known features) that one's point.
 
     It is an optimum already, up to the tolerance of the fit; descending from it would only move it by that tolerance.
@@ -120,7 +135,7 @@ def _keep_twins(placed: Array, delta: Array, weight: Array, U: Array, c: Array, 
     """
     squares = np.where(weight > 0, delta**2, 0.0)
     size = np.sum(weight * delta**2, axis=1) / np.maximum(weight.sum(axis=1), np.finfo(float).tiny)
-    same = (weight > 0) & (delta**2 + c <= TWIN**2 * size[:, None])
+    same = (weight > 0) & (delta**2 + c_given <= TWIN**2 * size[:, None])
     prints = squares @ fingerprint_vector(len(U))
     for row in np.flatnonzero(same.any(axis=1)):
         twins = np.flatnonzero(same[row])
