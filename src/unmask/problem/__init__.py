@@ -10,7 +10,7 @@ from ._blocks import (
     MovingBlock,
     coef_blocks,
 )
-from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline
+from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline, feature_type
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
@@ -55,6 +55,7 @@ __all__ = [
     "check_dimension",
     "check_known",
     "coef_blocks",
+    "feature_type",
     "known_table",
     "make_cost",
     "make_level",
