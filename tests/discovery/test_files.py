@@ -1,6 +1,8 @@
 """Studies in files: everything comes back exactly, half a study is never there, and bad files get one sentence."""
 
+import ast
 import copy
+import dataclasses
 import itertools
 import json
 import shutil
@@ -406,6 +408,129 @@ def places(tree, path=()):
         if isinstance(value, dict | list) and value:
             # of a list the first entry stands for all
             yield from places(value if isinstance(value, dict) else value[:2], (*path, key))
+
+
+# ---- scripts of studies that somebody else wrote
+
+CODE = '__import__("os").system("x")'
+# The names that a script of `to_script` is made of; whatever else occurs in one is somebody else's code.
+VOCABULARY = {
+    *("pd", "DataFrame", "Series", "Timestamp", "read_tables", "float", "list", "print"),
+    *("tables", "D", "known", "maps", "mds", "start", "end", "way"),
+    *("fit", "embedding_", "stress_", "index", "iloc", "loc", "sum", "drop"),
+    *("ConditionalMDS", "ConditionalIsomap", "ConditionalClassicalMDS"),
+    *("Cyclic", "Nominal", "Numeric", "Ordinal", "Spline"),
+}
+
+
+def assert_harmless(script):
+    tree = ast.parse(script)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert used <= VOCABULARY
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr)
+    assert all(isinstance(statement, allowed) for statement in tree.body)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda s: s["actions"][0]["params"].update({f"tol=1e-3); {CODE}; dict(x": 1}),
+            r"fit has no parameter 'tol=1e-3\); __import__",
+        ),
+        (lambda s: s["actions"][0]["params"].update(metric="euclidean"), "is not a parameter of a step"),
+        (lambda s: s["actions"][0]["params"].pop("n_components"), "None for 'n_components'"),
+        (lambda s: s["actions"][0]["params"].update(n_components=CODE), "for 'n_components'"),
+        (lambda s: s["actions"][0]["params"].update(random_state=CODE), "random_state=.* must be an integer"),
+        (lambda s: s["actions"][0].update(known=[{"x": 1}]), "for 'known', which is not what"),
+        (lambda s: s["actions"][0].update(known=["gender"]), "step 1 .*'gender'.* known then"),
+        (lambda s: s["actions"][0].update(known_types={"size": CODE}), "'size' is declared"),
+        (lambda s: s.update(known_types={CODE: "nominal"}), "which is not a known column"),
+        (lambda s: s["actions"][0].update(versions={"numpy": 1}), "1 for 'numpy', which is not what"),
+        (lambda s: s["actions"][0].update(warnings=[1]), "for 'warnings', which is not what"),
+        (lambda s: s.update(known_types={"size": CODE}), "'size' is declared"),
+        (lambda s: s["actions"][1].update(kind=CODE), "'gender' is declared"),
+        (lambda s: s["actions"][1].update(source={CODE: 1}), "source=.* is not one of 'values'"),
+        (lambda s: s["actions"][1].update(source={"column": CODE}), "is not in the table of the study"),
+        (lambda s: s["actions"][2].update(step=f"1]; {CODE}; maps[1"), "for 'step' of 'line', which was 1"),
+        (lambda s: s["actions"][2].update(source={"along": [CODE, "Aunt"]}), "neither the label of an object"),
+        (lambda s: s["actions"][2].update(source={"along": CODE}), "along=.* must be"),
+        (lambda s: s["actions"][3].update(source={"groups": {CODE: 1}}), "groups=.* must be an integer"),
+        (lambda s: s["actions"][5].update(source={"from_axis": f"0]; {CODE}"}), "from_axis=.* must be an integer"),
+        (lambda s: s["actions"][6].update(name="gone"), "'gone', which was put aside, was not known"),
+        (lambda s: s["actions"][3].update(name="gender"), "'gender' is adopted but was taken"),
+    ],
+)
+def test_code_in_a_study_never_becomes_code_of_its_script(folder, change, message):
+    edit(folder, change)
+    with pytest.raises(FileProblem, match=message):
+        Discovery.load(folder)
+
+
+HOSTILE = (
+    CODE,
+    f"0]; {CODE}",
+    f"x=1); {CODE}; dict(y",
+    f'"""\n{CODE}',
+    f"\n{CODE}\n",
+    f"\\'); {CODE} #",
+    "{step.__class__}",
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_written_into_study_json_its_script_is_harmless(whole, tmp_path, data):
+    path = tmp_path / "study"
+    if not path.exists():
+        whole.save(path)
+        shutil.copy(path / "study.json", tmp_path / "kept.json")
+    study = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    for _ in range(data.draw(st.integers(1, 3))):
+        *way, last = data.draw(st.sampled_from(list(places(study))))
+        spot = study
+        for key in way:
+            spot = spot[key]
+        text = data.draw(st.sampled_from(HOSTILE))
+        form = data.draw(st.sampled_from(["value", "key", "list", "tuple", "dict", "added"]))
+        if form == "key" and isinstance(spot, dict):
+            spot[text] = spot.pop(last)
+        elif form == "added" and isinstance(spot, dict):
+            spot[text] = text
+        else:
+            spot[last] = {"list": [text], "tuple": {"$tuple": [text]}, "dict": {text: text}}.get(form, text)
+    (path / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    try:
+        loaded = Discovery.load(path)
+    except FileProblem:
+        return
+    assert_harmless(loaded.to_script(path))
+
+
+def test_scripts_of_honest_studies_are_harmless_too(whole):
+    assert_harmless(whole.to_script())
+
+
+def test_code_is_written_of_literals_only(whole):
+    class Sly:
+        def __repr__(self):
+            return CODE
+
+    with pytest.raises(TypeError, match="cannot be written down"):
+        as_code([Sly()])
+    step = whole.steps[0]
+    sly = Discovery._of(whole._material, (dataclasses.replace(step, params={**step.params, CODE: 1}),), "")
+    with pytest.raises(ValueError, match="no parameter"):
+        sly.to_script()
+
+
+def test_deep_entries_get_a_sentence(folder):
+    deep = "[" * 600 + "]" * 600
+    text = (folder / "study.json").read_text(encoding="utf-8")
+    (folder / "study.json").write_text(text.replace('"n_init": 2', f'"n_init": {deep}', 1), encoding="utf-8")
+    with pytest.raises(FileProblem, match="cannot be understood"):
+        Discovery.load(folder)
 
 
 # ---- zip files

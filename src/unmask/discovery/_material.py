@@ -20,6 +20,7 @@ from ..checking import (
     require_choice,
 )
 from ..kernels import Workers, resolve_threads
+from ..problem import feature_type
 from ._values import plain
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def read_material(
         features,
         read_columns(table, labels, objects, "table"),
         _read_weights(weights, labels, objects),
-        _read_types(known_types, features),
+        read_types(known_types, features),
     )
 
 
@@ -108,7 +109,8 @@ def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> p
     return pd.DataFrame(values, index=objects, columns=objects)
 
 
-def _read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
+def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
+    """Check the declared types of known columns, and return them as they can be written down."""
     if known_types is None:
         return {}
     if not isinstance(known_types, Mapping):
@@ -120,6 +122,8 @@ def _read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
             f"known_types names {quote(strangers)}, which is not a known column; the columns are "
             f"{quote(known.columns) or 'none'}."
         )
+    for name, kind in types.items():
+        feature_type(kind, name)
     return types
 
 

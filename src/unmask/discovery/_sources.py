@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, require_integer
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, require_choice, require_integer
 from ..problem import Cyclic, check_known
 from ._actions import Step
 from ._circle import fit_circle
@@ -58,6 +58,19 @@ def find_source(place: Place, ways: Mapping[str, Any]) -> tuple[str, Source]:
         raise ValueError(f"adopt takes exactly one of {', '.join(ways)}; {given}.")
     (way,) = used
     return way, _SOURCES[way](place, ways[way])
+
+
+def check_written(place: Place, source: Mapping[str, Any]) -> None:
+    """Raise unless what was written down about a feature is what one of the ways, used in this place, writes down."""
+    require_choice("source", next(iter(source), None), tuple(_SOURCES))
+    (way, detail), *_ = source.items()
+    if way in ("values", "groups") and isinstance(detail, str) and detail == "given":
+        return
+    if way == "groups":  # without looking for them on the map again, which takes long
+        require_integer("groups", detail, 2)
+        return
+    if way == "values" or find_source(place, {way: detail})[1].written != detail:
+        raise ValueError(f"{way}={detail!r} is not what a study says about the source of a feature")
 
 
 def checked_values(source: Source, name: str, kind: Any, objects: pd.Index) -> pd.Series[Any]:

@@ -10,7 +10,7 @@ from ._blocks import (
     MovingBlock,
     coef_blocks,
 )
-from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline
+from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline, feature_type
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._leak import (
@@ -74,6 +74,7 @@ __all__ = [
     "check_dimension",
     "check_known",
     "coef_blocks",
+    "feature_type",
     "known_table",
     "leak_p_value",
     "leak_reference",
