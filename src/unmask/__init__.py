@@ -13,6 +13,8 @@ if TYPE_CHECKING:
         MissingDissimilarityWarning,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
+        UnfinishedMapWarning,
+        UnfinishedTestWarning,
     )
     from .estimators import (
         ConditionalClassicalMDS,
@@ -45,6 +47,8 @@ __all__ = [
     "SmallNeighbourhoodWarning",
     "SpectralMap",
     "Spline",
+    "UnfinishedMapWarning",
+    "UnfinishedTestWarning",
     "__version__",
 ]
 
@@ -56,6 +60,8 @@ _HOMES = {
         "MissingDissimilarityWarning",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
+        "UnfinishedMapWarning",
+        "UnfinishedTestWarning",
     ),
     ".estimators": (
         "ConditionalClassicalMDS",

@@ -6,6 +6,8 @@ from ._exceptions import (
     MissingDissimilarityWarning,
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
+    UnfinishedMapWarning,
+    UnfinishedTestWarning,
     warn_user,
 )
 from ._forms import is_long, is_network, new_rows
@@ -36,6 +38,8 @@ __all__ = [
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
+    "UnfinishedMapWarning",
+    "UnfinishedTestWarning",
     "align_columns",
     "align_rows",
     "check_dissimilarities",

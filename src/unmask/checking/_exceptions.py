@@ -22,6 +22,14 @@ class SmallNeighbourhoodWarning(UserWarning):
     """The neighbourhood of curvilinear weights could not shrink as far as it should."""
 
 
+class UnfinishedMapWarning(UserWarning):
+    """A fit was interrupted, and its map is what it had by then."""
+
+
+class UnfinishedTestWarning(UserWarning):
+    """A test was interrupted, and its result is from what was done by then."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code, however many calls of this library or scikit-learn lie between."""
     level = 1

@@ -57,6 +57,7 @@ from ..solvers import (
     make_objective,
     make_starts,
     place,
+    warned_of_interruption,
     within_errors,
 )
 from ._base import PlacingMap
@@ -142,7 +143,7 @@ class ConditionalMDS(PlacingMap):
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
     verbose : int, default=0
-        1 prints a line per start, 2 a line per iteration.
+        1 prints a line when a start has come to its end, 2 a line per iteration.
 
     Attributes
     ----------
@@ -453,6 +454,7 @@ class ConditionalMDS(PlacingMap):
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._callback,
+            tell=print if self.verbose else None,
         )
 
     @property
@@ -482,9 +484,7 @@ class ConditionalMDS(PlacingMap):
         lowest = best_of(attempts)
         rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is lowest) for kind, s in attempts]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the stress settled (at {self.stress_:.6g}); "

@@ -39,6 +39,7 @@ from ..solvers import (
     make_starts,
     ordered_axes,
     principal_axes,
+    warned_of_interruption,
 )
 from ._base import ConditionalMap
 from ._given_start import check_start
@@ -325,7 +326,12 @@ known_imputed_
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._print_iteration if self.verbose > 1 else None,
+            tell=self._print_start if self.verbose else None,
         )
+
+    @staticmethod
+    def _print_start(line: str) -> None:
+        print(line.replace("stress", "share of the cost at the first start"))
 
     @staticmethod
     def _print_iteration(iteration: int, share: float) -> None:
@@ -356,9 +362,7 @@ known_imputed_
             for kind, s in attempts
         ]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "cost", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the cost settled (at {self.cost_:.6g}); "

@@ -14,7 +14,16 @@ from ._objective import Objective, Point, make_objective
 from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
 from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
-from ._starts import Attempt, Start, attempt_all, automatic_number, best_of, given_start, make_starts
+from ._starts import (
+    Attempt,
+    Start,
+    attempt_all,
+    automatic_number,
+    best_of,
+    given_start,
+    make_starts,
+    warned_of_interruption,
+)
 
 __all__ = [
     "RULES",
@@ -49,5 +58,6 @@ __all__ = [
     "place",
     "principal_axes",
     "side_by_side",
+    "warned_of_interruption",
     "within_errors",
 ]
