@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
         SquareFeaturesWarning,
+        UnfinishedMapWarning,
+        UnfinishedTestWarning,
     )
     from .estimators import (
         ConditionalClassicalMDS,
@@ -53,6 +55,8 @@ __all__ = [
     "SpectralMap",
     "Spline",
     "SquareFeaturesWarning",
+    "UnfinishedMapWarning",
+    "UnfinishedTestWarning",
     "__version__",
 ]
 
@@ -68,6 +72,8 @@ _HOMES = {
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
         "SquareFeaturesWarning",
+        "UnfinishedMapWarning",
+        "UnfinishedTestWarning",
     ),
     ".estimators": (
         "ConditionalClassicalMDS",

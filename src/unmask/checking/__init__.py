@@ -10,6 +10,8 @@ from ._exceptions import (
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
     SquareFeaturesWarning,
+    UnfinishedMapWarning,
+    UnfinishedTestWarning,
     warn_user,
 )
 from ._forms import is_long, is_network, new_rows
@@ -45,6 +47,8 @@ __all__ = [
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
+    "UnfinishedMapWarning",
+    "UnfinishedTestWarning",
     "align_columns",
     "align_rows",
     "check_dissimilarities",

@@ -38,6 +38,14 @@ class SquareFeaturesWarning(UserWarning):
     """A table that looks like dissimilarities was taken for features."""
 
 
+class UnfinishedMapWarning(UserWarning):
+    """A fit was interrupted, and its map is what it had by then."""
+
+
+class UnfinishedTestWarning(UserWarning):
+    """A test was interrupted, and its result is from what was done by then."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code, however many calls of this library or scikit-learn lie between."""
     level = 1

@@ -41,6 +41,7 @@ _COMMANDS: dict[str, Function] = {
     "scree": _look.scree,
     "compare": _look.compare,
     "test": _look.permute,
+    "dbrda": _look.dbrda,
     "place": _place.place,
     "discover": _discover.discover,
     "convert": _convert.convert,

@@ -34,7 +34,7 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with progress(output, text, starts) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        meter = Meter(advance, starts) if output.shows_progress else None
+        meter = None if output.quiet else Meter(advance, starts)
         return study.fit(estimator=estimator, callback=meter, **params)
 
 

@@ -109,15 +109,14 @@ def fit_free_map(
     fit: Callable[[int], F],
     read: Callable[[F], FreeMap],
     *,
-    extend: bool = True,
+    may_follow: Callable[[F], bool] = lambda fitted: True,
     groups: int = 1,
 ) -> tuple[F, Decision]:
     """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
 
     A known feature that acts along the map takes up room there: with too few dimensions what is left is the wrong axis.
-    So a free map that leaks is fitted once more with a dimension for each direction that does (unless `extend` is
-    False, because something else says how many dimensions there are). Groups of objects that are mapped apart share no
-    directions to adjust along.
+    So a free map that leaks is fitted once more with a dimension for each direction that does (if another
+    fit ``may_follow`` this one). Groups of objects that are mapped apart share no directions to adjust along.
     """
     if not isinstance(n_free, str) and n_free > most:
         raise ValueError(f"n_free={n_free!r} is too many: objects and known features leave at most n_free={most}.")
@@ -127,7 +126,7 @@ def fit_free_map(
     possible = p > 0 and free.V.shape[1] > 0 and groups == 1
     decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
     wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
-    if decision.adjusted and extend and wanted > free.U.shape[1]:
+    if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):
         fitted = fit(wanted)
     return fitted, decision
 

@@ -23,7 +23,7 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import LevelEngine, MemoryEngine, make_engine
+from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
@@ -57,6 +57,8 @@ from ..solvers import (
     make_objective,
     make_starts,
     place,
+    warned_of_interruption,
+    was_cut_short,
     within_errors,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
@@ -151,7 +153,7 @@ class ConditionalMDS(PlacingMap):
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
     verbose : int, default=0
-        1 prints a line per start, 2 a line per iteration.
+        1 prints a line when a start has come to its end, 2 a line per iteration.
 
     Attributes
     ----------
@@ -326,7 +328,8 @@ class ConditionalMDS(PlacingMap):
                 checked.n - 1 - problem.known.n_dimensions,
                 lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
                 lambda search: search.free(problem.known),
-                extend=not isinstance(self.init, tuple),
+                # A given start says how many dimensions there are.
+                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
                 groups=1 if component is None else int(component.max()) + 1,
             )
             self._report_fit(search.stage, problem.known, checked, component, decision)
@@ -510,6 +513,7 @@ class ConditionalMDS(PlacingMap):
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._callback,
+            tell=print if self.verbose else None,
         )
 
     @property
@@ -540,9 +544,7 @@ class ConditionalMDS(PlacingMap):
         lowest = best_of(attempts)
         rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is lowest) for kind, s in attempts]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the stress settled (at {self.stress_:.6g}); "

@@ -43,6 +43,8 @@ from ..solvers import (
     ordering_turn,
     principal_axes,
     principal_turn,
+    warned_of_interruption,
+    was_cut_short,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
@@ -229,7 +231,8 @@ level_positions_, known_imputed_
                 checked.n - 1 - coded.n_dimensions,
                 lambda dimensions: self._search(replace(problem, p=dimensions), cost, checked, workers),
                 lambda search: search.free(coded),
-                extend=not isinstance(self.init, tuple),
+                # A given start says how many dimensions there are.
+                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
             )
             self._report_fit(search, coded, checked, decision)
         self._speak_of_leak(decision)
@@ -350,7 +353,12 @@ level_positions_, known_imputed_
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._print_iteration if self.verbose > 1 else None,
+            tell=self._print_start if self.verbose else None,
         )
+
+    @staticmethod
+    def _print_start(line: str) -> None:
+        print(line.replace("stress", "share of the cost at the first start"))
 
     @staticmethod
     def _print_iteration(iteration: int, share: float) -> None:
@@ -387,9 +395,7 @@ level_positions_, known_imputed_
             for kind, s in attempts
         ]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "cost", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the cost settled (at {self.cost_:.6g}); "

@@ -17,6 +17,7 @@ from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
 from ..problem import canonical_correlations, check_dimension
 from ._correlations import average, unknown_columns
+from ._fits import ending_all
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
 from ._rivals import mds_then_regress, partial_dbrda
 from ._scores import coordinates, neighbourhood_scores
@@ -219,7 +220,8 @@ def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             start = time.perf_counter()
-            found = method.make(task)
+            with ending_all():
+                found = method.make(task)
             seconds = time.perf_counter() - start
         scores: dict[str, Any] = judge.scores(found)
     except Exception as error:  # whatever a registered method raises is its own affair
