@@ -105,11 +105,11 @@ def fit_free_map(
     adjust: Any,
     n_free: Any,
     p: int,
-    most: int,
+    known: KnownFeatures,
     fit: Callable[[int], F],
     read: Callable[[F], FreeMap],
     *,
-    may_follow: Callable[[F], bool] = lambda fitted: True,
+    may_follow: Callable[[F], bool] = lambda _: True,
     groups: int = 1,
 ) -> tuple[F, Decision]:
     """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
@@ -118,12 +118,14 @@ def fit_free_map(
     So a free map that leaks is fitted once more with a dimension for each direction that does (if another
     fit ``may_follow`` this one). Groups of objects that are mapped apart share no directions to adjust along.
     """
+    most = len(known.values) - 1 - known.n_dimensions
     if not isinstance(n_free, str) and n_free > most:
         raise ValueError(f"n_free={n_free!r} is too many: objects and known features leave at most n_free={most}.")
-    fitted = fit(p if isinstance(n_free, str) or adjust == "auto" else int(n_free))
+    possible = p > 0 and known.n_kept > 0 and groups == 1
+    at_once = possible and adjust != "auto" and not isinstance(n_free, str)
+    fitted = fit(int(n_free) if at_once else p)
     free = read(fitted)
     leak = linear_leak(*free, groups=groups)
-    possible = p > 0 and free.V.shape[1] > 0 and groups == 1
     decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
     wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
     if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):

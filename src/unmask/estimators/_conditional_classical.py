@@ -120,7 +120,7 @@ level_positions_
                 self.adjust,
                 self.n_free,
                 p,
-                checked.n - 1 - coded.n_dimensions,
+                coded,
                 lambda dimensions: closed_form(engine, coded, dimensions),
                 lambda found: FreeMap(found[0], coded.values),
             )

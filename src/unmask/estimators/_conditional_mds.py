@@ -325,7 +325,7 @@ class ConditionalMDS(PlacingMap):
                 self.adjust,
                 self.n_free,
                 p,
-                checked.n - 1 - problem.known.n_dimensions,
+                problem.known,
                 lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
                 lambda search: search.free(problem.known),
                 # A given start says how many dimensions there are.

@@ -228,7 +228,7 @@ level_positions_, known_imputed_
                 self.adjust,
                 self.n_free,
                 p,
-                checked.n - 1 - coded.n_dimensions,
+                coded,
                 lambda dimensions: self._search(replace(problem, p=dimensions), cost, checked, workers),
                 lambda search: search.free(coded),
                 # A given start says how many dimensions there are.
