@@ -1,6 +1,12 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
+from ._dissimilarities import (
+    Dissimilarities,
+    check_dissimilarities,
+    numbers,
+    rounding_level,
+    warn_of_square_features,
+)
 from ._exceptions import (
     AdjustmentWarning,
     FewPairsWarning,
@@ -71,6 +77,7 @@ __all__ = [
     "require_package",
     "require_unique",
     "rounding_level",
+    "warn_of_square_features",
     "warn_user",
     "with_labels",
 ]

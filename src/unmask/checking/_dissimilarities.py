@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from .. import kernels
 from .._typing import Array
 from ..kernels import Survey, Workers
-from ._exceptions import MissingDissimilarityWarning, warn_user
+from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import square_table
 from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
 
@@ -69,6 +69,21 @@ def check_dissimilarities(
             MissingDissimilarityWarning,
         )
     return Dissimilarities(contiguous, labels, survey.missing, survey.largest, asymmetry)
+
+
+def warn_of_square_features(data: Any, values: Array) -> None:
+    """Warn of a table of features that is almost surely one of dissimilarities: its rows would be compared."""
+    if values.shape[0] != values.shape[1] or (is_pandas(data) and list(data.index) != list(data.columns)):
+        return
+    largest = float(np.abs(values).max())
+    level = rounding_level(values, largest)
+    symmetric = np.abs(values - values.T).max() <= level
+    if largest > 0 and values.min() >= 0 and np.diagonal(values).max() <= level and symmetric:
+        warn_user(
+            f"X is a symmetric table of {len(values)} rows with zeros on its diagonal, as dissimilarities are, but is "
+            "taken for features, whose rows are compared. If it holds dissimilarities, use metric='precomputed'.",
+            SquareFeaturesWarning,
+        )
 
 
 def numbers(data: Any, what: str) -> Array:

@@ -184,6 +184,10 @@ class ConditionalMDS(PlacingMap):
         What chance makes of the leak: random maps of this size stay below it in 19 of 20 cases.
     free_leak_ : float
         The leak of the map as it was first fitted, before any adjusting.
+    knn_leak_ : DataFrame
+        How well neighbours on the map tell each known feature: ``score``, and its ``baseline`` (mean), ``reference``
+        (95% point) and ``p_value`` by chance. It sees what is not linear, and on an adjusted map it is the evidence.
+        Computed when it is asked for.
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
