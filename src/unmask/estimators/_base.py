@@ -27,7 +27,7 @@ from ..checking import (
 )
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, canonical_correlations, known_table
+from ..problem import KnownFeatures, average_leak, known_table
 from ..solvers import canonical_by_component, canonical_map, side_by_side
 from ._tables import (
     Moved,
@@ -147,7 +147,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._known_map = (within + known.shift) @ self._coef_standard
         # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
         self._known_given = moved_values(known, [m for m in moved if m[0].price == 0.0]) @ self._coef_standard
-        self.leak_ = _average(canonical_correlations(U, within))
+        self.leak_ = average_leak(U, within, np.abs(self._known_map).max(initial=0.0))
         self.coef_ = coef_table(known, gram, self._scale)
         self.importance_ = importance_table(known, gram, self._scale)
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
@@ -268,8 +268,3 @@ class PlacingMap(ConditionalMap):
 def _squared_distances(new: Array, fitted: Array) -> Array:
     """Return squared distances between rows; 0 for tables without columns, which cdist does not take."""
     return cdist(new, fitted, "sqeuclidean") if new.shape[1] else np.zeros((len(new), len(fitted)))
-
-
-def _average(values: Array) -> float:
-    """Return the mean; 0 where there is nothing to average (nothing known, so nothing can leak)."""
-    return float(values.mean()) if len(values) else 0.0

@@ -35,6 +35,7 @@ from ..problem import (
     build_pairs,
     check_dimension,
     check_known,
+    check_room,
     ranked,
     warn_of_few_pairs,
 )
@@ -121,7 +122,7 @@ class ConditionalMDS(PlacingMap):
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
     orthogonal : bool, default=False
-        Keep the map uncorrelated with the known features.
+        Keep the map uncorrelated with the known features; within each group, if the objects are mapped in groups.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
@@ -319,8 +320,11 @@ class ConditionalMDS(PlacingMap):
         )
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
+        if self.orthogonal and p > 0 and coded.n_kept:
+            check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        return Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal)), component
+        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
+        return Problem(pairs, coded, p, leak_penalty, orthogonal, component=component), component
 
     def _refuse_combinations(self, weights: Any) -> None:
         """Raise where two options contradict each other, and say which to change."""

@@ -15,7 +15,7 @@ from .._typing import Array
 from ..checking import Dissimilarities, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import canonical_correlations, check_dimension
+from ..problem import average_leak, canonical_correlations, check_dimension
 from ._correlations import average, unknown_columns
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
 from ._rivals import mds_then_regress, partial_dbrda
@@ -176,7 +176,7 @@ class _Judge:
         U = coordinates(found, self.checked)
         scores = {
             "stress": float(getattr(found, "stress_", np.nan)),
-            "leak": average(canonical_correlations(U, self.coded.values)),
+            "leak": average_leak(U, self.coded.values),
         }
         if not self.checked.missing:
             table = neighbourhood_scores(self.checked.values, U, n_neighbors=self.n_neighbors)

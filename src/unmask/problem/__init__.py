@@ -14,9 +14,9 @@ from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._linalg import canonical_correlations, orthonormal_basis, symmetric_root
+from ._linalg import average_leak, basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
 from ._penalties import LeakPenalty
-from ._problem import Problem, check_dimension
+from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
 from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
 
@@ -50,10 +50,13 @@ __all__ = [
     "Problem",
     "Spline",
     "Structure",
+    "average_leak",
+    "basis_by_group",
     "build_pairs",
     "canonical_correlations",
     "check_dimension",
     "check_known",
+    "check_room",
     "coef_blocks",
     "known_table",
     "make_cost",
