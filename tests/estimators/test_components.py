@@ -250,5 +250,5 @@ def test_a_group_that_the_known_features_fill_has_no_orthogonal_map(whole):
     with pytest.raises(ValueError, match="fill all 2 dimensions of the 3 objects of group 1"):
         fit(D, known, orthogonal=True)
     # A spline is one feature on a line, and as many columns to be orthogonal to as it has degrees of freedom.
-    with pytest.raises(ValueError, match="fill all 6 dimensions of the 7 objects, so that nothing is left"):
+    with pytest.raises(ValueError, match="fill all 6 dimensions of the 7 objects: nothing is left for a map"):
         fit(whole[:7, :7], np.linspace(0, 1, 7) ** 2, known_types={"known0": Spline(6)}, orthogonal=True)

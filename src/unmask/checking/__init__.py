@@ -1,5 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
+from ._chance import as_large, as_small
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
 from ._exceptions import (
     FewPairsWarning,
@@ -38,6 +39,8 @@ __all__ = [
     "SmallNeighbourhoodWarning",
     "align_columns",
     "align_rows",
+    "as_large",
+    "as_small",
     "check_dissimilarities",
     "find_labels",
     "is_long",

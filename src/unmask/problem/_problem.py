@@ -58,6 +58,6 @@ def check_room(known: KnownFeatures, component: IntArray | None) -> None:
         if taken >= len(members) - 1:
             which = "" if component is None else f" of group {number + 1}"
             raise ValueError(
-                f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects{which}, "
-                "so that nothing is left for a map; use leak_penalty, or fewer known features."
+                f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
+                f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
             )
