@@ -1,5 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
+from ._chance import as_large, as_small
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -57,6 +58,8 @@ __all__ = [
     "UnfinishedTestWarning",
     "align_columns",
     "align_rows",
+    "as_large",
+    "as_small",
     "check_dissimilarities",
     "find_labels",
     "is_long",

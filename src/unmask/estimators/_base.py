@@ -165,17 +165,17 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
-        self._free = FreeMap.given(U, known, moved)
+        self._free = FreeMap.given(U, known, moved, float(np.abs(self._fitted).max()) * self._scale)
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
         self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
-        shown = self._free_map if self._adjustment is None else self._adjustment(*self._free)
+        shown = self._free_map if self._adjustment is None else self._adjustment(U, self._free.V)
         self.embedding_ = (shown / self._scale).astype(dtype)
         self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
         self.free_leak_ = decision.leak.leak
         # Where groups are set side by side, the map without these offsets counts.
-        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V)
+        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
         self._knn_leak: pd.DataFrame | None = None
         self._report_known(gram, known, moved)
@@ -210,7 +210,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if hasattr(self, "component_"):
             raise AttributeError("adjusted_embedding_: groups that were mapped apart have no common map to adjust.")
         adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
-        return np.asarray((adjustment(*self._free) / self._scale).astype(self.embedding_.dtype))
+        return np.asarray((adjustment(self._free.U, self._free.V) / self._scale).astype(self.embedding_.dtype))
 
     def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved) -> None:
         """Set the attributes that tell about the known features."""

@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import is_pandas, require_choice, require_integer
+from ..checking import as_large, is_pandas, require_choice, require_integer
 from ..problem import orthonormal_basis
 from ._correlations import standard_units
 from ._inputs import Table, align, read_table, require_rows
@@ -198,8 +198,8 @@ class _Test:
         n, observed = len(X), _shared(X, Y)
         if self.n_permutations == 0:
             return wilks_p_value(1.0 - observed, n, X.shape[1], Y.shape[1])
-        beaten = sum(_shared(X, Y[self.rng.permutation(n)]) >= observed - 1e-12 for _ in range(self.n_permutations))
-        return (beaten + 1) / (self.n_permutations + 1)
+        permuted = [_shared(X, Y[self.rng.permutation(n)]) for _ in range(self.n_permutations)]
+        return float(np.sum(as_large(permuted, observed, slack=1e-12)) + 1) / (self.n_permutations + 1)
 
 
 def _shared(X: Array, Y: Array) -> float:

@@ -15,7 +15,7 @@ from .._typing import Array
 from ..checking import Dissimilarities, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import canonical_correlations, check_dimension
+from ..problem import canonical_correlations, check_dimension, linear_leak
 from ._correlations import average, unknown_columns
 from ._fits import ending_all
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
@@ -177,7 +177,7 @@ class _Judge:
         U = coordinates(found, self.checked)
         scores = {
             "stress": float(getattr(found, "stress_", np.nan)),
-            "leak": average(canonical_correlations(U, self.coded.values)),
+            "leak": linear_leak(U, self.coded.values).leak,
         }
         if not self.checked.missing:
             table = neighbourhood_scores(self.checked.values, U, n_neighbors=self.n_neighbors)

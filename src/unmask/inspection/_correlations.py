@@ -144,7 +144,7 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
     """
     table = read_table(embedding, "embedding")
     coded = code_known(known, len(table.values), table.labels, known_types, "embedding")
-    return average(problem.canonical_correlations(table.values, coded.values))
+    return problem.linear_leak(table.values, coded.values).leak
 
 
 def recovery(

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import UnfinishedTestWarning, is_pandas, require_integer, warn_user
+from ..checking import UnfinishedTestWarning, as_large, as_small, is_pandas, require_integer, warn_user
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
@@ -82,8 +82,9 @@ def permutation_test(
     stress, stresses = _permuted_stresses(study, number, rng, progress)
     rows = []
     for permuted in map(np.array, stresses):
-        number = len(permuted)
-        rows.append((stress, permuted.mean(), (1 + np.sum(permuted <= stress)) / (1 + number)))
+        # Fits are told apart by no less than what they stop at.
+        beaten = np.sum(as_small(permuted, stress, slack=getattr(estimator, "tol", 0.0)))
+        rows.append((stress, permuted.mean(), (1 + beaten) / (1 + len(permuted))))
     names = [str(name) for name in study.known.columns]
     table = pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
     return table.assign(permutations=[len(found) for found in stresses])
@@ -211,7 +212,7 @@ def dimension_test(
         residuals = make_residuals(study, small)
         falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(number)]
     fall = 1 - observed[1] / observed[0]
-    p_value = (1 + np.sum(np.array(falls) >= fall)) / (1 + number)
+    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + number)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 

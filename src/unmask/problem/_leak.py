@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from .._typing import Array, IntArray
 from ._codings import Feature
 from ._known import KnownFeatures
-from ._linalg import canonical_correlations, orthonormal_basis
+from ._linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
 # Random maps whose average correlation is the reference: the level is .05 with a standard error of .002.
@@ -45,13 +45,14 @@ class LinearLeak(NamedTuple):
     directions: int  # how many of the correlations are above chance
 
 
-def linear_leak(U: Array, V: Array, *, groups: int = 1) -> LinearLeak:
+def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> LinearLeak:
     """Return the canonical correlations of a map with known columns, and what chance makes of as many objects.
 
     Dimensions are counted by rank: columns without a part of their own add nothing. ``groups`` is the number of groups
     of objects within which both tables were centred (those that were mapped apart); each beyond the first costs a
-    degree of freedom.
+    degree of freedom. An axis of rounding beside the others, or beside a length of ``beside``, counts for nothing.
     """
+    U = axes_that_show(U, beside)
     correlations = canonical_correlations(U, V)
     n, p, q = len(U) - groups + 1, orthonormal_basis(U).shape[1], orthonormal_basis(V).shape[1]
     return LinearLeak(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from .._typing import IntArray
 from ..kernels import Pairs
 from ._known import KnownFeatures
+from ._linalg import orthonormal_basis
 from ._weights import Edges
 
 
@@ -19,6 +23,7 @@ class Problem:
     leak_penalty: float = 0.0
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
+    component: IntArray | None = None  # number of each object's group, if they fall into several
 
     @property
     def n(self) -> int:
@@ -42,3 +47,17 @@ def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
         raise ValueError(
             "n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1."
         )
+
+
+def check_room(known: KnownFeatures, component: IntArray | None) -> None:
+    """Raise when a map orthogonal to what is known (within each group) would put all objects in one place."""
+    groups = np.zeros(len(known.values), dtype=int) if component is None else component
+    for number in range(groups.max() + 1):
+        members = np.flatnonzero(groups == number)
+        taken = orthonormal_basis(known.values[members]).shape[1]
+        if taken >= len(members) - 1:
+            which = "" if component is None else f" of group {number + 1}"
+            raise ValueError(
+                f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
+                f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
+            )
