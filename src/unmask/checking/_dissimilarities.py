@@ -13,7 +13,7 @@ from .._typing import Array
 from ..kernels import Survey, Workers
 from ._exceptions import MissingDissimilarityWarning, warn_user
 from ._forms import square_table
-from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
+from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def check_dissimilarities(
     data: Any, *, symmetrize: str | None, workers: Workers, allow_missing: bool = True
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows."""
-    data, labels = square_table(data)
+    data, labels = square_table(as_pandas(data))
     if labels is not None:
         require_unique_index(labels)
     elif is_pandas(data):

@@ -15,8 +15,9 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     align_columns,
+    as_pandas,
     check_dissimilarities,
-    is_pandas,
+    labels_of,
     new_rows,
     numbers,
     require_choice,
@@ -107,7 +108,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
-        return replace(checked, labels=X.index if is_pandas(X) else None)
+        return replace(checked, labels=labels_of(X))
 
     # ---- reporting
 
@@ -200,7 +201,7 @@ class PlacingMap(ConditionalMap):
         check_is_fitted(self)
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
-        labels = X.index if is_pandas(X) else None
+        labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         known_map = self._known_of_new(known, len(delta), labels)
         # cdist cannot take tables without columns.
@@ -252,6 +253,7 @@ class PlacingMap(ConditionalMap):
                 f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
                 "pass these features of the new objects too."
             )
+        known = as_pandas(known)
         table = known_table(known, rows, labels)
         names, wanted = [column.name for column in table], coded.feature_names
         named = hasattr(known, "columns") or getattr(known, "name", None) is not None
