@@ -1,6 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
+from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, require_range, rounding_level
 from ._exceptions import (
     FewPairsWarning,
     MissingDissimilarityWarning,
@@ -24,6 +24,7 @@ from ._labels import (
     with_labels,
 )
 from ._parameters import (
+    count,
     require_choice,
     require_coef,
     require_flag,
@@ -31,6 +32,8 @@ from ._parameters import (
     require_jobs,
     require_number,
     require_package,
+    require_real,
+    shown,
 )
 
 __all__ = [
@@ -43,6 +46,7 @@ __all__ = [
     "align_rows",
     "as_pandas",
     "check_dissimilarities",
+    "count",
     "find_labels",
     "is_long",
     "is_network",
@@ -61,8 +65,11 @@ __all__ = [
     "require_jobs",
     "require_number",
     "require_package",
+    "require_range",
+    "require_real",
     "require_unique",
     "rounding_level",
+    "shown",
     "warn_user",
     "with_labels",
 ]

@@ -14,6 +14,7 @@ from ..kernels import Survey, Workers
 from ._exceptions import MissingDissimilarityWarning, warn_user
 from ._forms import square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
+from ._parameters import require_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,15 @@ def rounding_level(values: Array, largest: float) -> float:
     """Return the difference between two entries that rounding alone explains."""
     relative = 1e-5 if values.dtype == np.float32 else 1e-10
     return relative * largest
+
+
+def require_range(largest: float, least: float = 1e-300, most: float = 1e300) -> None:
+    """Raise where numbers of this size, or their squares where these are needed, are beyond floating point."""
+    if not least <= largest <= most:
+        raise ValueError(
+            f"the largest dissimilarity is {largest:g}; it must be between {least:g} and {most:g}: "
+            "multiply or divide all of them by one number."
+        )
 
 
 def check_dissimilarities(
@@ -105,10 +115,12 @@ def require_numbers(data: Any, what: str) -> None:
         columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars
     else:
         array = np.asarray(data)
+        require_real(array, what)
         if array.dtype.kind not in "OUS" or array.ndim != 2:
             return
         columns = [(index, array[:, index]) for index in range(array.shape[1])]
     for name, column in columns:
+        require_real(column, f"{what}: column {str(name)!r}")
         for value, kind in _no_number_in(column):
             raise ValueError(
                 f"{what}: column {str(name)!r} holds {kind} ({value!r}); every cell must be a number or NaN. "
@@ -199,8 +211,12 @@ def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> No
         )
     if survey.one_sided or survey.asymmetry > level:
         raise ValueError(_asymmetry(values, level, labels))
+    n = len(values)
+    if survey.missing == n * (n - 1) // 2:
+        raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
         raise ValueError("all dissimilarities are zero; there is nothing to map.")
+    require_range(survey.largest)
 
 
 def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# New objects farther away than this, in units of the fit, would make their squares infinite.
+FARTHEST = 1e50
+
+
 class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
@@ -79,7 +83,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _start_fit(self) -> int:
         """Forget an earlier fit, so that a failing one leaves nothing half-way, and check the parameters."""
-        self.__dict__.pop("embedding_", None)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         require_coef(self.coef)
         if self.metric_params and self._precomputed:
             raise ValueError(
@@ -239,6 +244,11 @@ class PlacingMap(ConditionalMap):
             i, j = np.argwhere(wrong)[0]
             raise ValueError(
                 f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
+            )
+        if np.nanmax(values, initial=0.0) * self._scale > FARTHEST:
+            raise ValueError(
+                f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
+                "fitted ones; pass them in the same units."
             )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:

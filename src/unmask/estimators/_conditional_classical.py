@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import with_labels
+from ..checking import require_range, with_labels
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
@@ -103,6 +103,7 @@ level_positions_
         p = self._start_fit()
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             check_dimension(p, checked.n, coded)

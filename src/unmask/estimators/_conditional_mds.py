@@ -60,7 +60,7 @@ from ..solvers import (
     within_errors,
 )
 from ._base import PlacingMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
@@ -427,8 +427,7 @@ class ConditionalMDS(PlacingMap):
         require_number("leak_penalty", self.leak_penalty, 0.0)
         require_number("tol", self.tol, 0.0)
         require_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if not isinstance(self.n_init, str):
             require_integer("n_init", self.n_init, 1)
         else:

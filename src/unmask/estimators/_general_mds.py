@@ -19,6 +19,7 @@ from ..checking import (
     require_flag,
     require_integer,
     require_number,
+    require_range,
     warn_user,
     with_labels,
 )
@@ -41,7 +42,7 @@ from ..solvers import (
     principal_axes,
 )
 from ._base import ConditionalMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
@@ -250,8 +251,7 @@ known_imputed_
         require_integer("verbose", self.verbose, 0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if isinstance(self.n_init, str):
             require_choice("n_init", self.n_init, ("auto",))
         else:
@@ -264,6 +264,7 @@ known_imputed_
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
         return pairs
