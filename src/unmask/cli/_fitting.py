@@ -61,9 +61,11 @@ class Meter:
 
 def show_step(output: Output, step: Step) -> None:
     """Print what a fit found."""
+    from ..checking import count
+
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
-    output.say(f"Map of {len(step.embedding)} objects in {step.n_components} dimensions, {step.title}{state}")
+    output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
     output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
     if len(step.importance):
         output.show(step.importance, "importance", index="known")

@@ -16,8 +16,9 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     align_columns,
+    as_pandas,
     check_dissimilarities,
-    is_pandas,
+    labels_of,
     new_rows,
     numbers,
     require_choice,
@@ -57,6 +58,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# New objects farther away than this, in units of the fit, would make their squares infinite.
+FARTHEST = 1e50
+
+
 class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
@@ -92,7 +97,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _start_fit(self) -> int:
         """Forget an earlier fit, so that a failing one leaves nothing half-way, and check the parameters."""
-        self.__dict__.pop("embedding_", None)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         require_coef(self.coef)
         if self.metric_params and self._precomputed:
             raise ValueError(
@@ -124,7 +130,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
-        return replace(checked, labels=X.index if is_pandas(X) else None)
+        return replace(checked, labels=labels_of(X))
 
     # ---- reporting
 
@@ -293,7 +299,7 @@ class PlacingMap(ConditionalMap):
         check_is_fitted(self)
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
-        labels = X.index if is_pandas(X) else None
+        labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
         known_map = V @ self._coef_standard
@@ -335,6 +341,11 @@ class PlacingMap(ConditionalMap):
             raise ValueError(
                 f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
             )
+        if np.nanmax(values, initial=0.0) * self._scale > FARTHEST:
+            raise ValueError(
+                f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
+                "fitted ones; pass them in the same units."
+            )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
         """Return what is known about new objects, coded and in the units of the fit."""
@@ -348,6 +359,7 @@ class PlacingMap(ConditionalMap):
                 f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
                 "pass these features of the new objects too."
             )
+        known = as_pandas(known)
         table = known_table(known, rows, labels)
         names, wanted = [column.name for column in table], coded.feature_names
         named = hasattr(known, "columns") or getattr(known, "name", None) is not None

@@ -64,7 +64,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import PlacingMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
@@ -321,8 +321,8 @@ class ConditionalMDS(PlacingMap):
         -------
         self : ConditionalMDS
         """
-        refuse_target(y)
         p = self._check_parameters()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             problem, component = self._make_problem(checked, known, weights, p, workers)
@@ -496,8 +496,7 @@ class ConditionalMDS(PlacingMap):
         require_number("leak_penalty", self.leak_penalty, 0.0)
         require_number("tol", self.tol, 0.0)
         require_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if not isinstance(self.n_init, str):
             require_integer("n_init", self.n_init, 1)
         else:

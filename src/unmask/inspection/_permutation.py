@@ -10,7 +10,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import UnfinishedTestWarning, as_large, as_small, is_pandas, require_integer, warn_user
+from ..checking import (
+    UnfinishedTestWarning,
+    as_large,
+    as_pandas,
+    as_small,
+    is_pandas,
+    labels_of,
+    polars_column,
+    require_integer,
+    warn_user,
+)
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
@@ -145,20 +155,20 @@ def _as_frame(known: Any, X: Any) -> pd.DataFrame:
 
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
+    known = as_pandas(known)
     if is_pandas(known) and not hasattr(known, "columns"):
         known = known.to_frame(known.name if known.name is not None else "known0")
     if is_pandas(known):
         return pd.DataFrame(known)
     if hasattr(known, "columns"):
-        return pd.DataFrame({name: known[name].to_numpy() for name in known.columns}, index=_index_of(X))
+        columns = {name: polars_column(known, name) for name in known.columns}
+        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+        labels = labels_of(X)
+        return frame if labels is None else frame.set_axis(labels)
     table = np.asarray(known)
     table = table[:, None] if table.ndim == 1 else table
     names = [f"known{c}" for c in range(table.shape[1])]
-    return pd.DataFrame(table, columns=names, index=_index_of(X)).infer_objects()
-
-
-def _index_of(X: Any) -> Any:
-    return X.index if is_pandas(X) else None
+    return pd.DataFrame(table, columns=names, index=labels_of(X)).infer_objects()
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,6 +1,6 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
-from ._atomic import atomic_path
+from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
@@ -15,12 +15,16 @@ __all__ = [
     "FileProblem",
     "TableFile",
     "atomic_path",
+    "draft_beside",
+    "drafts_beside",
     "escape",
+    "not_written",
     "plain_data",
     "read_data",
     "read_dissimilarities",
     "read_known",
     "read_table",
+    "sweep_drafts",
     "unescape",
     "write_json",
     "write_table",

@@ -33,7 +33,9 @@ class Found:
 def sound(source: Source, found: Found, symmetrize: str | None) -> Found:
     """Return the table if it holds dissimilarities, exactly symmetric, with zeros on its diagonal."""
     if len(found.values) < 2:
-        raise source.problem("holds one object; dissimilarities are between at least two.")
+        raise source.problem(
+            f"holds {'one object' if len(found.values) else 'no object'}; dissimilarities are between at least two."
+        )
     _fill_other_half(found.values)
     survey = _survey(found.values)
     if survey.infinite:
