@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
 from ._codings import Feature
-from ._known import KnownFeatures
+from ._known import KnownColumn, KnownFeatures
 from ._linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
@@ -217,12 +217,16 @@ class Trait:
         return _right_levels(self.levels, neighbours) if self.levels is not None else _told(self.columns, neighbours)
 
 
-def traits_of(known: KnownFeatures) -> list[Trait]:
+def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> list[Trait]:
     """Return the known features as neighbours are asked for them.
 
     Cells are not kept by `known`, but the coded columns of a level differ from those of any other. A feature all of
-    whose columns are functions of other features has none of its own and is left out.
+    whose columns are functions of other features has none of its own there and is left out, unless `table` holds the
+    cells, none missing.
     """
+    if table is not None:
+        whole = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
+        return [_trait(feature, whole[:, list(feature.columns)]) for feature in known.features]
     place = {column: at for at, column in enumerate(known.kept)}
     kept = [(feature, [place[c] for c in feature.columns if c in place]) for feature in known.features]
     values = known.values + known.shift
