@@ -61,7 +61,6 @@ def _trace(debug: bool) -> None:
 @contextmanager
 def _warnings_as_lines(output: Output) -> Iterator[None]:
     """Print warnings about data as one plain line each; those about code are no concern of a user."""
-
     from ..checking import UnfinishedMapWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -78,6 +78,7 @@ def study_of(source: Input, beside: Any, title: str = "") -> Any:
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
         title=title or source.path.stem,
+        weights=source.weights,
     )
 
 

@@ -132,7 +132,7 @@ def _known_of(
         found = read_known(path, rows.index, columns=names)
         tell(output, found)
         return found.table
-    if saved.record.get("known") == names and set(names) <= set(rows.columns):
+    if saved.record.get("known_in_data", saved.record.get("known")) == names and set(names) <= set(rows.columns):
         return rows[names]
     raise ValueError(f"the map was fitted given {', '.join(names)}; pass these of the new objects with --known FILE.")
 
@@ -142,6 +142,8 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     import pandas as pd
 
     if saved.metric is None:
+        if saved.record.get("similarity"):
+            output.note(f"Taken for dissimilarities, as {saved.record['similarity']} made them of similarities.")
         return rows
     from ..dissimilarities import Metric
 
