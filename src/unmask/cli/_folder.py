@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,8 @@ class Folder:
         """Write a picture."""
         from ..io import atomic_path
 
-        with atomic_path(self._claim(name)) as draft:
+        with atomic_path(self._claim(name)) as draft, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said when it was drawn, once
             figure.savefig(draft, dpi=150)
 
     def study(self, study: Any) -> None:
