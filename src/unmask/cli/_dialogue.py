@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import shlex
 import shutil
 from collections.abc import Callable
@@ -193,7 +194,12 @@ class Dialogue:
         self._adopt(name, **way)
 
     def _adopt(self, default: str, **way: Any) -> None:
-        """Ask for a name and a reason, adopt, and fit again."""
+        """Ask for a name and a reason, adopt, and fit again; what cannot be adopted is said before any question."""
+        taken = set(self.study.known.columns)
+        free = next(
+            name for at in itertools.count(1) if (name := default if at == 1 else f"{default} {at}") not in taken
+        )
+        self.study.branch().adopt(free, **way)
         name = self.output.ask(f"What is it called? [{default}]") or default
         why = self.output.ask("Why? [no reason]")
         self.study.adopt(name, why=why, **way)
@@ -244,7 +250,7 @@ class Dialogue:
             self.folder = open_folder(Saving(Path(path)), TABLES, OTHERS)
         if self.folder is None:
             raise ValueError("save needs the name of a folder; write save FOLDER.")
-        write_study(self.folder, self.study, data=self.record)
+        write_study(self.output, self.folder, self.study, data=self.record)
         self.is_saved = self.was_saved = True
         self.output.tell(f"Saved to {self.folder.path}")
 
