@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import shlex
 import shutil
 from collections.abc import Callable
@@ -195,11 +194,10 @@ class Dialogue:
 
     def _adopt(self, default: str, **way: Any) -> None:
         """Ask for a name and a reason, adopt, and fit again; what cannot be adopted is said before any question."""
-        taken = set(self.study.known.columns)
-        free = next(
-            name for at in itertools.count(1) if (name := default if at == 1 else f"{default} {at}") not in taken
-        )
-        self.study.branch().adopt(free, **way)
+        trial = default
+        while trial in self.study.known.columns:
+            trial += " again"
+        self.study.branch().adopt(trial, **way)
         name = self.output.ask(f"What is it called? [{default}]") or default
         why = self.output.ask("Why? [no reason]")
         self.study.adopt(name, why=why, **way)

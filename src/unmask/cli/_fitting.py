@@ -134,8 +134,8 @@ def say_written(output: Output, folder: Folder | None) -> list[str]:
     """Print which files were written, and return their names."""
     if folder is not None and folder.escapes:
         output.note(
-            "Text that begins with = + - or @ was written with an apostrophe before it, so that no spreadsheet takes it "
-            "for a formula; unmask reads it as it was."
+            "Text that begins with = + - or @ was written with an apostrophe before it, so that no spreadsheet takes "
+            "it for a formula; unmask reads it as it was."
         )
     paths = [str(path) for path in dict.fromkeys(folder.written)] if folder is not None else []
     for path in paths:
