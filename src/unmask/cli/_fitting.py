@@ -104,7 +104,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 # ---- writing
 
 
-def write_study(folder: Folder, study: Discovery, **record: Any) -> None:
+def write_study(output: Output, folder: Folder, study: Discovery, **record: Any) -> None:
     """Write a study and the tables and picture of its last map."""
     step = study.step
     folder.study(study)
@@ -113,7 +113,8 @@ def write_study(folder: Folder, study: Discovery, **record: Any) -> None:
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())
     folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
-    folder.remove(REPORT)  # it told about another map
+    if folder.remove(REPORT):
+        output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")
     folder.remove(MAP)
     if step.n_components:
         folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)"))
@@ -133,6 +134,11 @@ def picture_of(embedding: pd.DataFrame, title: str, color: Any = None) -> Figure
 
 def say_written(output: Output, folder: Folder | None) -> list[str]:
     """Print which files were written, and return their names."""
+    if folder is not None and folder.escapes:
+        output.note(
+            "Text that begins with = + - or @ was written with an apostrophe before it, so that no spreadsheet takes "
+            "it for a formula; unmask reads it as it was."
+        )
     paths = [str(path) for path in dict.fromkeys(folder.written)] if folder is not None else []
     for path in paths:
         output.say(f"Wrote {path}")

@@ -5,6 +5,7 @@ from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._problems import FileProblem
+from ._ratings import read_ratings
 from ._source import MAX_EXPANDED
 from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
@@ -23,6 +24,7 @@ __all__ = [
     "read_data",
     "read_dissimilarities",
     "read_known",
+    "read_ratings",
     "read_table",
     "sweep_drafts",
     "unescape",
