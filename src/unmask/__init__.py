@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .checking import (
         FewPairsWarning,
+        ImputedKnownWarning,
         MissingDissimilarityWarning,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
@@ -35,6 +36,7 @@ __all__ = [
     "Distance",
     "FewPairsWarning",
     "GeneralMDS",
+    "ImputedKnownWarning",
     "Loss",
     "MissingDissimilarityWarning",
     "Neighbours",
@@ -53,6 +55,7 @@ __all__ = [
 _HOMES = {
     ".checking": (
         "FewPairsWarning",
+        "ImputedKnownWarning",
         "MissingDissimilarityWarning",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",

@@ -3,6 +3,7 @@
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, rounding_level
 from ._exceptions import (
     FewPairsWarning,
+    ImputedKnownWarning,
     MissingDissimilarityWarning,
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
@@ -33,6 +34,7 @@ from ._parameters import (
 __all__ = [
     "Dissimilarities",
     "FewPairsWarning",
+    "ImputedKnownWarning",
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",

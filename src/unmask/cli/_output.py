@@ -209,8 +209,11 @@ OPTIONS = {
     "n_permutations": "--permutations",
     "symmetrize": "--symmetrize",
     "index=False": "--index none",
+    "known_imputed_": "the missing cells below",
+    "Numeric(lower=…)": "numeric:0..",
+    "Numeric(log=True)": "numeric:log",
 }
-_PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
+_PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(map(re.escape, OPTIONS))})(?![\w'\"./])")
 
 
 def plain(data: Any) -> Any:

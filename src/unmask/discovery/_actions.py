@@ -32,6 +32,8 @@ class Step:
         The map, with columns axis1, axis2 …
     coef, importance : DataFrame
         ``coef_`` and ``importance_`` of the estimator.
+    imputed : DataFrame
+        ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
     stress_per_point : Series
@@ -56,6 +58,7 @@ class Step:
     embedding: pd.DataFrame = field(repr=False)
     coef: pd.DataFrame = field(repr=False)
     importance: pd.DataFrame = field(repr=False)
+    imputed: pd.DataFrame = field(repr=False)
     stress: float
     leak: float
     stress_per_point: pd.Series[Any] = field(repr=False)
@@ -89,6 +92,7 @@ class Step:
             embedding=self.embedding.copy(),
             coef=self.coef.copy(),
             importance=self.importance.copy(),
+            imputed=self.imputed.copy(),
             stress_per_point=self.stress_per_point.copy(),
             versions=dict(self.versions),
         )

@@ -29,13 +29,13 @@ from ..engines import Engine
 from ..kernels import Workers
 from ..problem import KnownFeatures, canonical_correlations, known_table
 from ..solvers import canonical_by_component, canonical_map, side_by_side
+from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
 from ._tables import (
     Moved,
     block_roots,
     coef_table,
     corrected_table,
     importance_table,
-    imputed_table,
     level_table,
     moved_values,
     summary_table,
@@ -129,14 +129,16 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._labels = checked.labels
         self._scale = engine.scale
         self._fitted = Z / engine.scale
-        self._report_known(U, gram, known, moved)
+        self._report_known(U, gram, known, moved, cell_widths(known, moved, U, block_roots(gram, known), engine))
         placed = U if component is None else side_by_side(U, component)
         self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
 
-    def _report_known(self, U: Array, gram: Array, known: KnownFeatures, moved: Moved) -> None:
+    def _report_known(
+        self, U: Array, gram: Array, known: KnownFeatures, moved: Moved, widths: Widths | None = None
+    ) -> None:
         """Set the attributes that tell about the known features."""
         import pandas as pd
 
@@ -151,8 +153,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
+        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
+        warn_of_imputed(self.known_imputed_)
 
     def predict_dissimilarities(self) -> Any:
         """Return the fitted distances between all objects, those of missing pairs among them.

@@ -10,7 +10,7 @@ from ._blocks import (
     MovingBlock,
     coef_blocks,
 )
-from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline
+from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
@@ -46,6 +46,7 @@ __all__ = [
     "Neighbours",
     "Nominal",
     "Numeric",
+    "NumericCoding",
     "Ordinal",
     "Problem",
     "Spline",
