@@ -58,7 +58,12 @@ def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"])
-    return table.astype({**dict.fromkeys(NUMBERS, float), "remark": object})
+    texts: dict[str, type] = dict.fromkeys(
+        ("object", "feature", "value", "remark"), object
+    )  # of whatever type each cell is
+    if all(isinstance(value, float) for value in table["value"]):
+        texts["value"] = float
+    return table.astype({**dict.fromkeys(NUMBERS, float), **texts})
 
 
 def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
@@ -74,7 +79,8 @@ def _level(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) ->
     """Return the level or angle of an estimated cell (its kept columns, standard units) and how sure it is."""
     at = kept_columns(known, feature)
     if feature.coding.tie != "monotone":
-        return feature.coding.decode(np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)]))
+        value, share = feature.coding.decode(np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)]))
+        return value, min(share, 1.0)  # but for rounding
     # Levels on a line: many mixtures are in one place, and only the place was estimated.
     places = level_places(known, feature, roots)
     levels = np.linalg.norm(places - places[0], axis=1)
@@ -198,17 +204,15 @@ def _own_error(J: Array, column: int, residuals: Array) -> float:
 
 
 def warn_of_imputed(table: pd.DataFrame) -> None:
-    """Warn of numbers that are not to be believed, and say what to do."""
+    """Warn of numbers that may not be believed, and say what to do."""
     doubtful = table[table["remark"].str.contains(f"{NOT_DETERMINED}|{OUTSIDE}")] if len(table) else table
     if not len(doubtful):
         return
     named = [f"{cell.feature!r} of {cell.object} is {cell.value:.4g}, {cell.remark}" for cell in doubtful.itertuples()]
     rest = f"; and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    several = len(doubtful) > 1
     warn_user(
-        f"{'missing cells of known were' if several else 'a missing cell of known was'} estimated as "
-        f"{'numbers that are' if several else 'a number that is'} not to be believed: "
-        f"{'; '.join(named[:MOST_NAMED])}{rest}. See known_imputed_. Declare in known_types what "
-        "is possible, by Numeric(lower=…) or Numeric(log=True), fill the cell, or leave the object or the feature out.",
+        "missing numbers of known were estimated outside the range of the data, or are not determined by the "
+        f"dissimilarities (see known_imputed_): {'; '.join(named[:MOST_NAMED])}{rest}. Declare in known_types what is "
+        "possible, by Numeric(lower=…) or Numeric(log=True), fill the cell, or leave the object or the feature out.",
         ImputedKnownWarning,
     )
