@@ -313,20 +313,28 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
     objects = files.table(f"step{number}-map")
     if objects is None:
         raise _problem(path, f"{STUDY} names no map of step {number}.")
+    embedding = pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1])
+    free = files.table(f"step{number}-free")
+    # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
+    leak = float(_field(record, "leak", (int, float), path))
+    earlier = {"free_leak": leak, "leak_reference": float("nan")}
     return Step(
         number=number,
         estimator=estimator,
         params=_params(estimator, decode(_field(record, "params", dict, path)), path),
         known=_texts(record, "known", path),
         known_types=_types(decode(_field(record, "known_types", dict, path))),
-        embedding=pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1]),
+        embedding=embedding,
+        free_embedding=embedding if free is None else free,
         coef=files.small(f"step{number}-coef", list(_texts(record, "coef", path)), []),
         importance=files.small(
             f"step{number}-importance", list(_texts(record, "importance", path)), ["raw", "standardized"]
         ),
         imputed=files.imputed(number, record),
         stress=float(_field(record, "stress", (int, float), path)),
-        leak=float(_field(record, "leak", (int, float), path)),
+        leak=leak,
+        free_leak=float(_field(earlier | record, "free_leak", (int, float), path)),
+        leak_reference=float(_field(earlier | record, "leak_reference", (int, float), path)),
         stress_per_point=objects.iloc[:, -1].rename("stress"),
         warnings=_texts(record, "warnings", path),
         converged=_field(record, "converged", bool, path),
