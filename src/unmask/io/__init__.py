@@ -5,12 +5,11 @@ from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._problems import FileProblem
-from ._source import MAX_EXPANDED
+from ._source import memory_limit
 from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
 
 __all__ = [
-    "MAX_EXPANDED",
     "DissimilarityFile",
     "FileProblem",
     "TableFile",
@@ -18,6 +17,7 @@ __all__ = [
     "draft_beside",
     "drafts_beside",
     "escape",
+    "memory_limit",
     "not_written",
     "plain_data",
     "read_data",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import find_labels, is_long, is_unlabelled, require_choice, require_integer
+from ..checking import find_labels, is_long, is_unlabelled, require_choice
 from ._arrays import read_array
 from ._dialect import Grid, Wishes, grid_of, text_grid
 from ._found import Found, agreed_labels, frame_of, sound
@@ -18,7 +18,7 @@ from ._layout import Layout, find_layout
 from ._pairs import table_of_pairs
 from ._phylip import is_phylip, read_phylip
 from ._problems import times
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 from ._tabular import from_condensed, read_rows
 from ._text import find_encoding, lines_of
 
@@ -59,7 +59,7 @@ def read_dissimilarities(
     encoding: str | None = None,
     sheet: str | None = None,
     symmetrize: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> DissimilarityFile:
     r"""Read dissimilarities from a file, in any of the usual forms.
 
@@ -83,8 +83,8 @@ def read_dissimilarities(
         The sheet of an Excel file; by default the first.
     symmetrize : {None, "mean"}, default=None
         With "mean" the two numbers of each pair are averaged; otherwise a file in which they differ is refused.
-    max_expanded : int, default=4 GiB
-        How many bytes a compressed file may unpack to.
+    max_expanded : int, optional
+        How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def read_dissimilarities(
     require_choice("symmetrize", symmetrize, (None, "mean"))
     wishes = Wishes(delimiter, decimal, header, encoding, sheet)
     wishes.check()
-    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    source = open_source(path, max_expanded)
     return read_source(source, shape, wishes, symmetrize)
 
 
