@@ -13,7 +13,17 @@ import numpy as np
 
 from ..checking import find_labels, is_unlabelled, quote
 from ._arrays import read_array
-from ._columns import MoreText, Names, find_names, is_label_name, read_columns, typed_numbers, typed_text, written_whole
+from ._columns import (
+    MoreText,
+    Names,
+    find_names,
+    is_label_name,
+    leading_zeros,
+    read_columns,
+    typed_numbers,
+    typed_text,
+    written_whole,
+)
 from ._dialect import Grid, Wishes, grid_of, text_grid
 from ._escape import unescape
 from ._frames import excel_rows, read_json, read_parquet
@@ -281,6 +291,11 @@ def _from_grid(grid: Grid, wishes: Wishes, index: str | bool | None, text: dict[
     for at, why in text.items():
         if why is not None:
             said.append(f"column {names.names[at]!r} is text because of {why[1][:40]!r} in row {why[0]}")
+    said += [
+        f"column {names.names[at]!r} has leading zeros ({cell!r}) and is read as numbers; is it a code?"
+        for at, cell in leading_zeros(head).items()
+        if at in typed and typed[at].dtype.kind in "if"
+    ]
     kept, left_out = _without_empty_last(names, typed)
     _require_distinct(grid.source, [names.names[at] for at in kept if names.names[at]], grid.head[0].number)
     frame = pd.concat([typed[at] for at in kept], axis=1)
