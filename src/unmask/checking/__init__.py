@@ -2,6 +2,7 @@
 
 from ._dissimilarities import Dissimilarities, check_dissimilarities, numbers, require_range, rounding_level
 from ._exceptions import (
+    EstimatedKnownWarning,
     FewPairsWarning,
     MissingDissimilarityWarning,
     RedundantKnownWarning,
@@ -38,6 +39,7 @@ from ._parameters import (
 
 __all__ = [
     "Dissimilarities",
+    "EstimatedKnownWarning",
     "FewPairsWarning",
     "MissingDissimilarityWarning",
     "RedundantKnownWarning",
