@@ -399,6 +399,17 @@ def test_estimated_cells_are_told(no_pictures):
     assert number.remark in said
 
 
+def test_missing_known_cells_are_estimated_for_the_rivals(no_pictures):
+    known = pd.DataFrame({"a": [np.nan, *np.random.default_rng(0).normal(size=11)]})
+    page = render_report(
+        quick_study(known=known), scree=False, bootstrap=0, compare=["mds-then-regress", "partial-dbrda"]
+    )
+    text = section(page, "rivals").text
+    assert "1 missing cell of the known features is estimated, and all methods use the estimates." in text
+    assert "could not be made" not in text
+    assert "Partial distance-based redundancy analysis" in text
+
+
 def test_conditional_scaling_is_no_rival_of_itself(no_pictures):
     page = render_report(quick_study(), scree=False, bootstrap=0, compare=["conditional-mds", "partial-dbrda"])
     study = quick_study()

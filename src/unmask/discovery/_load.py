@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checking import quote
 from ..estimators import imputed_frame
-from ..io import FileProblem
+from ..io import FileProblem, memory_limit
 from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params
@@ -59,7 +59,7 @@ class _Zip:
         strange = [entry.filename for entry in entries if not _is_plain(entry.filename)]
         if strange:
             raise _problem(path, f"has {strange[0]!r} in it, which is no name of a file of a study.")
-        self.left = max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size)
+        self.left = min(max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size), memory_limit())
 
     def read(self, name: str) -> bytes:
         try:
@@ -73,8 +73,8 @@ class _Zip:
         if self.left < 0:
             raise _problem(
                 self.path,
-                f"holds more than {MOST_EXPANSION} times its own size, as no study does; if it can be trusted, "
-                "unpack it and load the folder.",
+                f"holds more than {MOST_EXPANSION} times its own size, or than memory has room for; if it can be "
+                "trusted, unpack it and load the folder.",
             )
         return data
 

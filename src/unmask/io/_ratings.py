@@ -12,7 +12,7 @@ from ..checking import quote, require_choice, require_integer
 from ._dialect import Wishes
 from ._dissimilarities import DissimilarityFile, pairs_of_frame
 from ._found import frame_of, sound
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 from ._tables import table_of_source
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read_ratings(
     header: bool | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> DissimilarityFile:
     r"""Read a list of pairs in which a pair may occur several times, such as the judgements of several raters.
 
