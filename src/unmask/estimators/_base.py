@@ -201,15 +201,19 @@ class PlacingMap(ConditionalMap):
             same.
         """
         check_is_fitted(self)
+        delta, c, c_given, labels, dtype = self._new_pairs(X, known)
+        placed: Array = with_labels(self, (self._place(delta, c, c_given) / self._scale).astype(dtype), labels)
+        return placed
+
+    def _new_pairs(self, X: Any, known: Any) -> tuple[Array, Array, Array, pd.Index | None, Any]:
+        """Return new objects' dissimilarities on the scale of the fit, squared known distances, labels and dtype."""
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = X.index if is_pandas(X) else None
         delta = self._read_new_dissimilarities(X)
         known_map = self._known_of_new(known, len(delta), labels)
         c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
-        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c, c_given)
-        placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
-        return placed
+        return self._transformed(delta.astype(np.float64)) * self._scale, c, c_given, labels, delta.dtype
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""
