@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checking import (
+        AdjustmentWarning,
         FewPairsWarning,
+        IgnoredTargetWarning,
+        ImputedKnownWarning,
+        LeakWarning,
         MissingDissimilarityWarning,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
+        SquareFeaturesWarning,
+        UnfinishedMapWarning,
+        UnfinishedTestWarning,
     )
     from .estimators import (
         ConditionalClassicalMDS,
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AdjustmentWarning",
     "ConditionalClassicalMDS",
     "ConditionalIsomap",
     "ConditionalMDS",
@@ -35,6 +43,9 @@ __all__ = [
     "Distance",
     "FewPairsWarning",
     "GeneralMDS",
+    "IgnoredTargetWarning",
+    "ImputedKnownWarning",
+    "LeakWarning",
     "Loss",
     "MissingDissimilarityWarning",
     "Neighbours",
@@ -45,6 +56,9 @@ __all__ = [
     "SmallNeighbourhoodWarning",
     "SpectralMap",
     "Spline",
+    "SquareFeaturesWarning",
+    "UnfinishedMapWarning",
+    "UnfinishedTestWarning",
     "__version__",
 ]
 
@@ -52,10 +66,17 @@ __all__ = [
 # part of the package needs none of it.
 _HOMES = {
     ".checking": (
+        "AdjustmentWarning",
         "FewPairsWarning",
+        "IgnoredTargetWarning",
+        "LeakWarning",
+        "ImputedKnownWarning",
         "MissingDissimilarityWarning",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
+        "SquareFeaturesWarning",
+        "UnfinishedMapWarning",
+        "UnfinishedTestWarning",
     ),
     ".estimators": (
         "ConditionalClassicalMDS",

@@ -1,12 +1,14 @@
 """Scree, comparison and permutation test."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from unmask import ConditionalMDS
 from unmask.datasets import load_kinship
-from unmask.inspection import choose_n_components, permutation_test, scree
+from unmask.inspection import choose_n_components, dbrda_test, permutation_test, scree
 
 BOTH = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender,degree")
 
@@ -51,8 +53,46 @@ def test_permutation_test_is_that_of_the_library(shell):
     assert pd.read_csv("result/test.csv")["permuted"].tolist() == table["permuted"].tolist()
 
 
-def test_there_must_be_something_to_test(shell):
-    assert shell.refusal("test", "dissimilarities.csv").startswith("there is no known feature to test")
+@pytest.mark.parametrize("command", ["test", "dbrda"])
+def test_there_must_be_something_to_test(shell, command):
+    assert shell.refusal(command, "dissimilarities.csv").startswith("there is no known feature to test")
+
+
+def test_ctrl_c_prints_and_writes_the_permutations_so_far(shell, monkeypatch):
+    def interrupting(*arguments, progress, **options):
+        def interrupt(done, total):
+            progress(done, total)
+            if done == 5:
+                raise KeyboardInterrupt
+
+        return permutation_test(*arguments, progress=interrupt, **options)
+
+    monkeypatch.setattr("unmask.inspection.permutation_test", interrupting)
+    words = ("test", *BOTH, "--dim", 1, "--n-init", 1, "--permutations", 19, "--out", "result")
+    done = shell(*words, "--json", code=130)
+    assert [row["permutations"] for row in json.loads(done.stdout)["test"]] == [3, 2]
+    assert "Warning: the test was interrupted after 5 of 38 permutations" in done.stderr
+    assert pd.read_csv("result/test.csv")["permutations"].tolist() == [3, 2]
+
+
+def test_progress_is_told_in_lines_where_nobody_watches(shell, monkeypatch):
+    words = ("test", *BOTH, "--dim", 1, "--n-init", 1, "--permutations", 4)
+    assert "% done" not in shell(*words).stderr  # it is over before the first line
+    monkeypatch.setattr("unmask.cli._output.BETWEEN_LINES", 0.0)
+    lines = [line for line in shell(*words).stderr.splitlines() if "% done" in line]
+    assert len(lines) == 7
+    assert lines[3].startswith("Permuting: 50% done, about ")
+    assert "% done" not in shell(*words, "--quiet").stderr
+
+
+def test_redundancy_analysis_is_that_of_the_library(shell):
+    kin = load_kinship()
+    table = dbrda_test(kin.dissimilarities, kin.known[["gender", "degree"]], random_state=0)
+    found = shell.json("dbrda", *BOTH, "--out", "result")
+    assert [row["F"] for row in found["dbrda"]][:2] == table["F"].tolist()[:2]
+    assert [row["p_value"] for row in found["dbrda"]][:2] == table["p_value"].tolist()[:2]
+    assert pd.read_csv("result/dbrda.csv")["df"].tolist() == [1, 1, 11]
+    assert "(residual)" in shell("dbrda", *BOTH).stdout
 
 
 @pytest.mark.filterwarnings("ignore")

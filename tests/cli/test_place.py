@@ -39,9 +39,22 @@ def test_new_objects_are_where_the_library_puts_them(fitted):
     np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in found["placed"]], transformed())
     table = pd.read_csv("placed/placed.csv", index_col=0)
     np.testing.assert_array_equal(table.to_numpy(), transformed())
-    assert (fitted.folder / "placed" / "map.png").exists()
+    assert (fitted.folder / "placed" / "placed.png").exists()
     done = fitted("place", "result/study", "new.csv", "--known", "new-known.csv", "--step", 1, "--quiet")
     assert done.stdout.startswith("placed on the map, given gender\n")
+
+
+def test_cells_that_the_map_estimated_are_told(shell):
+    kin = load_kinship()
+    known = kin.known[["gender"]].map({1: "male", 2: "female"}.get)
+    known.loc["Aunt", "gender"] = None
+    known.to_csv("holes.csv")
+    shell("fit", "dissimilarities.csv", "--known", "holes.csv", "--n-init", 2, "--out", "result", "--quiet")
+    kin.dissimilarities.iloc[:1].set_axis(["New"]).to_csv("new.csv")
+    pd.DataFrame({"gender": ["female"]}, index=["New"]).to_csv("of-new.csv")
+    done = shell("place", "result", "new.csv", "--known", "of-new.csv", "--quiet", "--out", "placed")
+    assert "missing: gender of Aunt, estimated female (certainty " in done.stdout
+    assert pd.read_csv("placed/imputed.csv")["object"].tolist() == ["Aunt"]
 
 
 def test_what_is_known_of_them_is_needed(fitted):

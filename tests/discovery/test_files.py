@@ -1,8 +1,11 @@
 """Studies in files: everything comes back exactly, half a study is never there, and bad files get one sentence."""
 
+import ast
 import copy
+import dataclasses
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -205,7 +208,7 @@ def test_values_come_back_and_have_code(tmp_path):
     moment = pd.Timestamp("2020-02-03 04:05")
     for value in (
         *(None, True, 3, -0.5, "x", [1, [2]], (1,), (), {"a": 1}, {"$a": 1, 2: (3,)}, np.inf, 1e300),
-        *(Cyclic(24.0), Ordinal(("a", "b")), Nominal(), Numeric(), Spline(3), moment),
+        *(Cyclic(24.0), Ordinal(("a", "b")), Nominal(), Numeric(), Numeric(0.5, 9, True), Spline(3), moment),
     ):
         written = json.loads(json.dumps(encode(value), allow_nan=False))
         assert decode(written) == value
@@ -215,6 +218,31 @@ def test_values_come_back_and_have_code(tmp_path):
     assert type(decode(encode(np.int8(3)))) is int
     with pytest.raises(TypeError, match="cannot be written down"):
         encode({1, 2})
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_estimated_cells_come_back(kinship, tmp_path, format_):
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow")
+    known = kinship.known[["gender", "degree"]].astype(float)
+    known["gender"] = known["gender"].map({1.0: "male", 2.0: "female"})
+    known.loc["Aunt", "degree"], known.loc["Uncle", "gender"] = np.nan, None
+    study = Discovery(kinship.dissimilarities, known, known_types={"degree": Numeric(lower=1, log=True)})
+    step = study.fit(2, **FAST)
+    assert list(step.imputed["object"]) == ["Uncle", "Aunt"]
+    loaded = Discovery.load(study.save(tmp_path / "study", format=format_))
+    assert_same(study, loaded)
+    assert loaded.replay()["same"].all()
+    assert "Numeric(lower=1, log=True)" in study.to_script()
+
+
+def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
+    path = whole.save(tmp_path / "study")
+    text = json.loads((path / "study.json").read_text())
+    for action in text["actions"]:
+        action.pop("imputed", None)
+    (path / "study.json").write_text(json.dumps(text))
+    assert_same(whole, Discovery.load(path))
 
 
 # ---- whole or not at all
@@ -231,7 +259,7 @@ def test_a_save_that_fails_leaves_the_old_study(whole, tmp_path, kind, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(saving, "write_json", fail)
-    with pytest.raises((FileProblem, OSError), match=r"(?i)no space left on device"):
+    with pytest.raises(FileProblem, match=rf"{kind}: cannot be written \(no space left on device\); free some space"):
         later.save(path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == listing
     assert_same(whole, Discovery.load(path))
@@ -257,6 +285,84 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(whole, tmp_path
     assert len(calls) == 3
     assert_same(whole, Discovery.load(path))
     assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+def killed_between(whole, path, monkeypatch, renames):
+    """Save a study over another, and be killed after so many renames of folders."""
+    rename, calls = saving.os.rename, []
+
+    def until_killed(*names):
+        if len(calls) == renames:
+            os._exit(9)
+        calls.append(names)
+        rename(*names)
+
+    if (child := os.fork()) == 0:
+        monkeypatch.setattr(saving.os, "rename", until_killed)
+        if renames == 2:
+            monkeypatch.setattr(saving.shutil, "rmtree", lambda *_, **__: os._exit(9))
+        whole.save(path)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+@pytest.mark.parametrize("again", ["load", "read_tables", "save"])
+def test_a_study_survives_a_kill_between_the_two_renames(whole, tmp_path, monkeypatch, again):
+    path = whole.save(tmp_path / "study")
+    later = whole.branch()
+    later.undo()
+    killed_between(later, path, monkeypatch, 1)
+    assert not path.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    if again == "save":
+        whole.save(path)
+        assert_same(whole, Discovery.load(path))
+    else:
+        with pytest.warns(UserWarning, match="study: a save was interrupted and has been finished"):
+            {"load": Discovery.load, "read_tables": read_tables}[again](path)
+        assert_same(later, Discovery.load(path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+def test_what_kills_leave_is_swept(whole, tmp_path, monkeypatch):
+    path = whole.save(tmp_path / "study")
+    killed_between(whole, path, monkeypatch, 2)  # the old study is left beside the new one
+    killed_between(whole, path, monkeypatch, 0)  # a draft that was not put in place
+    assert len(list(tmp_path.iterdir())) == 3
+    assert_same(whole, Discovery.load(path))
+    for entry in tmp_path.iterdir():
+        os.utime(entry, (0, 0))
+    (tmp_path / f".{'a' * 16}-study of mine").mkdir()
+    whole.save(path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [f".{'a' * 16}-study of mine", "study"]
+
+
+def test_half_a_draft_is_never_taken_for_a_study(whole, tmp_path):
+    path = whole.save(tmp_path / "study")
+    old, draft = tmp_path / f".{'b' * 16}-study.old", tmp_path / f".{'b' * 16}-study"
+    path.rename(old)
+    draft.mkdir()
+    (draft / "known.csv").write_text("", encoding="utf-8")
+    with pytest.warns(UserWarning, match="study: a save was interrupted; this is the study as it was before"):
+        assert_same(whole, Discovery.load(path))
+    assert path.is_dir()
+    assert not old.exists()
+
+
+def test_the_study_and_not_its_draft_is_named_when_the_disk_is_full(whole, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("unmask.io._write._WRITERS", {"csv": fail})
+    for name in KINDS:
+        with pytest.raises(FileProblem) as error:
+            whole.save(tmp_path / name)
+        assert str(error.value) == (
+            f"{tmp_path / name}: cannot be written (no space left on device); free some space, or choose another place."
+        )
+        assert error.value.path == str(tmp_path / name)
 
 
 def test_nothing_that_is_no_study_is_replaced(whole, tmp_path):
@@ -406,6 +512,129 @@ def places(tree, path=()):
         if isinstance(value, dict | list) and value:
             # of a list the first entry stands for all
             yield from places(value if isinstance(value, dict) else value[:2], (*path, key))
+
+
+# ---- scripts of studies that somebody else wrote
+
+CODE = '__import__("os").system("x")'
+# The names that a script of `to_script` is made of; whatever else occurs in one is somebody else's code.
+VOCABULARY = {
+    *("pd", "DataFrame", "Series", "Timestamp", "read_tables", "float", "list", "print"),
+    *("tables", "D", "known", "maps", "mds", "start", "end", "way"),
+    *("fit", "embedding_", "stress_", "index", "iloc", "loc", "sum", "drop"),
+    *("ConditionalMDS", "ConditionalIsomap", "ConditionalClassicalMDS"),
+    *("Cyclic", "Nominal", "Numeric", "Ordinal", "Spline"),
+}
+
+
+def assert_harmless(script):
+    tree = ast.parse(script)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert used <= VOCABULARY
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.Expr)
+    assert all(isinstance(statement, allowed) for statement in tree.body)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda s: s["actions"][0]["params"].update({f"tol=1e-3); {CODE}; dict(x": 1}),
+            r"fit has no parameter 'tol=1e-3\); __import__",
+        ),
+        (lambda s: s["actions"][0]["params"].update(metric="euclidean"), "is not a parameter of a step"),
+        (lambda s: s["actions"][0]["params"].pop("n_components"), "None for 'n_components'"),
+        (lambda s: s["actions"][0]["params"].update(n_components=CODE), "for 'n_components'"),
+        (lambda s: s["actions"][0]["params"].update(random_state=CODE), "random_state=.* must be an integer"),
+        (lambda s: s["actions"][0].update(known=[{"x": 1}]), "for 'known', which is not what"),
+        (lambda s: s["actions"][0].update(known=["gender"]), "step 1 .*'gender'.* known then"),
+        (lambda s: s["actions"][0].update(known_types={"size": CODE}), "'size' is declared"),
+        (lambda s: s.update(known_types={CODE: "nominal"}), "which is not a known column"),
+        (lambda s: s["actions"][0].update(versions={"numpy": 1}), "1 for 'numpy', which is not what"),
+        (lambda s: s["actions"][0].update(warnings=[1]), "for 'warnings', which is not what"),
+        (lambda s: s.update(known_types={"size": CODE}), "'size' is declared"),
+        (lambda s: s["actions"][1].update(kind=CODE), "'gender' is declared"),
+        (lambda s: s["actions"][1].update(source={CODE: 1}), "source=.* is not one of 'values'"),
+        (lambda s: s["actions"][1].update(source={"column": CODE}), "is not in the table of the study"),
+        (lambda s: s["actions"][2].update(step=f"1]; {CODE}; maps[1"), "for 'step' of 'line', which was 1"),
+        (lambda s: s["actions"][2].update(source={"along": [CODE, "Aunt"]}), "neither the label of an object"),
+        (lambda s: s["actions"][2].update(source={"along": CODE}), "along=.* must be"),
+        (lambda s: s["actions"][3].update(source={"groups": {CODE: 1}}), "groups=.* must be an integer"),
+        (lambda s: s["actions"][5].update(source={"from_axis": f"0]; {CODE}"}), "from_axis=.* must be an integer"),
+        (lambda s: s["actions"][6].update(name="gone"), "'gone', which was put aside, was not known"),
+        (lambda s: s["actions"][3].update(name="gender"), "'gender' is adopted but was taken"),
+    ],
+)
+def test_code_in_a_study_never_becomes_code_of_its_script(folder, change, message):
+    edit(folder, change)
+    with pytest.raises(FileProblem, match=message):
+        Discovery.load(folder)
+
+
+HOSTILE = (
+    CODE,
+    f"0]; {CODE}",
+    f"x=1); {CODE}; dict(y",
+    f'"""\n{CODE}',
+    f"\n{CODE}\n",
+    f"\\'); {CODE} #",
+    "{step.__class__}",
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_written_into_study_json_its_script_is_harmless(whole, tmp_path, data):
+    path = tmp_path / "study"
+    if not path.exists():
+        whole.save(path)
+        shutil.copy(path / "study.json", tmp_path / "kept.json")
+    study = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    for _ in range(data.draw(st.integers(1, 3))):
+        *way, last = data.draw(st.sampled_from(list(places(study))))
+        spot = study
+        for key in way:
+            spot = spot[key]
+        text = data.draw(st.sampled_from(HOSTILE))
+        form = data.draw(st.sampled_from(["value", "key", "list", "tuple", "dict", "added"]))
+        if form == "key" and isinstance(spot, dict):
+            spot[text] = spot.pop(last)
+        elif form == "added" and isinstance(spot, dict):
+            spot[text] = text
+        else:
+            spot[last] = {"list": [text], "tuple": {"$tuple": [text]}, "dict": {text: text}}.get(form, text)
+    (path / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    try:
+        loaded = Discovery.load(path)
+    except FileProblem:
+        return
+    assert_harmless(loaded.to_script(path))
+
+
+def test_scripts_of_honest_studies_are_harmless_too(whole):
+    assert_harmless(whole.to_script())
+
+
+def test_code_is_written_of_literals_only(whole):
+    class Sly:
+        def __repr__(self):
+            return CODE
+
+    with pytest.raises(TypeError, match="cannot be written down"):
+        as_code([Sly()])
+    step = whole.steps[0]
+    sly = Discovery._of(whole._material, (dataclasses.replace(step, params={**step.params, CODE: 1}),), "")
+    with pytest.raises(ValueError, match="no parameter"):
+        sly.to_script()
+
+
+def test_deep_entries_get_a_sentence(folder):
+    deep = "[" * 600 + "]" * 600
+    text = (folder / "study.json").read_text(encoding="utf-8")
+    (folder / "study.json").write_text(text.replace('"n_init": 2', f'"n_init": {deep}', 1), encoding="utf-8")
+    with pytest.raises(FileProblem, match="cannot be understood"):
+        Discovery.load(folder)
 
 
 # ---- zip files

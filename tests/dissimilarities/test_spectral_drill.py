@@ -1,7 +1,5 @@
 """Drill: optimality conditions, agreement with scikit-learn's graphical lasso, paths, conventions, errors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -10,10 +8,9 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests import recordings
 from unmask.dissimilarities import DisconnectedGraphWarning, _drill
 from unmask.dissimilarities._drill import Drill, _Field, drill_path
-
-SHARED = Path(__file__).parents[2] / "../shared/data"
 
 
 @parametrize_with_checks([Drill()])
@@ -143,12 +140,10 @@ def test_what_cannot_be_solved_is_said(rng):
         Drill(4).fit(X)
 
 
-@pytest.mark.parametrize("file", [None, "motion_55x102.npy"])
+@pytest.mark.parametrize("data", ["walk", *map(recordings.recording, ("simulated run", "recorded run"))])
 @pytest.mark.parametrize(("n_neighbors", "penalty"), [(4, 0.0), (4, 0.01), (10, 0.05), (None, 0.05)])
-def test_conjugate_gradients_find_what_exact_steps_find(rng, monkeypatch, file, n_neighbors, penalty):
-    if file and not SHARED.exists():
-        pytest.skip("the recordings are not shipped")
-    X = np.load(SHARED / file) if file else walk(rng, 40, 60) / 5
+def test_conjugate_gradients_find_what_exact_steps_find(rng, monkeypatch, data, n_neighbors, penalty):
+    X = walk(rng, 40, 60) / 5 if data == "walk" else recordings.load(data)
     exact = Drill(n_neighbors, penalty=penalty).fit(X)
     monkeypatch.setattr(_drill, "MOST_DENSE", 0)
     found = Drill(n_neighbors, penalty=penalty).fit(X)
@@ -205,11 +200,10 @@ def test_bad_parameters(rng, options, message):
         Drill(**options).fit(walk(rng))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the recordings are not shipped")
-@pytest.mark.parametrize(("file", "k"), [("motion_55x102.npy", 6), ("robot_wifi_215x30.npy", 7)])
-def test_the_exact_optimum_on_the_recordings(file, k):
-    X = np.load(SHARED / file)
-    found = Drill(k, penalty=0.0).fit(X)
+@pytest.mark.parametrize("data", recordings.ALL)
+def test_the_exact_optimum_on_recordings(data):
+    X = recordings.load(data)
+    found = Drill(recordings.neighbours(data), penalty=0.0).fit(X)
     i, j = found.candidates_.nonzero()
     assert found.converged_
     # Without a penalty, variances and the covariances of neighbours are those of the data.

@@ -1,7 +1,5 @@
 """Maximum variance unfolding: optimality conditions, figures that unfold to known shapes, conventions, errors."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,9 +9,8 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests import recordings
 from unmask.dissimilarities._variance import MaximumVarianceUnfolding, _inner, _Kept
-
-SHARED = Path(__file__).parents[2] / "../shared/data"
 
 
 @parametrize_with_checks([MaximumVarianceUnfolding()])
@@ -214,12 +211,11 @@ def test_bad_parameters(rng, options, message):
         MaximumVarianceUnfolding(**options).fit(rng.standard_normal((10, 3)))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the recordings are not shipped")
-@pytest.mark.parametrize(("file", "k", "rank"), [("motion_55x102.npy", 6, 10), ("robot_wifi_215x30.npy", 7, 20)])
-def test_recordings_are_unfolded_within_the_tolerance(file, k, rank):
-    X = np.load(SHARED / file)
-    found = MaximumVarianceUnfolding(k).fit(X)
-    assert found.rank_ == rank
+@pytest.mark.parametrize("data", recordings.ALL)
+def test_recordings_are_unfolded_within_the_tolerance(data):
+    X = recordings.load(data)
+    found = MaximumVarianceUnfolding(recordings.neighbours(data)).fit(X)
+    assert found.rank_ == (10 if data.endswith("run") else 20)
     i, j = found.graph_.nonzero()
     assert found.converged_
     kept = found.multipliers_.nonzero()

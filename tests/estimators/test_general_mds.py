@@ -441,7 +441,7 @@ def test_verbose_prints_starts_and_iterations(D, capsys):
     fit(D, verbose=1)
     printed = capsys.readouterr().out
     assert "closed-form" in printed
-    assert "iteration" not in printed
+    assert "iteration 1:" not in printed
     fit(D, verbose=2, n_init=1)
     assert "iteration 1: 0." in capsys.readouterr().out
 

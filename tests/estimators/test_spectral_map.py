@@ -1,7 +1,5 @@
 """The classical map of any dissimilarities."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +7,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests import recordings
 from unmask import ConditionalClassicalMDS, ConditionalMDS
 from unmask.datasets import make_running_figure
 from unmask.dissimilarities import (
@@ -21,8 +20,6 @@ from unmask.dissimilarities import (
 )
 from unmask.estimators._spectral_map import SpectralMap
 from unmask.inspection import canonical_correlations
-
-DATA = Path(__file__).parents[2] / "../shared/data"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -133,7 +130,7 @@ def given(D, known):
     return ConditionalMDS(2, metric="precomputed", random_state=0).fit_transform(D, known=known)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the recordings are not shipped")
+@recordings.needs(recordings.RECORDED["recorded run"])
 @pytest.mark.parametrize(
     ("method", "plain_time", "given_time"),
     [
@@ -144,7 +141,7 @@ def given(D, known):
     ],
 )
 def test_a_recorded_run_given_time_shows_the_gait_and_given_the_gait_time(method, plain_time, given_time):
-    Y = np.load(DATA / "motion_55x102.npy")
+    Y = recordings.load("recorded run")
     time, (gait, running) = np.linspace(0, 1, len(Y))[:, None], circle_of_phase(Y)
     plain = SpectralMap(method).fit(Y)
     D = plain.dissimilarity_.dissimilarities_

@@ -7,16 +7,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
+from tests import recordings
 from unmask import ConditionalMDS
 from unmask.inspection import abs_correlations, average_canonical_correlation
 
-FOLDER = Path(os.environ.get("UNMASK_FACES") or Path(__file__).parents[2] / "../shared/data")
+FOLDER = Path(os.environ.get("UNMASK_FACES") or recordings.FOLDER)
 needs_data = pytest.mark.skipif(
-    not (FOLDER / "faces_dissimilarities.csv").exists(), reason="the faces are not part of the package"
+    not (FOLDER / "faces_dissimilarities.csv").exists(), reason="an addition for where the photographs' ratings are"
 )
 
 SCALES = ("PU", "AR", "TS")
+COEF = (1.0, 0.7, 0.5)
 SETS = [(), *(known for size in (1, 2) for known in combinations(SCALES, size))]
 PUBLISHED = dict(zip(SETS, (0.71, 0.85, 0.94, 0.91, 0.89, 0.91, 0.94), strict=True))
 # What an independent implementation finds with square roots.
@@ -37,6 +40,30 @@ def score(dissimilarities, scales, known):
     U = fit(dissimilarities, scales, known).embedding_
     unknown = [scale for scale in SCALES if scale not in known]
     return average_canonical_correlation(np.column_stack([U, scales[list(known)]]), scales[unknown])
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """Return squared distances of 13 objects by three scales, the last two of them correlated, and the scales."""
+    scales = pd.DataFrame(np.random.default_rng(0).standard_normal((13, 3)), columns=list(SCALES))
+    scales["TS"] += scales["AR"]
+    return pd.DataFrame(squareform(pdist(scales * np.array(COEF), "sqeuclidean"))), scales
+
+
+@pytest.mark.parametrize("known", SETS, ids=lambda known: "+".join(known) or "nothing")
+def test_scales_behind_squared_distances_come_out_with_square_roots_only(made_up, known):
+    squared, scales = made_up
+    mds = fit(np.sqrt(squared), scales, known)
+    assert mds.stress_ < 1e-8
+    np.testing.assert_allclose(mds.coef_, np.diag([COEF[SCALES.index(name)] for name in known]), rtol=0, atol=1e-3)
+    assert score(np.sqrt(squared), scales, known) == pytest.approx(1, abs=1e-4)
+    assert fit(squared, scales, known).stress_ > 1e-3
+
+
+def test_scales_behind_squared_distances_are_missed_without_roots(made_up):
+    squared, scales = made_up
+    assert score(squared, scales, ()) < 0.9
+    assert score(squared, scales, ("PU",)) < 0.9
 
 
 @needs_data

@@ -1,6 +1,6 @@
 """The score of a map by a Gaussian process."""
 
-from pathlib import Path
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,14 +8,14 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.spatial.distance import cdist
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.manifold import Isomap
 
+from tests import recordings
 from unmask.inspection import _gplvm
 from unmask.inspection._gplvm import START, Process, UnfinishedScoreWarning, gplvm_score
-
-DATA = Path(__file__).parents[2] / "../shared/data"
 
 
 @pytest.fixture
@@ -41,14 +41,24 @@ def test_likelihood_is_that_of_scipy_and_its_gradient_that_of_differences(curve)
     assert error < 1e-4 * np.linalg.norm(_gplvm._cost(logs, process)[1])
 
 
-def test_score_is_the_optimum_of_scikit_learn(curve):
-    X, Y = curve
+def optimum_of_scikit_learn(X, Y):
     Xs = (X - X.mean(axis=0)) / X.std(axis=0)
     kernel = ConstantKernel(1.0, (1e-7, 1e7)) * RBF(1.0, (1e-4, 1e4)) + ConstantKernel(np.exp(-2), (1e-7, 1e7))
     kernel = kernel + WhiteKernel(np.exp(-2), (1e-7, 1e7))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a bias of 0 is at the bound of its logarithm
         theirs = GaussianProcessRegressor(kernel, alpha=0.0).fit(Xs, Y - Y.mean(axis=0))
-    assert gplvm_score(X, Y) == pytest.approx(theirs.log_marginal_likelihood_value_, rel=1e-4)
+    return theirs.log_marginal_likelihood_value_
+
+
+def test_score_is_the_optimum_of_scikit_learn(curve):
+    assert gplvm_score(*curve) == pytest.approx(optimum_of_scikit_learn(*curve), rel=1e-4)
+
+
+def test_score_of_isomap_is_the_optimum_of_scikit_learn():
+    Y = recordings.load("simulated run")
+    U = Isomap(n_neighbors=6).fit_transform(Y)
+    assert gplvm_score(U, Y) == pytest.approx(optimum_of_scikit_learn(U, Y), rel=1e-4)
 
 
 def test_score_does_not_see_shifts_turns_or_with_standardising_scales(curve, rng):
@@ -96,8 +106,11 @@ def test_parameters_beyond_rounding_are_no_optimum():
     assert np.isfinite(_gplvm._cost(START, process)[0])
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the reference data are not here")
-@pytest.mark.parametrize(("file", "k", "expected"), [("motion_55x102", 6, 3812), ("robot_wifi_215x30", 7, 2201)])
-def test_score_of_isomap_is_that_of_the_reference(file, k, expected):
-    Y = np.load(DATA / f"{file}.npy")
-    assert gplvm_score(Isomap(n_neighbors=k).fit_transform(Y), Y) == pytest.approx(expected, rel=1e-3)
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [recordings.recording("recorded run", 3812), recordings.recording("recorded robot", 2201)],
+)
+def test_score_of_isomap_is_that_of_the_reference(data, expected):
+    Y = recordings.load(data)
+    U = Isomap(n_neighbors=recordings.neighbours(data)).fit_transform(Y)
+    assert gplvm_score(U, Y) == pytest.approx(expected, rel=1e-3)

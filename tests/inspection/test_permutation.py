@@ -7,8 +7,9 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kstest
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, UnfinishedTestWarning
 from unmask.inspection import dimension_test, permutation_test
+from unmask.solvers import Objective
 
 
 def mds(p=2, **options):
@@ -23,15 +24,96 @@ def test_gender_and_degree_matter_to_kinship(kinship):
 
 
 def test_p_value_counts_the_permutations_that_do_as_well(kinship):
-    """The same permutations by hand."""
+    """The same permutations by hand, from the same starts."""
     D, known = kinship.dissimilarities, kinship.known[["gender"]]
     orders = np.random.RandomState(5)
-    observed = mds().fit(D, known=known).stress_
-    permuted = [mds().fit(D, known=known.to_numpy()[orders.permutation(14)]).stress_ for _ in range(9)]
+    permuted_known = [known.iloc[orders.permutation(14)].set_axis(known.index) for _ in range(9)]
+    fitted, first = (mds().fit(D, known=v) for v in (known, permuted_known[0]))
+    starts = [{"n_init": 2}, *({"init": (fit.embedding_, fit.coef_), "n_init": 1} for fit in (fitted, first))]
+    permuted = [min(mds(**start).fit(D, known=v).stress_ for start in starts) for v in permuted_known[1:]]
+    observed, permuted = fitted.stress_, [first.stress_, *permuted]
     table = permutation_test(mds(), D, known, n_permutations=9, random_state=5)
     assert table.loc["gender", "stress"] == observed
     np.testing.assert_allclose(table.loc["gender", "permuted"], np.mean(permuted), rtol=1e-12)
     assert table.loc["gender", "p_value"] == (1 + np.sum(np.array(permuted) <= observed)) / 10
+
+
+def weak_effect(seed, n=12):
+    """Return dissimilarities and two known features: one that matters little or much, and one that does not."""
+    rng = np.random.default_rng(seed)
+    U, v, w = rng.standard_normal((n, 2)), rng.standard_normal(n), rng.standard_normal(n)
+    D = squareform(pdist(np.column_stack([U, v * rng.uniform(0, 0.8)])))
+    e = np.triu(0.2 * rng.standard_normal((n, n)), 1)
+    return D * np.abs(1 + e + e.T), np.column_stack([v, w])
+
+
+def p_values_of_long_searches(D, known, n_permutations, n_init, seed):
+    """Return what the test would give if every refit had as many starts as the fit."""
+
+    def stress(table):
+        return ConditionalMDS(2, metric="precomputed", n_init=n_init, random_state=0).fit(D, known=table).stress_
+
+    observed, orders, counts = stress(known), np.random.RandomState(seed), np.ones(known.shape[1])
+    for _ in range(n_permutations):
+        for column in range(known.shape[1]):
+            permuted = known.copy()
+            permuted[:, column] = known[orders.permutation(len(known)), column]
+            counts[column] += stress(permuted) <= observed
+    return counts / (1 + n_permutations)
+
+
+@pytest.mark.slow
+def test_few_starts_from_the_fitted_map_give_the_p_values_of_long_searches():
+    differences, errors = [], []
+    for seed in range(20):
+        D, known = weak_effect(seed)
+        mds = ConditionalMDS(2, metric="precomputed", n_init=30, random_state=0)
+        short = permutation_test(mds, D, known, n_permutations=99, random_state=seed)["p_value"].to_numpy()
+        long = p_values_of_long_searches(D, known, 99, 30, seed)
+        differences.extend(short - long)
+        errors.extend(np.sqrt(np.maximum(long * (1 - long), 0.01) / 99))
+    assert np.all(np.abs(differences) <= errors)
+    assert abs(np.mean(differences)) <= 0.2 * np.mean(errors)  # nor all in one direction
+
+
+def test_ctrl_c_keeps_the_permutations_so_far(kinship):
+    def interrupt(done, total):
+        heard.append((done, total))
+        if done == 7:
+            raise KeyboardInterrupt
+
+    heard = []
+    D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
+    with pytest.warns(UnfinishedTestWarning, match="interrupted after 7 of 38 permutations"):
+        table = permutation_test(mds(1), D, known, n_permutations=19, progress=interrupt)
+    assert heard == [(done, 38) for done in range(1, 8)]
+    assert table["permutations"].tolist() == [4, 3]
+    assert table["p_value"].tolist() == [1 / 5, 1 / 4]
+
+
+def test_ctrl_c_before_every_feature_was_permuted_leaves_nothing(kinship):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        permutation_test(mds(1), kinship.dissimilarities, kinship.known, n_permutations=2, progress=interrupt)
+
+
+def test_ctrl_c_within_a_refit_ends_the_test(kinship, monkeypatch):
+    """A fit of its own would keep its map and go on."""
+    passes = []
+
+    def interrupted(self, theta):
+        passes.append(theta)
+        if len(passes) == 2000:
+            raise KeyboardInterrupt
+        return evaluate(self, theta)
+
+    evaluate = Objective.__call__
+    monkeypatch.setattr(Objective, "__call__", interrupted)
+    with pytest.warns(UnfinishedTestWarning):
+        table = permutation_test(mds(1), kinship.dissimilarities, kinship.known[["gender"]], n_permutations=999)
+    assert 0 < table["permutations"].item() < 200
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -8,11 +8,11 @@ from unmask.problem import (
     KnownSpace,
     LeakPenalty,
     Structure,
-    average_leak,
     basis_by_group,
     canonical_correlations,
     check_known,
     coef_blocks,
+    linear_leak,
     orthonormal_basis,
     symmetric_root,
 )
@@ -146,12 +146,12 @@ def test_an_axis_of_rounding_repeats_nothing(rng):
     U = rng.standard_normal(8)
     Q = orthonormal_basis(V)
     U = (U - U.mean()) - Q @ (Q.T @ (U - U.mean()))
-    assert average_leak(np.column_stack([U, 1e-18 * V[:, 0]]), V) < 1e-12
-    assert average_leak(np.column_stack([U, 1e-3 * V[:, 0]]), V) == pytest.approx(0.5, abs=1e-9)
+    assert linear_leak(np.column_stack([U, 1e-18 * V[:, 0]]), V).leak < 1e-12
+    assert linear_leak(np.column_stack([U, 1e-3 * V[:, 0]]), V).leak == pytest.approx(0.5, abs=1e-9)
     # The second known column counts, however small its unit is, and a small map beside nothing is a map.
-    assert average_leak(1e-15 * V[:, 1:], V) == pytest.approx(1.0)
-    assert average_leak(1e-15 * V[:, 1:], V, beside=1.0) == 0.0
-    assert average_leak(np.zeros((8, 2)), V) == average_leak(U[:, None], V[:, :0]) == 0.0
+    assert linear_leak(1e-15 * V[:, 1:], V).leak == pytest.approx(1.0)
+    assert linear_leak(1e-15 * V[:, 1:], V, beside=1.0).leak == 0.0
+    assert linear_leak(np.zeros((8, 2)), V).leak == linear_leak(U[:, None], V[:, :0]).leak == 0.0
 
 
 def test_what_is_orthogonal_within_groups_stays_so_when_they_are_turned(rng):

@@ -14,12 +14,40 @@ class RedundantKnownWarning(UserWarning):
     """Some known columns carry no information of their own and were left out."""
 
 
+class ImputedKnownWarning(UserWarning):
+    """A missing number was estimated that lies outside the data, or that the dissimilarities do not determine."""
+
+
 class FewPairsWarning(UserWarning):
     """Some objects have too few dissimilarities to be held in place."""
 
 
 class SmallNeighbourhoodWarning(UserWarning):
     """The neighbourhood of curvilinear weights could not shrink as far as it should."""
+
+
+class LeakWarning(UserWarning):
+    """The map repeats what is known, more than chance would make it."""
+
+
+class AdjustmentWarning(UserWarning):
+    """The map was adjusted for what is known, and this is worth a word."""
+
+
+class IgnoredTargetWarning(UserWarning):
+    """A target ``y`` was passed to an estimator that has no use for one."""
+
+
+class SquareFeaturesWarning(UserWarning):
+    """A table that looks like dissimilarities was taken for features."""
+
+
+class UnfinishedMapWarning(UserWarning):
+    """A fit was interrupted, and its map is what it had by then."""
+
+
+class UnfinishedTestWarning(UserWarning):
+    """A test was interrupted, and its result is from what was done by then."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
 from ._commands import Function, register
+from ._examples import EXAMPLES
 
 app = typer.Typer(
     help="See what the known features hide: maps of objects from dissimilarities, given what is known.",
@@ -41,6 +42,7 @@ _COMMANDS: dict[str, Function] = {
     "scree": _look.scree,
     "compare": _look.compare,
     "test": _look.permute,
+    "dbrda": _look.dbrda,
     "place": _place.place,
     "discover": _discover.discover,
     "convert": _convert.convert,
@@ -48,4 +50,4 @@ _COMMANDS: dict[str, Function] = {
     "report": _report.report,
 }
 for _name, _function in _COMMANDS.items():
-    register(app, _name, _function)
+    register(app, _name, _function, EXAMPLES[_name])

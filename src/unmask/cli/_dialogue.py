@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import ABOUT_INPUT, sentence
-from ._fitting import OTHERS, TABLES, fit_map, write_study
+from ._fitting import OTHERS, TABLES, fit_map, show_imputed, write_study
 from ._folder import STUDY, Folder, open_folder, require_free
 from ._options import Saving
 from ._output import Output, as_text, progress
@@ -149,6 +149,7 @@ class Dialogue:
         step = self.study.step
         leak = f", leak {as_text(step.leak)}" if step.known else ""
         self.output.tell(f"\nMap {step.number}, {step.title}: stress {as_text(step.stress)}{leak}\n")
+        show_imputed(self.output.tell, step)
         if step.n_components > 1:
             self.output.tell(text_map(step.embedding, *_size(self.output.dialogue.is_terminal)))
             self.output.tell("")
@@ -193,7 +194,11 @@ class Dialogue:
         self._adopt(name, **way)
 
     def _adopt(self, default: str, **way: Any) -> None:
-        """Ask for a name and a reason, adopt, and fit again."""
+        """Ask for a name and a reason, adopt, and fit again; what cannot be adopted is said before any question."""
+        trial = default
+        while trial in self.study.known.columns:
+            trial += " again"
+        self.study.branch().adopt(trial, **way)
         name = self.output.ask(f"What is it called? [{default}]") or default
         why = self.output.ask("Why? [no reason]")
         self.study.adopt(name, why=why, **way)
@@ -244,7 +249,7 @@ class Dialogue:
             self.folder = open_folder(Saving(Path(path)), TABLES, OTHERS)
         if self.folder is None:
             raise ValueError("save needs the name of a folder; write save FOLDER.")
-        write_study(self.folder, self.study, data=self.record)
+        write_study(self.output, self.folder, self.study, data=self.record)
         self.is_saved = self.was_saved = True
         self.output.tell(f"Saved to {self.folder.path}")
 

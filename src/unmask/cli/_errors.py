@@ -21,12 +21,14 @@ ABOUT_INPUT = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 @contextmanager
 def reporting(output: Output, *, debug: bool) -> Iterator[None]:
     """Say in one line what went wrong, and leave with the exit code for it."""
+    from ..checking import UnfinishedMapWarning
+
     try:
         with _warnings_as_lines(output):
             yield
     except BrokenPipeError:  # whoever read the output has seen enough; typer ends quietly
         raise
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, UnfinishedMapWarning):
         output.fail("stopped before there was a result.")
         raise typer.Exit(STOPPED) from None
     except ABOUT_INPUT as error:
@@ -59,6 +61,7 @@ def _trace(debug: bool) -> None:
 @contextmanager
 def _warnings_as_lines(output: Output) -> Iterator[None]:
     """Print warnings about data as one plain line each; those about code are no concern of a user."""
+    from ..checking import UnfinishedMapWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         output.warn(str(message))
@@ -67,5 +70,8 @@ def _warnings_as_lines(output: Output) -> Iterator[None]:
         warnings.simplefilter("ignore")
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("always", category)
+        warnings.simplefilter(
+            "error", UnfinishedMapWarning
+        )  # a command of many fits ends with the one that was stopped
         warnings.showwarning = show
         yield

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._folder import STUDY, Folder
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from ..discovery import Discovery, Step
 
-TABLES = ("embedding", "coef", "importance", "stress_per_point", "history")
+TABLES = ("embedding", "coef", "importance", "stress_per_point", "imputed", "history")
+MOST_CELLS = 10
 MAP, REPORT = "map.png", "report.html"
 OTHERS = (MAP, STUDY)
 # What a start is expected to take until one has come to its end.
@@ -34,7 +37,7 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with progress(output, text, starts) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        meter = Meter(advance, starts) if output.shows_progress else None
+        meter = None if output.quiet else Meter(advance, starts)
         return study.fit(estimator=estimator, callback=meter, **params)
 
 
@@ -61,14 +64,40 @@ class Meter:
 
 def show_step(output: Output, step: Step) -> None:
     """Print what a fit found."""
+    from ..checking import count
+
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
-    output.say(f"Map of {len(step.embedding)} objects in {step.n_components} dimensions, {step.title}{state}")
+    output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
     output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
+    show_imputed(output.say, step)
     if step.n_components:
         output.show(step.embedding, "map")
+
+
+def show_imputed(say: Callable[[str], None], step: Step) -> None:
+    """Print the missing cells of what is known as they were estimated, one a line; of many the first."""
+    for line in imputed_lines(step.imputed.head(MOST_CELLS)):
+        say(line)
+    if len(step.imputed) > MOST_CELLS:
+        say(f"… and {len(step.imputed) - MOST_CELLS} more missing cells")
+
+
+def imputed_lines(imputed: pd.DataFrame) -> list[str]:
+    """Say of each missing cell what was estimated and how sure that is."""
+    return [_imputed_line(cell) for cell in imputed.to_dict("records")]
+
+
+def _imputed_line(cell: dict[Any, Any]) -> str:
+    sure = ""
+    if not math.isnan(cell["certainty"]):
+        sure = f" (certainty {cell['certainty']:.2f})"
+    elif not math.isnan(cell["lower"]):
+        sure = f" (95%: {as_text(cell['lower'])} to {as_text(cell['upper'])})"
+    remark = f", {cell['remark']}" if cell["remark"] else ""
+    return f"missing: {cell['feature']} of {cell['object']}, estimated {as_text(cell['value'])}{sure}{remark}"
 
 
 def document_of(step: Step) -> dict[str, Any]:
@@ -87,6 +116,7 @@ def document_of(step: Step) -> dict[str, Any]:
         "coef": labelled(step.coef),
         "importance": labelled(step.importance),
         "stress_per_point": labelled(step.stress_per_point.to_frame()),
+        "imputed": step.imputed,
     }
 
 
@@ -102,7 +132,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 # ---- writing
 
 
-def write_study(folder: Folder, study: Discovery, **record: Any) -> None:
+def write_study(output: Output, folder: Folder, study: Discovery, **record: Any) -> None:
     """Write a study and the tables and picture of its last map."""
     step = study.step
     folder.study(study)
@@ -110,8 +140,10 @@ def write_study(folder: Folder, study: Discovery, **record: Any) -> None:
     folder.table("coef", step.coef if step.known else None)
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())
+    folder.table("imputed", step.imputed if len(step.imputed) else None)
     folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
-    folder.remove(REPORT)  # it told about another map
+    if folder.remove(REPORT):
+        output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")
     folder.remove(MAP)
     if step.n_components:
         folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)"))
@@ -131,6 +163,11 @@ def picture_of(embedding: pd.DataFrame, title: str, color: Any = None) -> Figure
 
 def say_written(output: Output, folder: Folder | None) -> list[str]:
     """Print which files were written, and return their names."""
+    if folder is not None and folder.escapes:
+        output.note(
+            "Text that begins with = + - or @ was written with an apostrophe before it, so that no spreadsheet takes "
+            "it for a formula; unmask reads it as it was."
+        )
     paths = [str(path) for path in dict.fromkeys(folder.written)] if folder is not None else []
     for path in paths:
         output.say(f"Wrote {path}")

@@ -1,4 +1,4 @@
-"""The commands that look at data from several fits: scree, compare and test."""
+"""The commands that look at data from several fits: scree, compare and test; and the test that needs none."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def scree(
     with progress(output, "Fitting", fits) as advance:
         mds = _estimator(search, neighbors, source, Counter(advance))
         made = inspection.choose_n_components if choose else inspection.scree
-        table = made(mds, source.dissimilarities, source.known, max_components=max_dim)
+        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=max_dim)
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
     if folder is not None:
         folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
@@ -85,28 +85,71 @@ def permute(
     neighbors: Surface = None,
     permutations: Permutations = 199,
 ) -> Outcome:
-    """Test by permutation whether each known feature says anything about the dissimilarities."""
+    """Test by permutation whether each known feature says anything about the dissimilarities.
+
+    Ctrl-C ends the test: the p-values so far are printed and written, and the exit code is 130. The command dbrda tests
+    the same question at once, by a linear model.
+    """
     from ..inspection import permutation_test
 
     folder = open_folder(saving, ["test"])
     source = read_input(output, data, given, reading)
-    if source.known is None:
-        raise ValueError("there is no known feature to test; name some with --known FILE, or --columns of a table.")
-    fits = 1 + permutations * source.known.shape[1]
-    with progress(output, "Permuting", fits) as advance:
-        mds = _estimator(search, neighbors, source, Counter(advance))
+    known = _something_known(source)
+    output.note(f"Permuting {', '.join(known.columns)}: {permutations} times each; Ctrl-C keeps what is done.")
+    with progress(output, "Permuting", permutations * known.shape[1]) as advance:
         table = permutation_test(
-            mds,
+            _estimator(search, neighbors, source),
             source.dissimilarities,
-            source.known,
+            known,
+            weights=source.weights,
             n_permutations=permutations,
             random_state=search.random_state,
+            progress=lambda done, _: advance(done),
         )
     if folder is not None:
         folder.table("test", table)
-    output.show(table, f"{permutations} permutations of each feature", index="known")
+    output.show(table, "Permutation test of each feature", index="known")
     document = {"permutations": permutations, "test": labelled(table).rename(columns={"label": "feature"})}
+    finished = bool((table["permutations"] == permutations).all())
+    return Outcome({**document, "written": say_written(output, folder)}, finished)
+
+
+def dbrda(
+    output: Output,
+    data: DataPath,
+    given: Given,
+    reading: Reading,
+    saving: Saving,
+    permutations: Permutations = 999,
+    seed: Seed = 0,
+) -> Outcome:
+    """Test what each known feature explains of the dissimilarities beyond the others, by a linear model: at once.
+
+    The marginal F statistics of distance-based redundancy analysis, with p-values by permutation.
+    """
+    from ..inspection import dbrda_test
+
+    folder = open_folder(saving, ["dbrda"])
+    source = read_input(output, data, given, reading)
+    source.require_no_weights("dbrda")
+    table = dbrda_test(
+        source.dissimilarities,
+        _something_known(source),
+        known_types=source.known_types or None,
+        n_permutations=permutations,
+        random_state=seed,
+    )
+    if folder is not None:
+        folder.table("dbrda", table)
+    output.show(table, f"Redundancy analysis, {permutations} permutations", index="known")
+    document = {"permutations": permutations, "dbrda": labelled(table).rename(columns={"label": "feature"})}
     return Outcome({**document, "written": say_written(output, folder)})
+
+
+def _something_known(source: Input) -> pd.DataFrame:
+    if source.known is None:
+        raise ValueError("there is no known feature to test; name some with --known FILE, or --columns of a table.")
+    return source.known
 
 
 def compare(
@@ -124,6 +167,7 @@ def compare(
 
     folder = open_folder(saving, ["comparison"])
     source = read_input(output, data, given, reading)
+    source.require_no_weights("compare")
     with progress(output, "Comparing", None):
         table = inspection.compare(
             source.dissimilarities,
@@ -155,7 +199,7 @@ class Counter:
         self.advance(self.fits)
 
 
-def _estimator(search: Search, neighbors: int | None, source: Input, count: Counter) -> Any:
+def _estimator(search: Search, neighbors: int | None, source: Input, count: Callable[[], None] = lambda: None) -> Any:
     """Return an estimator that is not fitted, of which every copy tells when it has been."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
+
+from ._words import in_our_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,25 +202,7 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return the first line of a message, in the words of the command line."""
     line = next((line for line in str(text).splitlines() if line.strip()), "").strip()
-    return _PARAMETER.sub(lambda found: OPTIONS[found[1]], line)
-
-
-# What the library calls by the names of its parameters has shorter names here.
-OPTIONS = {
-    "n_components": "--dim",
-    "max_components": "--max-dim",
-    "random_state": "--seed",
-    "n_neighbors": "--neighbors",
-    "n_jobs": "--jobs",
-    "n_init": "--n-init",
-    "max_iter": "--max-iter",
-    "leak_penalty": "--leak-penalty",
-    "known_types": "--types",
-    "n_permutations": "--permutations",
-    "symmetrize": "--symmetrize",
-    "index=False": "--index none",
-}
-_PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
+    return in_our_words(line)
 
 
 def plain(data: Any) -> Any:
@@ -232,11 +216,33 @@ def plain(data: Any) -> Any:
 
 
 Advance = Callable[[float], None]
+# Seconds between two lines about the progress of work that nobody watches; most work is done before the first.
+BETWEEN_LINES = 20.0
+
+
+class Lines:
+    """Tells now and then how far a piece of work is, in lines of their own."""
+
+    def __init__(self, output: Output, text: str, total: float) -> None:
+        self.output, self.text, self.total = output, text, total
+        self.begun = self.last = time.monotonic()
+
+    def __call__(self, done: float) -> None:
+        now = time.monotonic()
+        if now - self.last < BETWEEN_LINES or not 0 < done < self.total:
+            return
+        self.last = now
+        left = (now - self.begun) * (self.total - done) / done
+        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {_duration(left)} left")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 @contextmanager
 def progress(output: Output, text: str, total: float | None) -> Iterator[Advance]:
-    """Show how far a piece of work is, with the time left, if somebody is watching.
+    """Show how far a piece of work is, with the time left: live if somebody is watching, else a line now and then.
 
     Yields
     ------
@@ -244,7 +250,7 @@ def progress(output: Output, text: str, total: float | None) -> Iterator[Advance
         To be called with how much of ``total`` is done.
     """
     if not output.shows_progress:
-        yield lambda _: None
+        yield (lambda _: None) if output.quiet or total is None else Lines(output, text, total)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

@@ -1,7 +1,7 @@
 """The loop: fit, look, name, condition, again."""
 
+from ..checking import UnfinishedMapWarning
 from ._actions import Adoption, Forgetting, Step
-from ._fitting import UnfinishedMapWarning
 from ._load import read_tables
 from ._study import Discovery
 

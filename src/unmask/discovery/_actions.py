@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..checking import count
 from ._values import as_code
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Step:
         The map, with columns axis1, axis2 …
     coef, importance : DataFrame
         ``coef_`` and ``importance_`` of the estimator.
+    imputed : DataFrame
+        ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
     stress_per_point : Series
@@ -56,6 +59,7 @@ class Step:
     embedding: pd.DataFrame = field(repr=False)
     coef: pd.DataFrame = field(repr=False)
     importance: pd.DataFrame = field(repr=False)
+    imputed: pd.DataFrame = field(repr=False)
     stress: float
     leak: float
     stress_per_point: pd.Series[Any] = field(repr=False)
@@ -78,7 +82,7 @@ class Step:
     @property
     def text(self) -> str:
         """Say in a few words what was done."""
-        return f"fit {self.number} in {self.n_components} dimensions, {self.title}"
+        return f"fit {self.number} in {count(self.n_components, 'dimension')}, {self.title}"
 
     def copy(self) -> Step:
         """Return the same with tables of its own."""
@@ -89,6 +93,7 @@ class Step:
             embedding=self.embedding.copy(),
             coef=self.coef.copy(),
             importance=self.importance.copy(),
+            imputed=self.imputed.copy(),
             stress_per_point=self.stress_per_point.copy(),
             versions=dict(self.versions),
         )

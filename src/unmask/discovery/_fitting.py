@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import quote, require_choice, require_integer, warn_user
+from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from ..solvers import Reason
 from ._actions import Step
@@ -36,10 +36,6 @@ DECIDED = {
 }
 
 Callback = Callable[[int, float], bool | None]
-
-
-class UnfinishedMapWarning(UserWarning):
-    """A fit was interrupted, and its map is what it had by then."""
 
 
 class _Watched:
@@ -154,8 +150,9 @@ def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
 
 
 def _was_stopped(mds: Any) -> bool:
-    """Tell whether some search was ended by the callback; Ctrl-C after the last of them changes nothing."""
-    return bool((mds.starts_["reason"] == Reason.CALLBACK.value).any()) or mds.stop_reason_ == Reason.CALLBACK.value
+    """Tell whether some search was ended before its time; Ctrl-C after the last of them changes nothing."""
+    stopped = (Reason.CALLBACK.value, Reason.INTERRUPTED.value)
+    return bool(mds.starts_["reason"].isin(stopped).any()) or mds.stop_reason_ in stopped
 
 
 def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
@@ -166,7 +163,8 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
     message = (
         f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
     )
-    return [pair for pair in said if not issubclass(pair[0], ConvergenceWarning)] + [(UnfinishedMapWarning, message)]
+    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedMapWarning)]
+    return [*others, (UnfinishedMapWarning, message)]
 
 
 def _record(
@@ -193,6 +191,7 @@ def _record(
         embedding=pd.DataFrame(mds.embedding_.astype(float), index=known.index, columns=axes),
         coef=mds.coef_,
         importance=mds.importance_,
+        imputed=mds.known_imputed_,
         stress=float(mds.stress_),
         leak=float(mds.leak_),
         stress_per_point=mds.stress_per_point_,

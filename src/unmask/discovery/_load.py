@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking import quote
+from ..estimators import imputed_frame
 from ..io import FileProblem
+from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
-from ._fitting import ESTIMATORS
-from ._material import Material
-from ._save import SCHEMA, SCHEMA_VERSION, STUDY
+from ._fitting import ESTIMATORS, check_params
+from ._material import Material, read_types
+from ._save import SCHEMA, SCHEMA_VERSION, STUDY, recover
+from ._sources import Place, check_written
 from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
 from ._values import decode
 
@@ -100,6 +104,14 @@ class _Files:
         """Return a table with the objects as its index; None if the study has none of this name."""
         return self._table(name, self.labels)
 
+    def imputed(self, number: int, record: dict[str, Any]) -> pd.DataFrame:
+        """Return the missing cells that a step estimated; a study of an earlier version has no word of them."""
+        import pandas as pd
+
+        count = _field(record, "imputed", int, self.path) if "imputed" in record else 0
+        found = self._table(f"step{number}-imputed", pd.RangeIndex(count))
+        return imputed_frame() if found is None else found
+
     def small(self, name: str, features: list[str], columns: list[str]) -> pd.DataFrame:
         """Return a table about features rather than objects; it has not been written if there are none."""
         import pandas as pd
@@ -165,7 +177,7 @@ def _understanding(path: Path) -> Iterator[None]:
         yield
     except FileProblem:
         raise
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise _problem(path, f"{STUDY} cannot be understood ({type(error).__name__}: {_first_line(error)}).") from error
 
 
@@ -177,7 +189,9 @@ def load(path: Path) -> tuple[Material, tuple[Action, ...], str]:
     """Return the tables, the actions and the title of a study."""
     with _understanding(path):
         files = _open(path)
-        return _material(files), _actions(files), _field(files.study, "title", str, path)
+        material, actions = _material(files), _actions(files)
+        _require_consistent(material, actions)
+        return material, actions, _field(files.study, "title", str, path)
 
 
 def read_tables(path: Any) -> dict[str, pd.DataFrame]:
@@ -211,6 +225,8 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
 
 
 def _open(path: Path) -> _Files:
+    if not path.exists():
+        recover(path)
     if not path.exists():
         raise _problem(path, "is not there; give the folder or zip file that Discovery.save wrote.")
     box = _Folder(path) if path.is_dir() else _Zip(path)
@@ -258,13 +274,13 @@ def _material(files: _Files) -> Material:
     dtype = _field(files.study, "dtype", str, files.path)
     _require_choice(dtype, ("float32", "float64"), "dtype", files.path)
     weights = files.table("weights")
-    types = decode(_field(files.study, "known_types", dict, files.path))
+    known = or_nothing("known")
     return Material(
         _square(D, files.labels).astype(np.dtype(dtype)),
-        or_nothing("known"),
+        known,
         or_nothing("table"),
         None if weights is None else _square(weights, files.labels),
-        types,
+        read_types(decode(_field(files.study, "known_types", dict, files.path)), known),
     )
 
 
@@ -300,23 +316,43 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
     return Step(
         number=number,
         estimator=estimator,
-        params=decode(_field(record, "params", dict, path)),
-        known=tuple(_field(record, "known", list, path)),
-        known_types=decode(_field(record, "known_types", dict, path)),
+        params=_params(estimator, decode(_field(record, "params", dict, path)), path),
+        known=_texts(record, "known", path),
+        known_types=_types(decode(_field(record, "known_types", dict, path))),
         embedding=pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1]),
-        coef=files.small(f"step{number}-coef", _field(record, "coef", list, path), []),
+        coef=files.small(f"step{number}-coef", list(_texts(record, "coef", path)), []),
         importance=files.small(
-            f"step{number}-importance", _field(record, "importance", list, path), ["raw", "standardized"]
+            f"step{number}-importance", list(_texts(record, "importance", path)), ["raw", "standardized"]
         ),
+        imputed=files.imputed(number, record),
         stress=float(_field(record, "stress", (int, float), path)),
         leak=float(_field(record, "leak", (int, float), path)),
         stress_per_point=objects.iloc[:, -1].rename("stress"),
-        warnings=tuple(_field(record, "warnings", list, path)),
+        warnings=_texts(record, "warnings", path),
         converged=_field(record, "converged", bool, path),
         finished=_field(record, "finished", bool, path),
         seconds=float(_field(record, "seconds", (int, float), path)),
-        versions=_field(record, "versions", dict, path),
+        versions=_versions(record, path),
     )
+
+
+def _params(estimator: str, params: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return the parameters of a fit, checked as those of a new one are."""
+    others = {name: value for name, value in params.items() if name != "n_components"}
+    return check_params(estimator, _field(params, "n_components", int, path), others)
+
+
+def _types(types: dict[Any, Any]) -> dict[Any, Any]:
+    for name, kind in types.items():
+        feature_type(kind, str(name))
+    return types
+
+
+def _versions(record: dict[str, Any], path: Path) -> dict[str, str]:
+    versions: dict[str, str] = _field(record, "versions", dict, path)
+    for package in versions:
+        _field(versions, package, str, path)
+    return versions
 
 
 def _adoption(files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
@@ -328,6 +364,8 @@ def _adoption(files: _Files, record: dict[str, Any], adopted: pd.DataFrame | Non
     if len(source) != 1:
         raise _problem(path, f"{STUDY} names {len(source)} sources of {name!r}, not one.")
     kind = decode(record.get("kind"))
+    if kind is not None:
+        feature_type(kind, name)
     return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str, path), step)
 
 
@@ -342,6 +380,36 @@ _READERS: dict[str, Callable[[_Files, dict[str, Any], Any], Action]] = {
 }
 
 
+def _require_consistent(material: Material, actions: tuple[Action, ...]) -> None:
+    """Raise unless every action was possible after those before it, as in a study that was made step by step."""
+    known, taken, last = list(map(str, material.known.columns)), set(material.known.columns), None
+    for action in actions:
+        if isinstance(action, Step):
+            if list(action.known) != known:
+                raise ValueError(
+                    f"step {action.number} is given {quote(action.known) or 'nothing'} but "
+                    f"{quote(known) or 'nothing'} was known then"
+                )
+            last = action
+        elif isinstance(action, Adoption):
+            _require_adoptable(material, action, taken, last)
+            known.append(action.name)
+            taken.add(action.name)
+        elif action.name not in known:
+            raise ValueError(f"{action.name!r}, which was put aside, was not known")
+        else:
+            known.remove(action.name)
+
+
+def _require_adoptable(material: Material, action: Adoption, taken: set[Any], last: Step | None) -> None:
+    if action.name in taken:
+        raise ValueError(f"{action.name!r} is adopted but was taken by another feature")
+    number = None if last is None else last.number
+    if action.step != number or isinstance(action.step, bool):
+        raise ValueError(f"{action.step!r} stands for 'step' of {action.name!r}, which was {number}")
+    check_written(Place(material, last), action.source)
+
+
 # ---- fields
 
 
@@ -352,6 +420,14 @@ def _field(record: Any, name: str, kind: Any, path: Path) -> Any:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise _problem(path, f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
     return value
+
+
+def _texts(record: dict[str, Any], name: str, path: Path) -> tuple[str, ...]:
+    """Return an entry of study.json that is a list of texts."""
+    values = _field(record, name, list, path)
+    if not all(isinstance(value, str) for value in values):
+        raise _problem(path, f"{STUDY} has {values!r} for {name!r}, which is not what a study has there.")
+    return tuple(values)
 
 
 def _require_choice(value: str, choices: tuple[str, ...], name: str, path: Path) -> None:

@@ -16,10 +16,12 @@ from ..checking import (
     check_dissimilarities,
     is_pandas,
     numbers,
+    polars_column,
     quote,
     require_choice,
 )
 from ..kernels import Workers, resolve_threads
+from ..problem import feature_type
 from ._values import plain
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def read_material(
         features,
         read_columns(table, labels, objects, "table"),
         _read_weights(weights, labels, objects),
-        _read_types(known_types, features),
+        read_types(known_types, features),
     )
 
 
@@ -108,7 +110,8 @@ def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> p
     return pd.DataFrame(values, index=objects, columns=objects)
 
 
-def _read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
+def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
+    """Check the declared types of known columns, and return them as they can be written down."""
     if known_types is None:
         return {}
     if not isinstance(known_types, Mapping):
@@ -120,6 +123,8 @@ def _read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
             f"known_types names {quote(strangers)}, which is not a known column; the columns are "
             f"{quote(known.columns) or 'none'}."
         )
+    for name, kind in types.items():
+        feature_type(kind, name)
     return types
 
 
@@ -150,7 +155,8 @@ def _as_frame(data: Any, what: str) -> pd.DataFrame:
     if is_pandas(data):
         frame = data if hasattr(data, "columns") else data.to_frame(f"{what}0" if data.name is None else data.name)
     elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
-        frame = pd.DataFrame({name: data.get_column(name).to_list() for name in data.columns})
+        columns = {name: polars_column(data, name) for name in data.columns}
+        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_list() for name, c in columns.items()})
     elif isinstance(data, Mapping):
         frame = pd.DataFrame(data)
     else:

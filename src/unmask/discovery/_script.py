@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..checking import quote
 from ._actions import Action, Adoption, Forgetting, Step
-from ._fitting import ESTIMATORS
+from ._fitting import ESTIMATORS, Recipe
 from ._material import Material
 from ._values import FEATURE_TYPES, as_code
 
@@ -57,16 +58,20 @@ def _fit(material: Material, step: Step) -> Iterator[str]:
     params: dict[str, Any] = {"n_components": step.n_components, "metric": "precomputed"}
     params |= {"known_types": dict(step.known_types)} if step.known_types else {}
     params |= {name: value for name, value in step.params.items() if name not in ("n_components", "known_types")}
-    yield from _call(f"mds = {ESTIMATORS[step.estimator].public.__name__}", params)
+    yield from _call(ESTIMATORS[step.estimator], params)
     given = ", known=known" if step.known else ""
     weights = ', weights=tables["weights"]' if material.weights is not None else ""
     yield f"mds.fit(D{given}{weights})"
-    yield f"maps[{step.number}] = pd.DataFrame(mds.embedding_, index=D.index)"
+    yield f"maps[{as_code(step.number)}] = pd.DataFrame(mds.embedding_, index=D.index)"
     yield f'print(f"step {step.number}: stress {{mds.stress_:.6f}}")'
 
 
-def _call(function: str, params: dict[str, Any]) -> Iterator[str]:
-    """Return a call, on several lines where it is long."""
+def _call(recipe: Recipe, params: dict[str, Any]) -> Iterator[str]:
+    """Return a call, on several lines where it is long; names that are no parameters might be anything."""
+    strangers = [name for name in params if name not in (*recipe.parameters, "metric")]
+    if strangers:
+        raise ValueError(f"{recipe.public.__name__} has no parameter {quote(strangers)}; no script is written.")
+    function = f"mds = {recipe.public.__name__}"
     arguments = [f"{name}={as_code(value)}" for name, value in params.items()]
     line = f"{function}({', '.join(arguments)})"
     yield from [line] if len(line) <= WIDTH else [f"{function}(", *(f"    {a}," for a in arguments), ")"]
@@ -80,7 +85,7 @@ def _adoption(adoption: Adoption) -> Iterator[str]:
     if way == "column":
         yield f'known[{name}] = tables["table"][{as_code(detail)}]'
     elif way == "from_axis":
-        yield f"known[{name}] = maps[{adoption.step}][{detail}]"
+        yield f"known[{name}] = maps[{as_code(adoption.step)}][{as_code(detail)}]"
     elif way == "along" and not isinstance(detail, str):
         yield from _line(adoption, name, detail)
     else:
@@ -89,7 +94,7 @@ def _adoption(adoption: Adoption) -> Iterator[str]:
 
 def _line(adoption: Adoption, name: str, ends: Any) -> Iterator[str]:
     """Return the projection on a line, with the arithmetic of `adopt`."""
-    places = f"maps[{adoption.step}]"
+    places = f"maps[{as_code(adoption.step)}]"
     for word, end in zip(("start", "end"), ends, strict=True):
         if isinstance(end, list) or end not in adoption.values.index:
             yield f"{word} = pd.Series({as_code(list(end))})"

@@ -114,9 +114,17 @@ def _short(value: Any) -> str:
 
 
 def as_code(value: Any) -> str:
-    """Return Python code that makes a value which can be written down; pandas is called pd."""
+    """Return Python code that makes a value which can be written down; pandas is called pd.
+
+    Raises
+    ------
+    TypeError
+        On any other value: code is made of literals only.
+    """
     kind = datetime if isinstance(value, datetime) else type(value)
-    return _CODERS.get(kind, repr)(value)
+    if kind not in _CODERS:  # its repr would be code that somebody else wrote
+        raise TypeError(f"{type(value).__name__} cannot be written down as code")
+    return _CODERS[kind](value)
 
 
 def _code_of_tuple(value: Any) -> str:
@@ -128,8 +136,9 @@ def _code_of_dict(value: Any) -> str:
 
 
 def _code_of_type(value: Any) -> str:
-    parts = ", ".join(f"{field.name}={as_code(getattr(value, field.name))}" for field in fields(value))
-    return f"{type(value).__name__}({parts})"
+    given = {field.name: getattr(value, field.name) for field in fields(value)}
+    told = [name for name, part in given.items() if part is not None and part is not False]  # no bound, no log
+    return f"{type(value).__name__}({', '.join(f'{name}={as_code(given[name])}' for name in told)})"
 
 
 def _quoted(text: str) -> str:
@@ -139,6 +148,7 @@ def _quoted(text: str) -> str:
 
 
 _CODERS: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((type(None), bool, int), repr),
     float: lambda value: repr(value) if math.isfinite(value) else f'float("{value}")',
     str: _quoted,
     list: lambda value: f"[{', '.join(map(as_code, value))}]",

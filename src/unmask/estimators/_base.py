@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -15,34 +16,50 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     align_columns,
+    as_pandas,
     check_dissimilarities,
-    is_pandas,
+    labels_of,
     new_rows,
     numbers,
     require_choice,
     require_coef,
     require_integer,
     require_jobs,
+    warn_of_square_features,
     with_labels,
 )
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, average_leak, known_table
-from ..solvers import canonical_by_component, canonical_map, side_by_side
+from ..problem import KnownFeatures, known_table, linear_leak, neighbour_leak
+from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
+from ._adjustment import (
+    Decision,
+    FreeMap,
+    adjust_map,
+    check_adjust,
+    warn_of_adjusting,
+    warn_of_automatic,
+    warn_of_leak,
+)
+from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
 from ._tables import (
     Moved,
     block_roots,
     coef_table,
     corrected_table,
     importance_table,
-    imputed_table,
     level_table,
     moved_values,
+    shared_table,
     summary_table,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# New objects farther away than this, in units of the fit, would make their squares infinite.
+FARTHEST = 1e50
 
 
 class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -55,6 +72,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     metric: Any
     metric_params: dict[str, Any] | None
     coef: Any
+    adjust: Any
+    n_free: Any
     symmetrize: str | None
     n_jobs: int | None
 
@@ -78,7 +97,8 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _start_fit(self) -> int:
         """Forget an earlier fit, so that a failing one leaves nothing half-way, and check the parameters."""
-        self.__dict__.pop("embedding_", None)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         require_coef(self.coef)
         if self.metric_params and self._precomputed:
             raise ValueError(
@@ -86,7 +106,9 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
-        return require_integer("n_components", self.n_components, 0)
+        p = require_integer("n_components", self.n_components, 0)
+        check_adjust(self.adjust, self.n_free, p, orthogonal=bool(getattr(self, "orthogonal", False)))
+        return p
 
     # ---- reading input
 
@@ -103,11 +125,12 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self._fit_X = None
             return checked
         features = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
+        warn_of_square_features(X, features)
         self._fit_X = features
         D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
-        return replace(checked, labels=X.index if is_pandas(X) else None)
+        return replace(checked, labels=labels_of(X))
 
     # ---- reporting
 
@@ -119,42 +142,118 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         engine: Engine,
         known: KnownFeatures,
         checked: Dissimilarities,
+        decision: Decision,
         component: IntArray | None = None,
         moved: Moved = (),
     ) -> None:
-        """Set the fitted attributes for a map U and BB' in the engine's units, and all coordinates Z."""
+        """Set the fitted attributes for a free map U and BB' in the engine's units, and all coordinates Z."""
         import pandas as pd
 
-        U = canonical_map(U) if component is None else canonical_by_component(U, component)
         self._labels = checked.labels
         self._scale = engine.scale
         self._fitted = Z / engine.scale
-        self._report_known(U, gram, known, moved)
-        placed = U if component is None else side_by_side(U, component)
-        self.embedding_ = (placed / engine.scale).astype(checked.values.dtype)
+        U = canonical_map(U) if component is None else canonical_by_component(U, component)
+        widths = cell_widths(known, moved, U, block_roots(gram, known), engine)
+        self._report_map(U, gram, known, checked, decision, component, moved, widths)
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
 
-    def _report_known(self, U: Array, gram: Array, known: KnownFeatures, moved: Moved) -> None:
+    def _report_map(
+        self,
+        U: Array,
+        gram: Array,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        decision: Decision,
+        component: IntArray | None = None,
+        moved: Moved = (),
+        widths: Widths | None = None,
+        turn_of: Callable[[Array], Array] = principal_turn,
+    ) -> None:
+        """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
+        dtype, p = checked.values.dtype, self.n_components
+        self._free = FreeMap.given(U, known, moved, float(np.abs(self._fitted).max()) * self._scale)
+        self._turn_of = turn_of
+        self._free_map = U if component is None else side_by_side(U, component)
+        self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
+        shown = self._free_map if self._adjustment is None else self._adjustment(U, self._free.V)
+        self.embedding_ = (shown / self._scale).astype(dtype)
+        self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
+        self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
+        self.free_leak_ = decision.leak.leak
+        # Where groups are set side by side, the map without these offsets counts.
+        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
+        self.leak_, self.leak_reference_ = leak.leak, leak.reference
+        self._knn_leak: pd.DataFrame | None = None
+        self._report_known(gram, known, moved, widths)
+
+    @property
+    def knn_leak_(self) -> pd.DataFrame:
+        """How well neighbours on the map tell each known feature, beside what chance makes; computed when asked for.
+
+        ``score``: the share of objects whose level is the most common one among their nearest neighbours, or the
+        correlation of a number with the mean of the neighbours'; ``baseline`` and ``reference``: its mean and 95% point
+        over maps whose rows were permuted and, if the map is adjusted, adjusted again; ``p_value``. Above 5,000 objects
+        of a sample.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        if self._knn_leak is None:
+            told = neighbour_leak(
+                self.embedding_.astype(np.float64),
+                self._known,
+                np.random.default_rng(0),
+                adjusted_for=self._free.V if self.adjusted_ else None,
+            )
+            columns = ["score", "baseline", "reference", "p_value"]
+            self._knn_leak = pd.DataFrame.from_dict(told, orient="index", columns=columns, dtype=np.float64)
+        return self._knn_leak.copy()
+
+    @property
+    def adjusted_embedding_(self) -> Array:
+        """The map adjusted for what is known, whether it is the one that is shown or not."""
+        check_is_fitted(self)
+        if hasattr(self, "component_"):
+            raise AttributeError("adjusted_embedding_: groups that were mapped apart have no common map to adjust.")
+        adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
+        return np.asarray((adjustment(self._free.U, self._free.V) / self._scale).astype(self.embedding_.dtype))
+
+    def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved, widths: Widths | None) -> None:
         """Set the attributes that tell about the known features."""
         import pandas as pd
 
         index = self._labels
-        within = moved_values(known, moved) - known.shift
         self._known = known
         self._coef_standard = block_roots(gram, known)
-        self._known_map = (within + known.shift) @ self._coef_standard
+        self._known_map = moved_values(known, moved) @ self._coef_standard
         # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
-        self._known_given = moved_values(known, [m for m in moved if m[0].price == 0.0]) @ self._coef_standard
-        self.leak_ = average_leak(U, within, np.abs(self._known_map).max(initial=0.0))
+        self._known_given = (self._free.V + known.shift) @ self._coef_standard
+        shared: Array = np.zeros((known.n_kept, self.embedding_.shape[1]))
+        total = gram
+        if self._adjustment is not None:
+            shared = self._adjustment.shared
+            # Along the map and at right angles to it; with spare dimensions only the sum of the two is determined.
+            total = gram + self._adjustment.A @ self._adjustment.A.T
         self.coef_ = coef_table(known, gram, self._scale)
-        self.importance_ = importance_table(known, gram, self._scale)
+        self.shared_coef_ = shared_table(known, shared, self._scale)
+        self.importance_ = importance_table(known, total, self._scale)
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
+        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
+        warn_of_imputed(self.known_imputed_)
+
+    def _speak_of_leak(self, decision: Decision) -> None:
+        """Warn of what the map repeats, or of what became of it: last, when everything has been set."""
+        if not decision.adjusted and decision.leak.directions:
+            warn_of_leak(decision.leak)
+        if decision.adjusted:
+            if self.adjust == "auto":
+                warn_of_automatic(decision.leak)
+            warn_of_adjusting(self._known)
 
     def predict_dissimilarities(self) -> Any:
         """Return the fitted distances between all objects, those of missing pairs among them.
@@ -174,6 +273,20 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if component is not None:
             distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
         return pd.DataFrame(distances, index=self._labels, columns=self._labels)
+
+
+class NewObjects(NamedTuple):
+    """New objects: dissimilarities to the fitted ones, what is known, and squared known distances to the fitted ones.
+
+    ``c`` goes by the fitted objects' known values as the fit moved them, ``c_given`` by the values as they were given.
+    """
+
+    delta: Array
+    V: Array
+    c: Array
+    c_given: Array
+    labels: pd.Index | None
+    dtype: Any
 
 
 class PlacingMap(ConditionalMap):
@@ -201,19 +314,24 @@ class PlacingMap(ConditionalMap):
             same.
         """
         check_is_fitted(self)
-        delta, c, c_given, labels, dtype = self._new_pairs(X, known)
-        placed: Array = with_labels(self, (self._place(delta, c, c_given) / self._scale).astype(dtype), labels)
+        new = self._read_new(X, known)
+        U = self._place(new.delta, new.c, new.c_given)
+        if self._adjustment is not None:
+            U = self._adjustment(U, new.V)
+        placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
         return placed
 
-    def _new_pairs(self, X: Any, known: Any) -> tuple[Array, Array, Array, pd.Index | None, Any]:
-        """Return new objects' dissimilarities on the scale of the fit, squared known distances, labels and dtype."""
+    def _read_new(self, X: Any, known: Any) -> NewObjects:
+        """Return checked new objects in the units of the fit."""
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
-        labels = X.index if is_pandas(X) else None
+        labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
-        known_map = self._known_of_new(known, len(delta), labels)
+        V = self._known_of_new(known, len(delta), labels)
+        known_map = V @ self._coef_standard
         c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
-        return self._transformed(delta.astype(np.float64)) * self._scale, c, c_given, labels, delta.dtype
+        scaled = self._transformed(delta.astype(np.float64)) * self._scale
+        return NewObjects(scaled, V, c, c_given, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""
@@ -246,9 +364,14 @@ class PlacingMap(ConditionalMap):
             raise ValueError(
                 f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
             )
+        if np.nanmax(values, initial=0.0) * self._scale > FARTHEST:
+            raise ValueError(
+                f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
+                "fitted ones; pass them in the same units."
+            )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
-        """Return the fitted scale's coordinates of what is known about new objects."""
+        """Return what is known about new objects, coded and in the units of the fit."""
         coded: KnownFeatures = self._known
         if not coded.features:
             if known is not None:
@@ -259,6 +382,7 @@ class PlacingMap(ConditionalMap):
                 f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
                 "pass these features of the new objects too."
             )
+        known = as_pandas(known)
         table = known_table(known, rows, labels)
         names, wanted = [column.name for column in table], coded.feature_names
         named = hasattr(known, "columns") or getattr(known, "name", None) is not None
@@ -266,7 +390,7 @@ class PlacingMap(ConditionalMap):
             table = [table[names.index(name)] for name in wanted]
         elif named or len(table) != len(wanted):
             raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
-        return np.asarray(coded.standardise(coded.encode(table)) @ self._coef_standard)
+        return coded.standardise(coded.encode(table))
 
 
 def _squared_distances(new: Array, fitted: Array) -> Array:

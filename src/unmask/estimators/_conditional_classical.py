@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import with_labels
+from ..checking import refuse_target, require_range, with_labels
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import closed_form
+from ._adjustment import FreeMap, fit_free_map
 from ._base import PlacingMap
 from ._tables import block_roots
 
@@ -39,6 +40,8 @@ class ConditionalClassicalMDS(PlacingMap):
     known_types : dict, optional
         Types of known features, as in :class:`ConditionalMDS`; numeric and nominal ones only. A nominal feature is
         regressed on by all products of its coded columns, whatever `coef` is.
+    adjust, n_free
+        Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
@@ -48,9 +51,10 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     embedding_ : ndarray of shape (n_objects, n_components)
         The map, in principal axes. An axis with a negative eigenvalue is zero.
-    eigenvalues_ : ndarray of shape (n_components,)
+    eigenvalues_ : ndarray of shape (n_free_,)
         Leading eigenvalues of the double-centred remainder.
-    coef_, stress_, importance_, leak_, stress_per_point_, asymmetry_, known_redundant_, known_summary_, \
+    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
+leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, known_redundant_, known_summary_, \
 level_positions_
         As in :class:`ConditionalMDS`.
 
@@ -73,6 +77,8 @@ level_positions_
         metric_params: dict[str, Any] | None = None,
         coef: Any = "diagonal",
         known_types: dict[Any, Any] | None = None,
+        adjust: Any = False,
+        n_free: Any = "auto",
         symmetrize: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -81,6 +87,8 @@ level_positions_
         self.metric_params = metric_params
         self.coef = coef
         self.known_types = known_types
+        self.adjust = adjust
+        self.n_free = n_free
         self.symmetrize = symmetrize
         self.n_jobs = n_jobs
 
@@ -91,8 +99,8 @@ level_positions_
         ----------
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
             Dissimilarities (``metric="precomputed"``), none missing, or features.
-        y : ignored
-            Present by convention.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
 
@@ -101,25 +109,35 @@ level_positions_
         self : ConditionalClassicalMDS
         """
         p = self._start_fit()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             check_dimension(p, checked.n, coded)
             engine = make_engine(build_pairs(checked, None, None, workers)[0], workers)
-            U, gram, values = closed_form(engine, coded, p)
+            (U, gram, values), decision = fit_free_map(
+                self.adjust,
+                self.n_free,
+                p,
+                coded,
+                lambda dimensions: closed_form(engine, coded, dimensions),
+                lambda found: FreeMap.given(found[0], coded, (), float(np.abs(found[0]).max(initial=0.0))),
+            )
             Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
-            self._report(U, gram, Z, engine, coded, checked)
+            self._report(U, gram, Z, engine, coded, checked, decision)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
             means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
             squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
             self._mean_squares = means - squares - squares.mean()
+        self._speak_of_leak(decision)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
         """Compute the map and return it; see :meth:`fit`."""
-        self.fit(X, known=known)
+        self.fit(X, y, known=known)
         embedding: Array = with_labels(self, self.embedding_, self._labels)
         return embedding
 
@@ -132,7 +150,7 @@ level_positions_
 
     def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
         """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
-        U = self.embedding_.astype(np.float64) * self._scale
+        U = self._free_map
         values = np.sum(U**2, axis=0)
         axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))
         return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)

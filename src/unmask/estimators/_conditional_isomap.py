@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import Dissimilarities, check_dissimilarities, is_pandas
+from ..checking import Dissimilarities, check_dissimilarities, labels_of, warn_of_square_features
 from ..dissimilarities import Geodesic
 from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
@@ -36,15 +36,16 @@ class ConditionalIsomap(ConditionalMDS):
     on_disconnected : {"join", "error", "components"}, default="join"
         What to do with a graph that falls into parts: join them with a warning, raise an error, or map each part on its
         own with common coefficients.
-    metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, orthogonal, init, \
-n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
+    metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, orthogonal, adjust, \
+n_free, init, n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes
     ----------
     geodesic_ : Geodesic
         The fitted graph (``geodesic_.graph_``) and shortest paths (``geodesic_.dissimilarities_``).
-    embedding_, coef_, stress_, importance_, leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
+    embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
+leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
 stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
 disparities_, component_, radius_, asymmetry_
         As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
@@ -83,6 +84,8 @@ disparities_, component_, radius_, asymmetry_
         ties: str = "primary",
         leak_penalty: float = 0.0,
         orthogonal: bool = False,
+        adjust: Any = False,
+        n_free: Any = "auto",
         init: Any = "auto",
         n_init: Any = "auto",
         solver: str = "auto",
@@ -106,6 +109,8 @@ disparities_, component_, radius_, asymmetry_
             on_disconnected=on_disconnected,
             leak_penalty=leak_penalty,
             orthogonal=orthogonal,
+            adjust=adjust,
+            n_free=n_free,
             init=init,
             n_init=n_init,
             solver=solver,
@@ -140,7 +145,8 @@ disparities_, component_, radius_, asymmetry_
             values, labels = checked.values, checked.labels
         else:
             values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
-            self._fit_X, labels = values, X.index if is_pandas(X) else None
+            warn_of_square_features(X, values)
+            self._fit_X, labels = values, labels_of(X)
             self.asymmetry_ = 0.0
         self.geodesic_.dtype = str(values.dtype)
         paths = self.geodesic_.fit_transform(values)

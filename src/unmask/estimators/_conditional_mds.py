@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -17,6 +17,7 @@ from ..checking import (
     Dissimilarities,
     SmallNeighbourhoodWarning,
     quote,
+    refuse_target,
     require_choice,
     require_flag,
     require_integer,
@@ -24,7 +25,7 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import LevelEngine, MemoryEngine, make_engine
+from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
 from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
@@ -48,7 +49,6 @@ from ..solvers import (
     Curvilinear,
     Objective,
     Settings,
-    Solution,
     Stage,
     Start,
     attempt_all,
@@ -60,10 +60,13 @@ from ..solvers import (
     make_objective,
     make_starts,
     place,
+    warned_of_interruption,
+    was_cut_short,
     within_errors,
 )
+from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import PlacingMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
@@ -98,9 +101,9 @@ class ConditionalMDS(PlacingMap):
         Cyclic, ordinal and spline features always act by themselves, whatever `coef` says: a circle of one size, or a
         place on a line.
     known_types : dict, optional
-        Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Nominal`,
-        :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By default ordered categories are ordinal, other
-        categories, text and booleans nominal, and numbers numeric.
+        Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Numeric` (with
+        bounds, or by its logarithm), :class:`Nominal`, :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By
+        default ordered categories are ordinal, other categories, text and booleans nominal, and numbers numeric.
     known_error : dict, optional
         Standard deviations of the errors with which numeric features were measured, by column, in their own units. The
         values then move, at a price: one standard deviation costs the mean squared residual of the fit in which they
@@ -124,7 +127,16 @@ class ConditionalMDS(PlacingMap):
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
     orthogonal : bool, default=False
-        Keep the map uncorrelated with the known features; within each group, if the objects are mapped in groups.
+        Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none); within
+        each group, if the objects are mapped in groups.
+    adjust : {False, True, "auto"}, default=False
+        Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
+        act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
+        free map. ``"auto"`` adjusts if the leak is above chance, and says so. False is the published model.
+    n_free : "auto" or int, default="auto"
+        Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
+        left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
+        that does, at most three.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
@@ -145,7 +157,7 @@ class ConditionalMDS(PlacingMap):
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
     verbose : int, default=0
-        1 prints a line per start, 2 a line per iteration.
+        1 prints a line when a start has come to its end, 2 a line per iteration.
 
     Attributes
     ----------
@@ -158,9 +170,28 @@ class ConditionalMDS(PlacingMap):
     importance_ : DataFrame
         One row per known feature: ``raw``, the change of distance per unit (the row norm of ``B``; numeric features
         only), and ``standardized``, the standard deviation of what the feature contributes to the fitted coordinates.
+        Of an adjusted map both count what acts along the map too, the root of ``A^2 + B^2``.
+    adjusted_ : bool
+        Whether ``embedding_`` is adjusted for what is known.
+    free_embedding_ : ndarray of shape (n_objects, n_free_)
+        The map of the same fit as it was fitted, before any adjusting.
+    adjusted_embedding_ : ndarray of shape (n_objects, n_components)
+        The map of the same fit adjusted for what is known, also where it is not the one shown.
+    n_free_ : int
+        Dimensions of the free map.
+    shared_coef_ : DataFrame of shape (n_known, n_components)
+        ``A`` per unit of the known features: how they act along the axes of the map. 0 unless it is adjusted.
     leak_ : float
-        Average canonical correlation of the map with the known features; 0 without any. Near 1 means that the map
-        repeats what was known: lower `n_components`, or use `leak_penalty` or `orthogonal`.
+        Average canonical correlation of the map with the known features; 0 without any, and 0 by construction on an
+        adjusted map (see ``knn_leak_``). A leak above chance is said in a :class:`LeakWarning`.
+    leak_reference_ : float
+        What chance makes of the leak: random maps of this size stay below it in 19 of 20 cases.
+    free_leak_ : float
+        The leak of the map as it was first fitted, before any adjusting.
+    knn_leak_ : DataFrame
+        How well neighbours on the map tell each known feature: ``score``, and its ``baseline`` (mean), ``reference``
+        (95% point) and ``p_value`` by chance. It sees what is not linear, and on an adjusted map it is the evidence.
+        Computed when it is asked for.
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
@@ -182,8 +213,10 @@ class ConditionalMDS(PlacingMap):
         Fitted places of the levels of nominal and ordinal features, in principal axes of each feature; the index is
         (feature, level). Drawn by ``unmask.plotting.plot_levels``.
     known_imputed_ : DataFrame
-        Missing cells of `known` as they were estimated: object, feature, value, and ``certainty``, which is 1 where a
-        level or an angle fits by itself and lower where a mixture fits better.
+        Missing cells of `known` as they were estimated: object, feature, value; of levels and angles ``certainty``,
+        which is 1 where one fits by itself and lower where a mixture fits better; of numbers the 95% interval from
+        ``lower`` to ``upper`` (none with a `level` other than ratio); and a ``remark`` where a number is at a declared
+        bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
         Values of the features in `known_error` as the fit moved them, in their own units.
     disparities_ : DataFrame of shape (n_objects, n_objects)
@@ -229,6 +262,8 @@ class ConditionalMDS(PlacingMap):
         on_disconnected: str = "error",
         leak_penalty: float = 0.0,
         orthogonal: bool = False,
+        adjust: Any = False,
+        n_free: Any = "auto",
         init: Any = "auto",
         n_init: Any = "auto",
         solver: str = "auto",
@@ -251,6 +286,8 @@ class ConditionalMDS(PlacingMap):
         self.on_disconnected = on_disconnected
         self.leak_penalty = leak_penalty
         self.orthogonal = orthogonal
+        self.adjust = adjust
+        self.n_free = n_free
         self.init = init
         self.n_init = n_init
         self.solver = solver
@@ -278,8 +315,8 @@ class ConditionalMDS(PlacingMap):
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
             taken. Labels are used to align `known` and `weights`. A square array is neither changed nor, when float32
             or float64 and contiguous, copied.
-        y : ignored
-            Present by convention.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
@@ -290,18 +327,34 @@ class ConditionalMDS(PlacingMap):
         self : ConditionalMDS
         """
         p = self._check_parameters()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             problem, component = self._make_problem(checked, known, weights, p, workers)
             engine = make_engine(problem.pairs, workers, self.level, self.ties)
-            objective = make_objective(problem, engine)
-            attempts = self._attempt(objective, problem.known, checked, workers)
-            stage = self._refine(problem, Stage(objective, best_of(attempts)), workers)
-            self._report_fit(stage, problem.known, checked, component)
+            search, decision = fit_free_map(
+                self.adjust,
+                self.n_free,
+                p,
+                problem.known,
+                lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
+                lambda search: search.free(problem.known),
+                # A given start says how many dimensions there are.
+                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
+                groups=1 if component is None else int(component.max()) + 1,
+            )
+            self._report_fit(search.stage, problem.known, checked, component, decision)
             self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = _sammon_floor(problem.pairs)
-        self._report_search(stage.solution, attempts)
+        self._report_search(search)
+        self._speak_of_leak(decision)
         return self
+
+    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:
+        """Follow every start, and the best of them through its further stages."""
+        objective = make_objective(problem, engine)
+        attempts = self._attempt(objective, problem.known, checked, workers)
+        return _Search(self._refine(problem, Stage(objective, best_of(attempts)), workers), attempts)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
@@ -323,6 +376,12 @@ class ConditionalMDS(PlacingMap):
         )
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
+        if component is not None and self.adjust is True:
+            raise ValueError(
+                f"adjust=True with {component.max() + 1} groups of objects that are mapped apart: each is turned by "
+                "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
+                "keep each group's map uncorrelated with what is known."
+            )
         if self.orthogonal and p > 0 and coded.n_kept:
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
@@ -366,7 +425,12 @@ class ConditionalMDS(PlacingMap):
         return stage
 
     def _report_fit(
-        self, stage: Stage, known: KnownFeatures, checked: Dissimilarities, component: IntArray | None
+        self,
+        stage: Stage,
+        known: KnownFeatures,
+        checked: Dissimilarities,
+        component: IntArray | None,
+        decision: Decision,
     ) -> None:
         import pandas as pd
 
@@ -388,6 +452,7 @@ class ConditionalMDS(PlacingMap):
             engine,
             known,
             checked,
+            decision,
             component,
             structure.moved(theta),
         )
@@ -418,7 +483,7 @@ class ConditionalMDS(PlacingMap):
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        self.fit(X, known=known, weights=weights)
+        self.fit(X, y, known=known, weights=weights)
         embedding: Array = with_labels(self, self.embedding_, self._labels)
         return embedding
 
@@ -436,8 +501,7 @@ class ConditionalMDS(PlacingMap):
         require_number("leak_penalty", self.leak_penalty, 0.0)
         require_number("tol", self.tol, 0.0)
         require_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if not isinstance(self.n_init, str):
             require_integer("n_init", self.n_init, 1)
         else:
@@ -462,6 +526,7 @@ class ConditionalMDS(PlacingMap):
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._callback,
+            tell=print if self.verbose else None,
         )
 
     @property
@@ -481,9 +546,10 @@ class ConditionalMDS(PlacingMap):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return make_starts(objective, known, self.init, number, np.random.default_rng(seed))
 
-    def _report_search(self, best: Solution, attempts: list[Attempt]) -> None:
+    def _report_search(self, search: _Search) -> None:
         import pandas as pd
 
+        best, attempts = search.stage.solution, search.attempts
         self.stress_path_ = np.asarray(best.path)
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
@@ -491,9 +557,7 @@ class ConditionalMDS(PlacingMap):
         lowest = best_of(attempts)
         rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is lowest) for kind, s in attempts]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the stress settled (at {self.stress_:.6g}); "
@@ -512,7 +576,7 @@ class ConditionalMDS(PlacingMap):
         delta = np.nan_to_num(delta, nan=0.0)
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self.embedding_.astype(np.float64) * self._scale, c, c_given, self._fingerprints)
+        return place(delta, weight, self._free_map, c, c_given, self._fingerprints)
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
         """Return how well dissimilarities of new objects are predicted that were not used to place them.
@@ -535,14 +599,13 @@ class ConditionalMDS(PlacingMap):
             1 less the share of the predicted dissimilarities' sum of squares that is not accounted for: 1 is best.
         """
         check_is_fitted(self)
-        delta, c, c_given = self._new_pairs(X, known)[:3]
-        U = self.embedding_.astype(np.float64) * self._scale
+        new, U = self._read_new(X, known), self._free_map
         half = np.arange(len(U)) % 2 == 0
         missed = total = 0.0
         for used in (half, ~half):
-            rows = ~np.isnan(delta[:, used]).all(axis=1)  # an object needs something to be placed by
-            own, known_part = delta[rows], c[rows]
-            placed = self._place(np.where(used, own, np.nan), known_part, c_given[rows])
+            rows = ~np.isnan(new.delta[:, used]).all(axis=1)  # an object needs something to be placed by
+            own, known_part = new.delta[rows], new.c[rows]
+            placed = self._place(np.where(used, own, np.nan), known_part, new.c_given[rows])
             squares = cdist(placed, U, "sqeuclidean") if placed.shape[1] else 0.0
             missed += float(np.nansum((np.sqrt(squares + known_part) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
@@ -559,6 +622,17 @@ class ConditionalMDS(PlacingMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
+
+
+class _Search(NamedTuple):
+    """The stage in which a search ended, and all that was tried on the way."""
+
+    stage: Stage
+    attempts: list[Attempt]
+
+    def free(self, known: KnownFeatures) -> FreeMap:
+        """Return the map that was found."""
+        return FreeMap.of(self.stage.objective.structure, self.stage.solution.theta, known)
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

@@ -58,6 +58,8 @@ class ConditionalTSNE(GeneralMDS):
     orthogonal : bool, default=True
         Keep the map uncorrelated with the known features. Other than with the stress, room on the map costs t-SNE
         nothing, and without this it would repeat what is known.
+    adjust, n_free
+        Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`; with ``orthogonal=False``.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start: the closed form (with nothing known, principal components), made small; or random coordinates;
         or those given, which stay as they are.
@@ -78,7 +80,8 @@ class ConditionalTSNE(GeneralMDS):
         The Kullback-Leibler divergence.
     early_exaggeration_ : float
         What the attraction of neighbours was multiplied by at first.
-    coef_, importance_, leak_, cost_per_point_, cost_path_, starts_, n_iter_, converged_, stop_reason_
+    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, importance_, leak_, \
+leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_iter_, converged_, stop_reason_
         As in :class:`GeneralMDS`.
 
     References
@@ -113,6 +116,8 @@ class ConditionalTSNE(GeneralMDS):
         coef: Any = "diagonal",
         known_types: dict[Any, Any] | None = None,
         orthogonal: bool = True,
+        adjust: Any = False,
+        n_free: Any = "auto",
         init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 1000,
@@ -131,6 +136,8 @@ class ConditionalTSNE(GeneralMDS):
         self.coef = coef
         self.known_types = known_types
         self.orthogonal = orthogonal
+        self.adjust = adjust
+        self.n_free = n_free
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -152,8 +159,8 @@ class ConditionalTSNE(GeneralMDS):
         ----------
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
             Dissimilarities (``metric="precomputed"``), none missing, or features.
-        y : ignored
-            Present by convention.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
 
@@ -161,13 +168,13 @@ class ConditionalTSNE(GeneralMDS):
         -------
         self : ConditionalTSNE
         """
-        super().fit(X, known=known)
+        super().fit(X, y, known=known)
         self.kl_divergence_ = self.cost_
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, known=known).embedding_)
+        return self._labelled(self.fit(X, y, known=known).embedding_)
 
     def _check_parameters(self) -> int:
         p = super()._check_parameters()

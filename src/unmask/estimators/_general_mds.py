@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,10 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..checking import (
     Dissimilarities,
+    refuse_target,
     require_choice,
     require_flag,
     require_integer,
     require_number,
+    require_range,
     warn_user,
     with_labels,
 )
@@ -38,19 +41,24 @@ from ..solvers import (
     make_objective,
     make_starts,
     ordered_axes,
+    ordering_turn,
     principal_axes,
+    principal_turn,
+    warned_of_interruption,
+    was_cut_short,
 )
+from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
 FIRST_STEP = 0.05
 # How a map is written down once: all turns, shifts and reflections that leave the cost as it is are used up.
-CANONICAL: dict[Form, Callable[[Array], Array]] = {
-    Form.SQUARED: canonical_map,
-    Form.INNER: principal_axes,
-    Form.COLUMNS: ordered_axes,
+CANONICAL: dict[Form, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+    Form.SQUARED: (canonical_map, principal_turn),
+    Form.INNER: (principal_axes, principal_turn),
+    Form.COLUMNS: (ordered_axes, ordering_turn),
 }
 
 
@@ -88,7 +96,7 @@ class GeneralMDS(ConditionalMap):
         what the absolute one is smoothed, the least target of Sammon's and the least fitted value of the logarithmic
         one, in the units of the target. By default a hundredth, a tenth and a hundredth of the median, the least
         positive target, and a millionth of the median. What the others have no use for is refused.
-    metric, metric_params, coef, known_types, orthogonal
+    metric, metric_params, coef, known_types, orthogonal, adjust, n_free
         As in :class:`ConditionalMDS`.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start.
@@ -114,8 +122,9 @@ class GeneralMDS(ConditionalMap):
         The cost at the best start and after each iteration.
     starts_ : DataFrame
         Every start and where it led.
-    coef_, importance_, leak_, n_iter_, converged_, stop_reason_, known_summary_, known_redundant_, level_positions_, \
-known_imputed_
+    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, importance_, leak_, \
+leak_reference_, free_leak_, knn_leak_, n_iter_, converged_, stop_reason_, known_summary_, known_redundant_, \
+level_positions_, known_imputed_
         As in :class:`ConditionalMDS`.
 
     References
@@ -149,6 +158,8 @@ known_imputed_
         coef: Any = "auto",
         known_types: dict[Any, Any] | None = None,
         orthogonal: bool = False,
+        adjust: Any = False,
+        n_free: Any = "auto",
         init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 1000,
@@ -169,6 +180,8 @@ known_imputed_
         self.coef = coef
         self.known_types = known_types
         self.orthogonal = orthogonal
+        self.adjust = adjust
+        self.n_free = n_free
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -192,8 +205,8 @@ known_imputed_
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
             Dissimilarities (``metric="precomputed"``, in any form that :class:`ConditionalMDS` takes; NaN where
             missing, if the target allows), or features.
-        y : ignored
-            Present by convention.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
         weights : array-like of shape (n_objects, n_objects), optional
@@ -204,6 +217,7 @@ known_imputed_
         self : GeneralMDS
         """
         p = self._check_parameters()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             self._check_size(checked.n)
@@ -212,16 +226,31 @@ known_imputed_
             coded = self._check_known(known, checked, cost)
             check_dimension(p, checked.n, coded)
             problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
-            base = MemoryEngine(pairs, workers)
-            starts = self._starts(make_objective(problem, CostEngine(base, cost, workers)), coded, checked)
-            objective = calibrated(problem, base, cost, workers, starts[0].theta)
-            attempts = self._attempt(objective, starts, workers)
-            self._report_fit(objective, attempts, coded, checked)
+            search, decision = fit_free_map(
+                self.adjust,
+                self.n_free,
+                p,
+                coded,
+                lambda dimensions: self._search(replace(problem, p=dimensions), cost, checked, workers),
+                lambda search: search.free(coded),
+                # A given start says how many dimensions there are.
+                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
+            )
+            self._report_fit(search, coded, checked, decision)
+        self._speak_of_leak(decision)
         return self
+
+    def _search(self, problem: Problem, cost: Cost, checked: Dissimilarities, workers: Workers) -> _Search:
+        """Follow every start."""
+        assert isinstance(problem.pairs, Pairs)
+        base = MemoryEngine(problem.pairs, workers)
+        starts = self._starts(make_objective(problem, CostEngine(base, cost, workers)), problem.known, checked)
+        objective = calibrated(problem, base, cost, workers, starts[0].theta)
+        return _Search(objective, self._attempt(objective, starts, workers))
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, known=known, weights=weights).embedding_)
+        return self._labelled(self.fit(X, y, known=known, weights=weights).embedding_)
 
     def predict_dissimilarities(self) -> Any:
         """Return the distances between all objects, those of missing pairs among them.
@@ -251,8 +280,7 @@ known_imputed_
         require_integer("verbose", self.verbose, 0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if isinstance(self.n_init, str):
             require_choice("n_init", self.n_init, ("auto",))
         else:
@@ -265,6 +293,7 @@ known_imputed_
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
         return pairs
@@ -327,7 +356,12 @@ known_imputed_
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             callback=self._print_iteration if self.verbose > 1 else None,
+            tell=self._print_start if self.verbose else None,
         )
+
+    @staticmethod
+    def _print_start(line: str) -> None:
+        print(line.replace("stress", "share of the cost at the first start"))
 
     @staticmethod
     def _print_iteration(iteration: int, share: float) -> None:
@@ -335,19 +369,25 @@ known_imputed_
 
     # ---- the report
 
-    def _report_fit(
-        self, objective: Objective, attempts: list[Attempt], known: KnownFeatures, checked: Dissimilarities
-    ) -> None:
+    def _report_fit(self, search: _Search, known: KnownFeatures, checked: Dissimilarities, decision: Decision) -> None:
         import pandas as pd
 
+        objective, attempts = search
         best, engine = best_of(attempts), engine_of(objective)
         structure, theta = objective.structure, best.theta
         Z = structure.lift(theta)
         self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
         self._form = engine.cost.form
-        U = CANONICAL[engine.cost.form](structure.unknown(theta))
-        self._report_known(U, structure.gram(theta), known, structure.moved(theta))
-        self.embedding_ = (U / engine.scale).astype(checked.values.dtype)
+        canonical, turn_of = CANONICAL[engine.cost.form]
+        self._report_map(
+            canonical(structure.unknown(theta)),
+            structure.gram(theta),
+            known,
+            checked,
+            decision,
+            moved=structure.moved(theta),
+            turn_of=turn_of,
+        )
         self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
         self.cost_ = float(self.cost_per_point_.sum())
         first = engine.total / engine.unit
@@ -358,15 +398,24 @@ known_imputed_
             for kind, s in attempts
         ]
         self.starts_ = pd.DataFrame(rows, columns=["kind", "cost", "n_iter", "passes", "converged", "reason", "best"])
-        if self.verbose:
-            print(self.starts_.to_string())
-        if not self.converged_:
+        if not warned_of_interruption(attempts, best) and not self.converged_:
             warn_user(
                 f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
                 f"{self.stop_reason_}, before the cost settled (at {self.cost_:.6g}); "
                 f"give it more than max_iter={self.max_iter}, or be content with a larger tol than {self.tol:g}.",
                 ConvergenceWarning,
             )
+
+
+class _Search(NamedTuple):
+    """An objective and all that was tried to minimise it."""
+
+    objective: Objective
+    attempts: list[Attempt]
+
+    def free(self, known: KnownFeatures) -> FreeMap:
+        """Return the map that was found."""
+        return FreeMap.of(self.objective.structure, best_of(self.attempts).theta, known)
 
 
 def calibrated(problem: Problem, base: MemoryEngine, cost: Cost, workers: Workers, theta: Array) -> Objective:

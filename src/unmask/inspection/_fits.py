@@ -2,20 +2,56 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
-from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas
+from ..checking import (
+    Dissimilarities,
+    UnfinishedMapWarning,
+    align_columns,
+    align_rows,
+    check_dissimilarities,
+    labels_of,
+)
 from ..dissimilarities import Geodesic, Metric
 from ..estimators import ConditionalIsomap, ConditionalMDS
 from ..kernels import Workers, resolve_threads
+from ..problem import KnownFeatures
+from ..solvers import Objective, Start
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@contextmanager
+def ending_all() -> Iterator[None]:
+    """Let Ctrl-C, which ends one fit with the map it has, end a series of fits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnfinishedMapWarning)
+        try:
+            yield
+        except UnfinishedMapWarning:
+            raise KeyboardInterrupt from None
+
+
+class _WarmMDS(ConditionalMDS):
+    """Starts from given maps too, in one fit: for few objects, checking the input takes longer than a start."""
+
+    also: Sequence[Any] = ()
+    few: int = 0
+
+    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
+        for start in self.also:
+            yield from ConditionalMDS(init=start)._starts(objective, known, checked)
+        yield from islice(super()._starts(objective, known, checked), self.few)
 
 
 @dataclass(frozen=True)
@@ -41,10 +77,21 @@ class Study:
         """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
         if start is not None and self.takes_start:
             parameters |= {"init": start, "n_init": "auto"}
-        fresh = clone(self.estimator).set_params(**parameters)
+        return self._fit(clone(self.estimator).set_params(**parameters), D, known)
+
+    def fit_from(self, starts: Sequence[Any], few: int, *, known: Any) -> Any:
+        """Return a fit of other known features from several starts and at most ``few`` of the estimator's own."""
+        if not self.takes_start:
+            return self.fit(known=known)
+        fresh = _WarmMDS(**self.estimator.get_params())
+        fresh.also, fresh.few = starts, few
+        return self._fit(fresh, None, known)
+
+    def _fit(self, fresh: Any, D: Array | None, known: Any) -> Any:
         values = self.D if D is None else D
         arguments = {} if self.weights is None else {"weights": self.weights}
-        return fresh.fit(self.table(values), known=self.known if known is None else known, **arguments)
+        with ending_all():
+            return fresh.fit(self.table(values), known=self.known if known is None else known, **arguments)
 
     def table(self, values: Array) -> Any:
         """Return a square table with the objects' labels, if they have any."""
@@ -79,7 +126,7 @@ def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study
     metric = Metric(
         parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
     )
-    labels = X.index if is_pandas(X) else None
+    labels = labels_of(X)
     fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
     return Study(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
 
@@ -101,7 +148,7 @@ def aims_of(fitted: Any, D: Array) -> Array:
 def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
     """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
     parameters = isomap.get_params()
-    values, labels = X, X.index if is_pandas(X) else None
+    values, labels = X, labels_of(X)
     if isomap.metric == "precomputed":
         with Workers(resolve_threads(isomap.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=isomap.symmetrize, workers=workers)

@@ -10,12 +10,28 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import as_large, as_small, is_pandas, require_integer
+from ..checking import (
+    UnfinishedTestWarning,
+    as_large,
+    as_pandas,
+    as_small,
+    is_pandas,
+    labels_of,
+    polars_column,
+    require_integer,
+    warn_user,
+)
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Starts of a refit, besides two maps that are almost right. Measured on 20 sets, 99 permutations each of a feature that
+# matters and one that does not: p-values as with 30 starts (see the tests), in a sixth of the time.
+FEW_STARTS = 3
+
+Progress = Callable[[int, int], None]
 
 
 def permutation_test(
@@ -26,6 +42,7 @@ def permutation_test(
     weights: Any = None,
     n_permutations: int = 199,
     random_state: Any = 0,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Test for each known feature whether it says anything about the dissimilarities.
 
@@ -33,21 +50,28 @@ def permutation_test(
     anew; a feature that matters has a lower stress in its own order than in almost any other. The test is exact where
     the feature is independent of the other known ones; where it is not, its permuted rows break that link as well.
 
+    A refit starts from the fitted map, from the map of the feature's first permutation, which is searched for as the
+    fitted one is, and from a few further starts; the best counts. Ctrl-C ends the test with the permutations so far,
+    and a warning.
+
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit; every fit is made in the same way, with the same seed.
+        How to fit; every fit is made with the same seed.
     X, known, weights
         As in the estimator's ``fit``.
     n_permutations : int, default=199
         Number of permutations of each feature; the smallest possible p-value is 1 / (this + 1).
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
+    progress : callable, optional
+        Called with how many permutations are done, over all features, and how many there will be.
 
     Returns
     -------
     DataFrame indexed by feature
-        ``stress`` of the fit, ``permuted`` (mean stress over permutations), ``p_value``.
+        ``stress`` of the fit, ``permuted`` (mean stress over permutations), ``p_value``, and how many ``permutations``
+        it is from: fewer than `n_permutations` if the test was interrupted.
 
     Examples
     --------
@@ -65,15 +89,64 @@ def permutation_test(
     number = require_integer("n_permutations", n_permutations, 1)
     study = make_study(estimator, X, _as_frame(known, X), weights)
     rng = check_random_state(random_state)
-    stress = _quietly(lambda: study.fit().stress_)
+    stress, stresses = _permuted_stresses(study, number, rng, progress)
     rows = []
-    for column in range(study.known.shape[1]):
-        permuted = np.array([_quietly(_permuted_fit, study, column, rng.permutation(study.n)) for _ in range(number)])
+    for permuted in map(np.array, stresses):
         # Fits are told apart by no less than what they stop at.
         beaten = np.sum(as_small(permuted, stress, slack=getattr(estimator, "tol", 0.0)))
-        rows.append((stress, permuted.mean(), (1 + beaten) / (1 + number)))
+        rows.append((stress, permuted.mean(), (1 + beaten) / (1 + len(permuted))))
     names = [str(name) for name in study.known.columns]
-    return pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
+    table = pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
+    return table.assign(permutations=[len(found) for found in stresses])
+
+
+def _permuted_stresses(
+    study: Study, number: int, rng: Any, progress: Progress | None
+) -> tuple[float, list[list[float]]]:
+    """Return the stress of the fit, and for each feature those of its permutations: as many as Ctrl-C allows.
+
+    The features take turns, so that they have been permuted about as often when the test is interrupted.
+    """
+    fitted = _quietly(study.fit)
+    total = number * study.known.shape[1]
+    refits = [_Refit(study, column, fitted) for column in range(study.known.shape[1])]
+    try:
+        for done in range(total):
+            refits[done % len(refits)].permute(rng.permutation(study.n))
+            if progress is not None:
+                progress(done + 1, total)
+    except KeyboardInterrupt:
+        done = sum(len(refit.stresses) for refit in refits)
+        if done < len(refits):  # a feature was not permuted even once
+            raise
+        warn_user(
+            f"the test was interrupted after {done} of {total} permutations; its p-values are from these.",
+            UnfinishedTestWarning,
+        )
+    return float(fitted.stress_), [refit.stresses for refit in refits]
+
+
+class _Refit:
+    """Fits with the rows of one feature permuted, and what they found."""
+
+    def __init__(self, study: Study, column: int, fitted: Any) -> None:
+        self.study, self.column = study, column
+        self.starts = [warm_start(fitted)]
+        self.stresses: list[float] = []
+
+    def permute(self, order: IntArray) -> None:
+        """Fit with the rows in another order."""
+        known = self.study.known.copy()
+        known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
+        self.stresses.append(_quietly(self._lowest, known))
+
+    def _lowest(self, known: pd.DataFrame) -> float:
+        if self.stresses:
+            return float(self.study.fit_from(self.starts, FEW_STARTS, known=known).stress_)
+        # Where the feature means nothing, one order is as good as another: so is its map to start from.
+        first = self.study.fit(known=known)
+        self.starts.append(warm_start(first))
+        return float(first.stress_)
 
 
 def _as_frame(known: Any, X: Any) -> pd.DataFrame:
@@ -82,29 +155,23 @@ def _as_frame(known: Any, X: Any) -> pd.DataFrame:
 
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
+    known = as_pandas(known)
     if is_pandas(known) and not hasattr(known, "columns"):
         known = known.to_frame(known.name if known.name is not None else "known0")
     if is_pandas(known):
         return pd.DataFrame(known)
     if hasattr(known, "columns"):
-        return pd.DataFrame({name: known[name].to_numpy() for name in known.columns}, index=_index_of(X))
+        columns = {name: polars_column(known, name) for name in known.columns}
+        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+        labels = labels_of(X)
+        return frame if labels is None else frame.set_axis(labels)
     table = np.asarray(known)
     table = table[:, None] if table.ndim == 1 else table
     names = [f"known{c}" for c in range(table.shape[1])]
-    return pd.DataFrame(table, columns=names, index=_index_of(X)).infer_objects()
+    return pd.DataFrame(table, columns=names, index=labels_of(X)).infer_objects()
 
 
-def _index_of(X: Any) -> Any:
-    return X.index if is_pandas(X) else None
-
-
-def _permuted_fit(study: Study, column: int, order: IntArray) -> float:
-    known = study.known.copy()
-    known.isetitem(column, known.iloc[order, column].set_axis(known.index))
-    return float(study.fit(known=known).stress_)
-
-
-def _quietly(function: Callable[..., float], *arguments: Any) -> float:
+def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call without warnings: what is worth saying about the data is said once, by the user's own fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, numbers, quote
+from ..checking import as_pandas, find_labels, is_pandas, labels_of, numbers, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,12 +39,35 @@ def check_embedding(embedding: Any, what: str = "embedding") -> tuple[Array, lis
             f"{what} has {values[row, column]} in row {row}, column {column}; every coordinate must be finite: "
             "leave the object out."
         )
-    columns = getattr(embedding, "columns", [])
-    names = [str(name) for name in list(columns)[:2]]
+    names = [_axis_name(str(name)) for name in list(getattr(embedding, "columns", []))[:2]]
     if values.shape[1] == 1:
         values = np.column_stack([values, np.zeros(len(values))])
         return values, names or [""]
     return values[:, :2], names or ["", ""]
+
+
+def _axis_name(name: str) -> str:
+    """Return the name of an axis: that of the column, unless nobody gave it that name but a study or an estimator."""
+    made = re.fullmatch(r"([a-z]+?)(\d+)", name)
+    if made is None:
+        return name
+    maker, number = made[1], int(made[2])
+    if maker == "axis":  # of a study, which counts from 1
+        return f"dimension {number}"
+    return f"dimension {number + 1}" if maker in _estimators() else name
+
+
+def _estimators() -> set[str]:
+    """Return the names that scikit-learn's way of naming output begins with: those of estimators in lower case."""
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+    from .. import estimators  # noqa: F401 - so that its own are among the classes, whoever made the map
+
+    found, new = set(), [ClassNamePrefixFeaturesOutMixin]
+    while new:
+        new = [kind for parent in new for kind in parent.__subclasses__()]
+        found |= {kind.__name__.lower() for kind in new}
+    return found
 
 
 def check_table(table: Any, what: str) -> tuple[Array, list[str]]:
@@ -72,8 +96,8 @@ def require_varying(values: Array, names: list[str], what: str) -> None:
 
 
 def index_of(data: Any) -> pd.Index | None:
-    """Return the labels of pandas data, and None of all others."""
-    return data.index if is_pandas(data) else None
+    """Return the labels of data that have some."""
+    return labels_of(data)
 
 
 def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole: str = "embedding") -> Any:
@@ -83,14 +107,17 @@ def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole:
     if len(given) != n:
         holder = "the map" if whole == "embedding" else whole
         raise ValueError(f"{name} has {len(given)} entries but {holder} has {n} objects; pass one per object.")
-    if index is None or not is_pandas(given) or given.index.equals(index):
+    labels, given = labels_of(given), as_pandas(given)
+    if index is None or labels is None or labels.equals(index):
         return given
-    if not (given.index.is_unique and index.is_unique) or len(index.difference(given.index)):
+    unique = labels.is_unique and index.is_unique
+    at = find_labels(labels, index) if unique else np.full(n, -1)
+    if (at < 0).any():
         raise ValueError(
-            f"{name} and {whole} disagree on labels ({quote(given.index)} and {quote(index)}); use the same labels, "
+            f"{name} and {whole} disagree on labels ({quote(labels)} and {quote(index)}); use the same labels, "
             f"each once, or pass {name}.to_numpy() to match by position."
         )
-    return given.loc[index]
+    return given.iloc[at]
 
 
 def name_of(given: Any) -> str:

@@ -10,6 +10,7 @@ from ..checking import require_integer, require_number
 from ._axes import add_title, figure_of, frame_map, new_axes, settle
 from ._color import draw_points, explain_points, make_paint, make_shapes
 from ._density import draw_density, wants_density
+from ._fonts import as_written
 from ._input import as_map, check_embedding, index_of, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of
 from ._layers import Arrows, Ellipses, Thumbnails, covariances_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@as_written
 def plot_map(
     embedding: Any,
     *,
@@ -47,12 +49,13 @@ def plot_map(
     ----------
     embedding : array-like or DataFrame of shape (n_objects, n_components), or fitted estimator
         The map. The first two columns are drawn, a single one along a line. The index of a DataFrame labels the
-        objects and its columns the axes. Everything else that is a Series or DataFrame is aligned with it by label.
+        objects and its columns the axes, which are called "dimension 1" … where the columns have the names that an
+        estimator gives. Everything else that is a Series or DataFrame is aligned with it by label.
     labels : sequence of length n_objects, optional
         Labels of the objects. By default the index of a DataFrame, and none for an array.
     color : Series or array-like of length n_objects, optional
-        What to colour by. Numbers get a colour scale and a colour bar; text, booleans and categories get a colour
-        each (and a marker, unless `shape` says which) and a legend.
+        What to colour by. Numbers get a colour scale and a colour bar, or a legend if they are at most 7 whole
+        numbers; text, booleans and categories get a colour each (and a marker, unless `shape` says which) and a legend.
     shape : Series or array-like of length n_objects, optional
         Categories, at most 8, to be shown by the markers of the points, with a legend.
     arrows : DataFrame or array-like of shape (n_objects, n_features), optional

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, warn_user
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, polars_column, quote, require_real, warn_user
 from ._codings import Feature, Inferred, feature_type
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _columns_of_frame(data: Any) -> list[KnownColumn]:
     labels = list(data.columns)
     if is_pandas(data):
         return [KnownColumn(name_of(label), label, data.iloc[:, at]) for at, label in enumerate(labels)]
-    return [KnownColumn(name_of(label), label, data[label]) for label in labels]
+    return [KnownColumn(name_of(label), label, polars_column(data, label)) for label in labels]
 
 
 def _columns_of_array(data: Any) -> list[KnownColumn]:
@@ -234,11 +234,14 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tu
     features, coded, first = [], [], 0
     for at, column in enumerate(table):
         kind = feature_type(declared[at], column.name) if at in declared else Inferred()
+        require_real(column.cells, f"known: column {column.name!r}")
         coding = kind.learn(column.cells, column.name)
         columns = coding.encode(column.cells)
         missing = _missing_rows(columns, column)
         places = tuple(range(first, first + columns.shape[1]))
-        features.append(Feature(column.name, coding, places, at in declared, missing))
+        corners = coding.vertices() if coding.levels else None
+        counts = () if corners is None else tuple(int((columns == corner).all(axis=1).sum()) for corner in corners)
+        features.append(Feature(column.name, coding, places, at in declared, missing, counts))
         coded.append(columns)
         first += columns.shape[1]
     return tuple(features), np.column_stack(coded)
@@ -280,6 +283,11 @@ def _check_errors(
             raise ValueError(
                 f"known_error: {feature.name!r} is {feature.coding.kind}; only the values of a numeric feature can "
                 "move within an error. Leave it out of known_error, or declare it numeric."
+            )
+        if feature.coding.suffixes == ("[log]",):
+            raise ValueError(
+                f"known_error: {feature.name!r} is declared Numeric(log=True), and an error in its own units is none "
+                "in those of its logarithm; pass the logarithms as the feature, with their error, or leave it out."
             )
         if error > 0 and feature.columns[0] in place:
             found[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]

@@ -57,13 +57,11 @@ def canonical_correlations(X: Array, Y: Array) -> Array:
     return np.asarray(np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0))
 
 
-def average_leak(U: Array, V: Array, beside: float = 0.0) -> float:
-    """Return the average canonical correlation of a map with known columns; 0 where there is nothing to average.
+def axes_that_show(U: Array, beside: float = 0.0) -> Array:
+    """Return the axes of a map that are more than rounding.
 
-    The axes of a map have one unit, so that an axis of rounding beside the largest one, or beside a distance that
-    ``beside`` gives, shows nothing and repeats nothing. (Known columns each have their own.)
+    They have one unit, so that an axis of rounding beside the largest one, or beside a distance that ``beside`` gives,
+    shows nothing and repeats nothing. (Known columns each have their own unit.)
     """
     size = np.abs(U - U.mean(axis=0)).max(axis=0, initial=0.0)
-    shown = U[:, size > ROUNDING * max(beside, size.max(initial=0.0))]
-    found = canonical_correlations(shown, V)
-    return float(found.mean()) if len(found) else 0.0
+    return np.asarray(U[:, size > ROUNDING * max(beside, size.max(initial=0.0))])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import IntArray
+from ..checking import count
 from ..kernels import Pairs
 from ._known import KnownFeatures
 from ._linalg import orthonormal_basis
@@ -35,13 +36,12 @@ def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     most = n - 1 - known.n_dimensions
     if most < 0:
         raise ValueError(
-            f"{known.n_dimensions} known features are too many for {n} objects; keep at most {n - 1} of them "
-            "(a nominal feature counts once for each level but one)."
+            f"{_counted(known)} are too many for {n} objects; keep at most {n - 1} columns "
+            "(a nominal feature has one for each level but one)."
         )
     if p > most:
         raise ValueError(
-            f"n_components={p} is too many: {n} objects and {known.n_dimensions} known features leave at most "
-            f"n_components={most}."
+            f"n_components={p} is too many: {n} objects and {_counted(known)} leave at most n_components={most}."
         )
     if p == 0 and known.n_kept == 0:
         raise ValueError(
@@ -61,3 +61,9 @@ def check_room(known: KnownFeatures, component: IntArray | None) -> None:
                 f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
                 f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
             )
+
+
+def _counted(known: KnownFeatures) -> str:
+    """Say how many features are known, and how many columns these are where it is another number."""
+    features, columns = len(known.features), known.n_dimensions
+    return count(features, "known feature") + (f" ({count(columns, 'column')})" if columns != features else "")

@@ -5,7 +5,9 @@ from ._canonical import (
     canonical_by_component,
     canonical_map,
     ordered_axes,
+    ordering_turn,
     principal_axes,
+    principal_turn,
     side_by_side,
 )
 from ._closed_form import ClosedForm, closed_form
@@ -14,7 +16,17 @@ from ._objective import Objective, Point, make_objective
 from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
 from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
-from ._starts import Attempt, Start, attempt_all, automatic_number, best_of, given_start, make_starts
+from ._starts import (
+    Attempt,
+    Start,
+    attempt_all,
+    automatic_number,
+    best_of,
+    given_start,
+    make_starts,
+    warned_of_interruption,
+    was_cut_short,
+)
 
 __all__ = [
     "RULES",
@@ -46,8 +58,12 @@ __all__ = [
     "make_starts",
     "minimise",
     "ordered_axes",
+    "ordering_turn",
     "place",
     "principal_axes",
+    "principal_turn",
     "side_by_side",
+    "warned_of_interruption",
+    "was_cut_short",
     "within_errors",
 ]

@@ -10,28 +10,33 @@ from .._typing import Array, IntArray
 def canonical_map(U: Array) -> Array:
     """Return U centred, in principal axes, largest variance first, each axis with a fixed sign."""
     centred = U - U.mean(axis=0)
-    if centred.shape[1] == 0:
-        return np.asarray(centred)
-    n, p = centred.shape
-    _, _, axes = np.linalg.svd(centred, full_matrices=n < p)  # all p axes, even of fewer objects
-    rotated = centred @ axes.T
-    return np.asarray(rotated * axis_signs(rotated))
+    return np.asarray(centred @ principal_turn(centred))
 
 
 def principal_axes(U: Array) -> Array:
     """Return U turned to its axes about the origin, which stays where it is: what inner products leave open."""
-    if U.shape[1] == 0:
-        return np.asarray(U)
-    _, _, axes = np.linalg.svd(U, full_matrices=len(U) < U.shape[1])
-    rotated = U @ axes.T
-    return np.asarray(rotated * axis_signs(rotated))
+    return np.asarray(U @ principal_turn(U))
 
 
 def ordered_axes(U: Array) -> Array:
     """Return U centred, its own axes by variance, signs fixed: what sums over the axes leave open."""
     centred = U - U.mean(axis=0)
-    ordered = centred[:, np.argsort(-np.var(centred, axis=0), kind="stable")]
-    return np.asarray(ordered * axis_signs(ordered))
+    return np.asarray(centred @ ordering_turn(centred))
+
+
+def principal_turn(U: Array) -> Array:
+    """Return the turn to the principal axes about the origin, the longest first, each with a fixed sign."""
+    n, p = U.shape
+    if p == 0:
+        return np.empty((0, 0))
+    _, _, axes = np.linalg.svd(U, full_matrices=n < p)  # all p axes, even of fewer objects
+    return np.asarray(axes.T * axis_signs(U @ axes.T))
+
+
+def ordering_turn(U: Array) -> Array:
+    """Return the turn that only puts the axes in the order of their variances and fixes their signs."""
+    order = np.argsort(-np.var(U, axis=0), kind="stable")
+    return np.asarray(np.eye(U.shape[1])[:, order] * axis_signs(U[:, order]))
 
 
 def axis_signs(U: Array) -> Array:

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     ROUNDING = "no lower stress can be told apart from rounding"
     MAX_ITER = "max_iter was reached"
     CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "it was interrupted"
     NOT_FINITE = "the stress was no longer a finite number"
 
 
@@ -70,7 +71,8 @@ def minimise(
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``.
 
-    The objective never rises: a candidate is accepted only at or below its bound, never above the present value.
+    The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
+    ends it where it is.
     """
     point, passes = objective(theta), 1
     if not math.isfinite(point.value):
@@ -82,7 +84,11 @@ def minimise(
     small = 0
     reason = Reason.MAX_ITER
     for iteration in range(1, max_iter + 1):
-        new, tried = _first_acceptable(objective, point, rule)
+        try:
+            new, tried = _first_acceptable(objective, point, rule)
+        except KeyboardInterrupt:
+            reason = Reason.INTERRUPTED
+            break
         passes += tried
         if new is None or not math.isfinite(new.value):
             reason = Reason.ROUNDING if new is None else Reason.NOT_FINITE

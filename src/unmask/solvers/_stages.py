@@ -13,7 +13,7 @@ from .._typing import Array
 from ..engines import MemoryEngine
 from ..kernels import Pairs, Weighting, Workers
 from ..problem import Problem
-from ._loop import Callback, Rule, Solution, minimise
+from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, make_objective
 
 # The neighbourhood's radius shrinks by this factor a stage. Stages are short, because weights that stay as they were
@@ -98,6 +98,8 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
         # A stage on the way need not be followed to its end.
         short = settings._replace(max_iter=min(STAGE_ITERATIONS, settings.max_iter))
         found = Curvilinear(_with_weights(problem, found.stage, weights, workers, short), radius, too_small=False)
+        if found.stage.solution.reason is Reason.INTERRUPTED:
+            return found
         if np.median(neighbours) <= ENOUGH * needed:
             break
         radius *= SHRINKAGE

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Array
+from ..checking import UnfinishedMapWarning, warn_user
 from ..kernels import Workers
 from ..problem import KnownFeatures
 from ._closed_form import closed_form
-from ._loop import Callback, Rule, Solution, minimise
+from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
@@ -116,22 +118,58 @@ def attempt_all(
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> list[Attempt]:
     """Follow every start to its end, several at a time where a pass itself cannot use the threads.
 
-    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share.
+    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. When one is interrupted,
+    those that have not begun are left out. ``tell`` hears a line about each.
     """
     queue = list(starts)
     attempts: list[Attempt | None] = [None] * len(queue)
+    interrupted = threading.Event()
 
     def follow(number: int) -> None:
+        if interrupted.is_set():
+            return
         kind, theta = queue[number]
         solution = minimise(objective, theta, make_rule(), tol=tol, max_iter=max_iter, callback=callback)
         attempts[number] = Attempt(kind, solution)
+        if solution.reason is Reason.INTERRUPTED:
+            interrupted.set()
+        if tell is not None:
+            tell(_line(number, attempts))
 
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
     (workers if together else Workers(1)).run(follow, len(queue))
     return [attempt for attempt in attempts if attempt is not None]
+
+
+def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
+    """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
+    if not any(s.reason is Reason.INTERRUPTED for s in (last, *(attempt.solution for attempt in attempts))):
+        return False
+    warn_user(
+        f"the fit was interrupted in start {len(attempts)}; its map is the best by then, and unfinished: fit again to "
+        "have all starts.",
+        UnfinishedMapWarning,
+    )
+    return True
+
+
+def was_cut_short(attempts: list[Attempt]) -> bool:
+    """Tell whether somebody ended the search before its time, so that no other should follow."""
+    return any(attempt.solution.reason in (Reason.INTERRUPTED, Reason.CALLBACK) for attempt in attempts)
+
+
+def _line(number: int, attempts: list[Attempt | None]) -> str:
+    """Return a line about a start that has come to its end, among those that have."""
+    done = [attempt for attempt in attempts if attempt is not None]
+    kind, solution = attempts[number] or done[-1]
+    state = "" if solution.converged else ", not converged"
+    best = ", the best so far" if solution is best_of(done) else ""
+    where = f"start {number + 1} of {len(attempts)} ({kind})"
+    return f"{where}: stress {solution.value:.9g} after {solution.n_iter} iterations{state}{best}"
 
 
 def best_of(attempts: list[Attempt]) -> Solution:

@@ -1,0 +1,188 @@
+"""Maps adjusted for what is known: the part that the known features predict is taken off the free map.
+
+The free map and the known features are fitted together, Z = [F, VB]. Writing F = U + VA with V'U = 0 changes neither Z
+nor the stress, so a model in which the known features also act along the map, Z = [U + VA, VB], is fitted by fitting
+the free map and regressing it on V. Ordinary least squares whatever the weights of the pairs are: with the weights of
+the fit the residuals would again be correlated with V, and the map would leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .._typing import Array
+from ..checking import AdjustmentWarning, LeakWarning, quote, require_integer, warn_user
+from ..problem import KnownFeatures, LinearLeak, Structure, linear_leak
+from ._tables import Moved, moved_values
+
+F = TypeVar("F")
+
+# With n_free="auto" the free map gets at most this many dimensions more than are shown.
+MOST_EXTRA = 3
+# Adjusting takes q of the N - 1 degrees of freedom of each axis; beyond this share it is worth a word.
+LARGE_SHARE = 0.1
+# A level with no more objects than this has its mean, and so nearly all that is to be seen of them, taken off.
+SMALL_LEVEL = 2
+
+
+class FreeMap(NamedTuple):
+    """A fitted free map and what is known: the coded columns that were kept, missing cells as estimated.
+
+    Values that were measured with error are as measured: that is how they are known.
+    """
+
+    U: Array
+    V: Array
+    size: float  # of the coordinates, those of what is known among them: beside it an axis may be rounding
+
+    @classmethod
+    def of(cls, structure: Structure, theta: Array, known: KnownFeatures) -> FreeMap:
+        """Read the free map off the parameters of a fit."""
+        size = float(np.abs(structure.lift(theta)).max())
+        return cls.given(structure.unknown(theta), known, structure.moved(theta), size)
+
+    @classmethod
+    def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float) -> FreeMap:
+        """Put estimated cells into what is known."""
+        estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
+        return cls(U, moved_values(known, estimated) - known.shift, size)
+
+
+class Decision(NamedTuple):
+    """Whether a map is adjusted, and the leak of the free map by which this was decided."""
+
+    adjusted: bool
+    leak: LinearLeak
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """How the map that is shown comes from the free one: U = (F - (V - centre) A) turn."""
+
+    A: Array  # known columns x axes of the free map
+    centre: Array
+    turn: Array  # axes of the free map x axes shown
+
+    def __call__(self, free: Array, V: Array) -> Array:
+        return np.asarray((free - (V - self.centre) @ self.A) @ self.turn)
+
+    @property
+    def shared(self) -> Array:
+        """A in the axes shown."""
+        return np.asarray(self.A @ self.turn)
+
+
+def adjust_map(free: FreeMap, p: int, turn_of: Callable[[Array], Array]) -> Adjustment:
+    """Regress a free map on what is known; the residuals are turned by ``turn_of``, and p of their axes are kept."""
+    centre = free.V.mean(axis=0)
+    # Columns of V may depend on each other across blocks: least squares of least norm.
+    A = np.linalg.lstsq(free.V - centre, free.U, rcond=None)[0]
+    residuals = free.U - (free.V - centre) @ A
+    return Adjustment(A, centre, turn_of(residuals)[:, :p])
+
+
+def check_adjust(adjust: Any, n_free: Any, p: int, *, orthogonal: bool) -> None:
+    """Raise where what is asked for is not an option, or contradicts itself."""
+    if not isinstance(adjust, bool | np.bool_) and not (isinstance(adjust, str) and adjust == "auto"):
+        raise ValueError(f"adjust={adjust!r} is not one of False, True, 'auto'.")
+    if adjust and adjust != "auto" and orthogonal:
+        raise ValueError(
+            "adjust=True with orthogonal=True: both keep the map uncorrelated with what is known, adjust without cost "
+            "of fit; leave orthogonal=False."
+        )
+    if isinstance(n_free, str) and n_free == "auto":
+        return
+    require_integer("n_free", n_free, p)
+    if not adjust:
+        raise ValueError(
+            f"n_free={n_free!r} says how many dimensions the free map has before it is adjusted, but adjust=False; "
+            "use adjust=True, or leave n_free out."
+        )
+
+
+def fit_free_map(
+    adjust: Any,
+    n_free: Any,
+    p: int,
+    known: KnownFeatures,
+    fit: Callable[[int], F],
+    read: Callable[[F], FreeMap],
+    *,
+    may_follow: Callable[[F], bool] = lambda _: True,
+    groups: int = 1,
+) -> tuple[F, Decision]:
+    """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
+
+    A known feature that acts along the map takes up room there: with too few dimensions what is left is the wrong axis.
+    So a free map that leaks is fitted once more with a dimension for each direction that does (if another
+    fit ``may_follow`` this one). Groups of objects that are mapped apart share no directions to adjust along.
+    """
+    most = len(known.values) - 1 - known.n_dimensions
+    if not isinstance(n_free, str) and n_free > most:
+        raise ValueError(f"n_free={n_free!r} is too many: objects and known features leave at most n_free={most}.")
+    possible = p > 0 and known.n_kept > 0 and groups == 1
+    at_once = possible and adjust != "auto" and not isinstance(n_free, str)
+    fitted = fit(int(n_free) if at_once else p)
+    free = read(fitted)
+    leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
+    decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
+    wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
+    if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):
+        fitted = fit(wanted)
+    return fitted, decision
+
+
+# ---- what is said about it
+
+
+def warn_of_leak(leak: LinearLeak) -> None:
+    """Say that the map repeats what is known, and the remedies in order."""
+    warn_user(
+        f"the map repeats what is known: its leak is {_beside_chance(leak)}. Use adjust=True, which takes off the map "
+        "what the known features predict, at no cost of fit; or fewer dimensions (n_components), or leak_penalty; or "
+        "declare a feature Spline or another type if its effect is not linear.",
+        LeakWarning,
+    )
+
+
+def warn_of_automatic(leak: LinearLeak) -> None:
+    """Say that the map was adjusted because it leaked."""
+    warn_user(
+        f"the map repeated what is known: its leak was {_beside_chance(leak)}. So it is shown adjusted: what the known "
+        "features predict was taken off. With adjust=False it is shown as it was fitted (free_embedding_).",
+        AdjustmentWarning,
+    )
+
+
+def _beside_chance(leak: LinearLeak) -> str:
+    return (
+        f"{leak.leak:.2f}, by chance it would be below {leak.reference:.2f} in 19 of 20 maps (p = {leak.p_value:.2g})"
+    )
+
+
+def warn_of_adjusting(known: KnownFeatures) -> None:
+    """Say what adjusting costs where objects are few for what is known about them."""
+    n, q = known.values.shape
+    if q / (n - 1) > LARGE_SHARE:
+        warn_user(
+            f"the map is adjusted for {q} columns of known features with {n} objects: about {q / (n - 1):.0%} of what "
+            "is to be seen is taken off by chance alone. Condition on fewer features or levels, or use adjust=False.",
+            AdjustmentWarning,
+        )
+    small = [
+        f"{level} ({feature.name})"
+        for feature in known.features
+        for level, count in zip(feature.coding.levels, feature.counts, strict=True)
+        if count <= SMALL_LEVEL
+    ]
+    if small:
+        warn_user(
+            f"the map is adjusted and some levels have no more than {SMALL_LEVEL} objects: {quote(small)}. They come "
+            "to lie at or near the centre, whatever their dissimilarities are; join such levels, or leave the objects "
+            "out.",
+            AdjustmentWarning,
+        )
