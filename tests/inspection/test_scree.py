@@ -45,6 +45,25 @@ def test_elbow_is_where_the_curve_bends():
     assert elbow([0.3, 0.3, 0.3]) == 0
 
 
+def test_an_elbow_does_not_leave_behind_what_one_more_dimension_explains():
+    assert elbow([0.58, 0.06, 6e-7]) == 2
+    assert elbow([0.58, 0.06, 6e-7, 1e-9, 0.0]) == 2
+    assert elbow([1.0, 0.58, 0.06, 6e-7, 0.0, 0.0, 0.0]) == 3
+    assert elbow([1.0, 0.2, 0.04, 1e-9, 0.0, 0.0]) == 3
+    # A stress that is small already, or that falls on slowly, is left.
+    assert elbow([1.0, 0.5, 0.008, 1e-12, 0.0]) == 2
+    assert elbow([1.0, 0.1, 0.05, 0.02, 0.01, 0.0]) == 1
+
+
+def test_the_elbow_of_points_on_a_sphere_is_three():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    D = squareform(pdist(X / np.linalg.norm(X, axis=1, keepdims=True)))
+    table = scree(ConditionalMDS(metric="precomputed", n_init=4, random_state=0), D, max_components=5)
+    assert table["stress"].iloc[2] > 0.01
+    assert table.attrs["elbow"] == 3
+    assert not np.signbit(table["fall"].to_numpy()[1:]).any()
+
+
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
 def test_held_out_pairs_find_the_number_of_dimensions(rng, dimensions):
     D = squareform(pdist(rng.standard_normal((30, dimensions))))
