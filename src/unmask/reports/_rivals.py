@@ -54,8 +54,11 @@ def _rivals(subject: Subject) -> Html:
             random_state=subject.settings.seed,
         )
     made = found["leak"].notna()
-    rest = _listed("Methods that made no map:", found[~made]) + _listed("Said by the methods:", found[made])
-    return join([_words(subject), *_estimated(subject), _table(subject, found[made]), *rest])
+    absent = found["note"].str.startswith("ImportError: ")
+    rest = _listed("Methods that made no map:", found[~made & ~absent]) + _listed("Said by the methods:", found[made])
+    return join(
+        [_words(subject), *_estimated(subject), _table(subject, found[made]), *rest, *_not_installed(found[absent])]
+    )
 
 
 def _estimated(subject: Subject) -> list[Html]:
@@ -108,6 +111,14 @@ def _trustworthiness(subject: Subject) -> float:
     nearest = min(5, (subject.n - 1) // 2)  # as in compare
     scores = neighbourhood_scores(subject.dissimilarities, subject.last.embedding, n_neighbors=nearest)
     return float(scores["trustworthiness"].iloc[0])
+
+
+def _not_installed(found: pd.DataFrame) -> list[Html]:
+    """Name the methods whose packages are not there."""
+    if found.empty:
+        return []
+    names = ", ".join(RIVALS.get(str(name), str(name)).partition(",")[0] for name in found.index)
+    return [note(f"Not compared, because not installed: {names}. pip install 'unmask[compare]' adds them.")]
 
 
 def _listed(words: str, found: pd.DataFrame) -> list[Html]:
