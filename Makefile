@@ -42,7 +42,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 # The same with every simulation of the gallery in full: about a quarter of an hour more.
