@@ -40,6 +40,8 @@ from ._adjustment import (
     warn_of_automatic,
     warn_of_leak,
 )
+from ._random_fits import sample_of
+from ._shown import ShownMap
 from ._tables import (
     Moved,
     block_roots,
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
@@ -165,6 +167,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
+        self._sample = sample_of(checked.values)
         self._free = FreeMap.given(U, known, moved)
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
