@@ -39,7 +39,7 @@ def test_new_objects_are_where_the_library_puts_them(fitted):
     np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in found["placed"]], transformed())
     table = pd.read_csv("placed/placed.csv", index_col=0)
     np.testing.assert_array_equal(table.to_numpy(), transformed())
-    assert (fitted.folder / "placed" / "map.png").exists()
+    assert (fitted.folder / "placed" / "placed.png").exists()
     done = fitted("place", "result/study", "new.csv", "--known", "new-known.csv", "--step", 1, "--quiet")
     assert done.stdout.startswith("placed on the map, given gender\n")
 

@@ -5,6 +5,7 @@ import copy
 import dataclasses
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -233,7 +234,7 @@ def test_a_save_that_fails_leaves_the_old_study(whole, tmp_path, kind, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(saving, "write_json", fail)
-    with pytest.raises((FileProblem, OSError), match=r"(?i)no space left on device"):
+    with pytest.raises(FileProblem, match=rf"{kind}: cannot be written \(no space left on device\); free some space"):
         later.save(path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == listing
     assert_same(whole, Discovery.load(path))
@@ -259,6 +260,84 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(whole, tmp_path
     assert len(calls) == 3
     assert_same(whole, Discovery.load(path))
     assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+def killed_between(whole, path, monkeypatch, renames):
+    """Save a study over another, and be killed after so many renames of folders."""
+    rename, calls = saving.os.rename, []
+
+    def until_killed(*names):
+        if len(calls) == renames:
+            os._exit(9)
+        calls.append(names)
+        rename(*names)
+
+    if (child := os.fork()) == 0:
+        monkeypatch.setattr(saving.os, "rename", until_killed)
+        if renames == 2:
+            monkeypatch.setattr(saving.shutil, "rmtree", lambda *_, **__: os._exit(9))
+        whole.save(path)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+@pytest.mark.parametrize("again", ["load", "read_tables", "save"])
+def test_a_study_survives_a_kill_between_the_two_renames(whole, tmp_path, monkeypatch, again):
+    path = whole.save(tmp_path / "study")
+    later = whole.branch()
+    later.undo()
+    killed_between(later, path, monkeypatch, 1)
+    assert not path.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    if again == "save":
+        whole.save(path)
+        assert_same(whole, Discovery.load(path))
+    else:
+        with pytest.warns(UserWarning, match="study: a save was interrupted and has been finished"):
+            {"load": Discovery.load, "read_tables": read_tables}[again](path)
+        assert_same(later, Discovery.load(path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+def test_what_kills_leave_is_swept(whole, tmp_path, monkeypatch):
+    path = whole.save(tmp_path / "study")
+    killed_between(whole, path, monkeypatch, 2)  # the old study is left beside the new one
+    killed_between(whole, path, monkeypatch, 0)  # a draft that was not put in place
+    assert len(list(tmp_path.iterdir())) == 3
+    assert_same(whole, Discovery.load(path))
+    for entry in tmp_path.iterdir():
+        os.utime(entry, (0, 0))
+    (tmp_path / f".{'a' * 16}-study of mine").mkdir()
+    whole.save(path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [f".{'a' * 16}-study of mine", "study"]
+
+
+def test_half_a_draft_is_never_taken_for_a_study(whole, tmp_path):
+    path = whole.save(tmp_path / "study")
+    old, draft = tmp_path / f".{'b' * 16}-study.old", tmp_path / f".{'b' * 16}-study"
+    path.rename(old)
+    draft.mkdir()
+    (draft / "known.csv").write_text("", encoding="utf-8")
+    with pytest.warns(UserWarning, match="study: a save was interrupted; this is the study as it was before"):
+        assert_same(whole, Discovery.load(path))
+    assert path.is_dir()
+    assert not old.exists()
+
+
+def test_the_study_and_not_its_draft_is_named_when_the_disk_is_full(whole, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("unmask.io._write._WRITERS", {"csv": fail})
+    for name in KINDS:
+        with pytest.raises(FileProblem) as error:
+            whole.save(tmp_path / name)
+        assert str(error.value) == (
+            f"{tmp_path / name}: cannot be written (no space left on device); free some space, or choose another place."
+        )
+        assert error.value.path == str(tmp_path / name)
 
 
 def test_nothing_that_is_no_study_is_replaced(whole, tmp_path):

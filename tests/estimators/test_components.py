@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask import ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning
+from unmask import ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning, Spline
 from unmask.dissimilarities import Geodesic
 
 SIZES = (9, 12)
@@ -221,3 +221,34 @@ def test_a_new_object_belongs_to_one_group(D, V):
     np.testing.assert_allclose(mds.transform(D, known=V), mds.embedding_, rtol=0, atol=1e-9)
     with pytest.raises(ValueError, match="new object 1 has dissimilarities to objects of several groups"):
         mds.transform(np.vstack([D[0], np.ones(N)]), known=V[:2])
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
+@pytest.mark.parametrize("level", ["ratio", "ordinal"])
+def test_a_map_orthogonal_to_what_is_known_stays_so_however_its_groups_are_turned(D, V, solver, level):
+    known = pd.DataFrame({"x": V[:, 0], "kind": np.resize(list("abc"), N)})
+    for seed in range(3):
+        mds = fit(D, known, orthogonal=True, solver=solver, level=level, random_state=seed, n_init=2, tol=1e-9)
+        assert mds.leak_ < 1e-9
+        for number in (0, 1):
+            own = np.equal(GROUP, number)
+            columns = np.column_stack([known["x"], pd.get_dummies(known["kind"])])[own].astype(float)
+            U = mds.embedding_[own] - mds.embedding_[own].mean(axis=0)
+            np.testing.assert_allclose(U.T @ (columns - columns.mean(axis=0)), 0, atol=1e-9)
+            assert np.ptp(U) > 0.1
+
+
+def test_a_penalty_on_what_groups_repeat_holds_within_each(D, V):
+    """The penalised part of the map must not depend on how the groups happen to be turned."""
+    free, held = (fit(D, V, leak_penalty=price, n_init=2) for price in (0.0, 1e4))
+    assert held.leak_ < 1e-3 < free.leak_
+
+
+def test_a_group_that_the_known_features_fill_has_no_orthogonal_map(whole):
+    D = np.where(np.repeat([0, 1], [3, N - 3])[:, None] == np.repeat([0, 1], [3, N - 3]), whole, np.nan)
+    known = np.random.default_rng(0).uniform(size=(N, 2))
+    with pytest.raises(ValueError, match="fill all 2 dimensions of the 3 objects of group 1"):
+        fit(D, known, orthogonal=True)
+    # A spline is one feature on a line, and as many columns to be orthogonal to as it has degrees of freedom.
+    with pytest.raises(ValueError, match="fill all 6 dimensions of the 7 objects: nothing is left for a map"):
+        fit(whole[:7, :7], np.linspace(0, 1, 7) ** 2, known_types={"known0": Spline(6)}, orthogonal=True)

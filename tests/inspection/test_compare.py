@@ -13,6 +13,7 @@ from unmask.datasets import make_car_brands
 from unmask.inspection import (
     compare,
     leak,
+    leak_report,
     mds_then_regress,
     neighbourhood_scores,
     partial_dbrda,
@@ -22,7 +23,7 @@ from unmask.inspection import (
 )
 from unmask.inspection._compare import _METHODS, Task, _isomap
 
-COLUMNS = ["stress", "leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
+COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_every_method_has_its_row(table):
     ]
     ran = table.drop(index="umap")
     assert (ran["note"] == "").all()
-    assert ran[["leak", "trustworthiness", "acc_all", "acc_unknown", "seconds"]].notna().all(axis=None)
+    assert ran[["leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds"]].notna().all(axis=None)
     assert ran.index[ran["stress"].notna()].tolist() == [
         "conditional-mds",
         "conditional-mds-diagonal",
@@ -96,6 +97,25 @@ def test_conditional_maps_find_more_of_the_unknown_than_maps_that_know_nothing(t
     assert conditional["acc_unknown"].min() > blind["acc_unknown"].max()
 
 
+def test_neighbours_tell_what_a_map_repeats(table):
+    """Those told nothing show the known features to neighbours as they do along their axes; the others do not."""
+    conditional, blind = table.loc["conditional-mds":"partial-dbrda"], table.loc["mds":"tsne"]
+    assert conditional["knn_leak"].max() < 0.2 < blind["knn_leak"].min()
+
+
+def test_neighbours_are_scored_like_those_of_the_leak_report(kinship, registry):
+    register_method("gender", lambda task: task.known[["gender"]] + 0.01 * np.arange(14.0)[:, None])
+    register_method("residual", lambda task: mds_then_regress(task.dissimilarities, task.known))
+    table = compare(kinship.dissimilarities, kinship.known[["gender"]], methods=["gender", "residual"])
+    assert table.loc["gender", "knn_leak"] == pytest.approx(1.0, abs=0.02)
+    report = leak_report(
+        mds_then_regress(kinship.dissimilarities, kinship.known[["gender"]]), kinship.known[["gender"]]
+    )
+    score, baseline = report.loc["gender", ["neighbours", "neighbours_baseline"]]
+    assert report.attrs["adjusted"]
+    assert table.loc["residual", "knn_leak"] == pytest.approx((score - baseline) / (1 - baseline), abs=0.15)
+
+
 def test_isomap_is_scikit_learns(rng):
     D = pd.DataFrame(noisy_distances(rng, 40, noise=0.0))
     own = _isomap(Task(D, None, 2))
@@ -106,7 +126,7 @@ def test_isomap_is_scikit_learns(rng):
 def test_more_than_three_dimensions_and_nothing_known(rng):
     D = noisy_distances(rng, 15)
     table = compare(D, n_components=4, methods=["tsne", "partial-dbrda"])
-    assert (table["leak"] == 0).all()
+    assert (table[["leak", "knn_leak"]] == 0).all(axis=None)
     assert table["acc_all"].isna().all()
     assert (table["note"] == "").all()
 

@@ -116,6 +116,30 @@ def test_ctrl_c_within_a_refit_ends_the_test(kinship, monkeypatch):
     assert 0 < table["permutations"].item() < 200
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_orders_that_only_rename_levels_count_as_well_as_the_data(seed):
+    """Of the 90 orders of three levels of two objects each, 6 at a time say the same: 15 stresses, found one by one."""
+    rng = np.random.default_rng(seed)
+    known = pd.DataFrame({"kind": list("aabbcc")})
+    D = squareform(rng.uniform(1, 2, 15))
+    if seed:  # the more the kinds matter, the rarer is a stress as low
+        D = D + seed * (known["kind"].to_numpy()[:, None] != known["kind"].to_numpy())
+    model = mds(1, n_init=6, tol=1e-9)
+    orders = np.random.RandomState(7)
+    kinds = [known["kind"].to_numpy()[orders.permutation(6)] for _ in range(40)]
+
+    def who_with_whom(cells):
+        return tuple(np.unique(cells, return_index=True)[1][np.searchsorted(np.unique(cells), cells)])
+
+    found = {who_with_whom(cells): model.fit(D, known=cells).stress_ for cells in kinds}
+    own = model.fit(D, known=known).stress_
+    found[who_with_whom(known["kind"].to_numpy())] = own
+    expected = (1 + sum(found[who_with_whom(cells)] <= own for cells in kinds)) / 41
+    table = permutation_test(model, D, known, n_permutations=40, random_state=7)
+    assert expected >= 2 / 41  # some of the orders do rename levels only
+    assert table.loc["kind", "p_value"] == expected
+
+
 def null_p_value(seed, n_permutations):
     """Return the p-value of a feature that has nothing to do with the dissimilarities, beside one that has."""
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ DISSIMILARITIES = {
     "damaged zip archive": ("d.npz", HUNDRED[:-40], "is a damaged archive", None, None),
     "bzip2": ("d.csv.bz2", b"BZh91AY&SY", "compressed by bzip2", None, None),
     "old Excel": ("d.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 50, "old Excel file", None, None),
-    "a picture": ("d.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is not UTF-8 text", 1, None),
+    "a picture": ("d.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is a PNG picture", None, None),
     # text as such
     "latin-1": ("d.csv", SQUARE.replace("b", "é").encode("latin-1"), r"not UTF-8 text \(byte 0xe9\)", 1, None),
     "UTF-16 without mark": ("d.csv", SQUARE.encode("utf-16-le"), "NUL characters.*encoding='utf-16", 1, None),

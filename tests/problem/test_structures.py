@@ -8,9 +8,11 @@ from unmask.problem import (
     KnownSpace,
     LeakPenalty,
     Structure,
+    basis_by_group,
     canonical_correlations,
     check_known,
     coef_blocks,
+    linear_leak,
     orthonormal_basis,
     symmetric_root,
 )
@@ -136,3 +138,31 @@ def test_canonical_correlations_of_equal_spaces_are_one_and_of_nothing_none(rng)
     np.testing.assert_allclose(canonical_correlations(X, X @ rng.standard_normal((3, 3)) + 7), 1)
     assert len(canonical_correlations(X, np.ones((20, 2)))) == 0
     assert len(canonical_correlations(X, np.column_stack([X[:, 0], 2 * X[:, 0]]))) == 1
+
+
+def test_an_axis_of_rounding_repeats_nothing(rng):
+    V = rng.standard_normal((8, 2)) * [1.0, 1e-12]  # known columns have units of their own
+    V -= V.mean(axis=0)
+    U = rng.standard_normal(8)
+    Q = orthonormal_basis(V)
+    U = (U - U.mean()) - Q @ (Q.T @ (U - U.mean()))
+    assert linear_leak(np.column_stack([U, 1e-18 * V[:, 0]]), V).leak < 1e-12
+    assert linear_leak(np.column_stack([U, 1e-3 * V[:, 0]]), V).leak == pytest.approx(0.5, abs=1e-9)
+    # The second known column counts, however small its unit is, and a small map beside nothing is a map.
+    assert linear_leak(1e-15 * V[:, 1:], V).leak == pytest.approx(1.0)
+    assert linear_leak(1e-15 * V[:, 1:], V, beside=1.0).leak == 0.0
+    assert linear_leak(np.zeros((8, 2)), V).leak == linear_leak(U[:, None], V[:, :0]).leak == 0.0
+
+
+def test_what_is_orthogonal_within_groups_stays_so_when_they_are_turned(rng):
+    component = np.array([0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1])
+    V, U = rng.standard_normal((12, 2)), rng.standard_normal((12, 2))
+    Q = basis_by_group(V, component)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
+    left = U - Q @ (Q.T @ U)
+    for number, angle in enumerate((0.4, 2.1)):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        left[component == number] = left[component == number] @ turn
+        within = V[component == number] - V[component == number].mean(axis=0)
+        np.testing.assert_allclose(within.T @ left[component == number], 0, atol=1e-12)
+    np.testing.assert_array_equal(basis_by_group(V, None), orthonormal_basis(V))

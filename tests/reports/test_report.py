@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from unmask import MissingDissimilarityWarning
 from unmask.discovery import Discovery
 from unmask.inspection import bootstrap, compare, scree
+from unmask.problem import check_known, leak_reference
 from unmask.reports import _asked, _findings, _maps, _subject, render_report, write_report
+from unmask.reports._cautions import _of_last
 from unmask.reports._html import number
 
 from .markup import everything, pictures, read, rows, section
@@ -453,10 +456,23 @@ def test_a_map_that_repeats_what_is_known_is_cautioned_against(no_pictures):
     study.fit(3, n_init=1)
     leak = study.step.leak
     said = section(render_report(study, **QUICK), "cautions").text
-    assert ("repeats what was known" in said) == (leak > max(0.2, 1.5 * np.sqrt(1 / 40)))
+    assert leak > 0.5
+    assert f"Its leak is {leak:.2f}; chance alone exceeds {leak_reference(40, 3, 1):.2f}" in said
     study = Discovery(D, known=pd.DataFrame({"x": X[:, 0]}))
     study.fit(1, n_init=1, orthogonal=True)
     assert "repeats what was known" not in section(render_report(study, **QUICK), "cautions").text
+
+
+@pytest.mark.parametrize(("correlation", "said"), [(0.6, False), (0.7, True)])
+def test_a_leak_that_chance_makes_is_not_cautioned_against(correlation, said):
+    """Of 14 objects, two dimensions and one known column one map in twenty has more than .65 by chance."""
+    X = np.linalg.qr(np.random.default_rng(0).standard_normal((14, 4)) - 1)[0]
+    v, other, rest = (np.linalg.qr(X - X.mean(axis=0))[0]).T[:3]
+    U = pd.DataFrame({"axis1": correlation * v + np.sqrt(1 - correlation**2) * other, "axis2": rest})
+    last = SimpleNamespace(embedding=U, leak=correlation, number=1, n_components=2)
+    coded = check_known(pd.DataFrame({"v": v}), 14, None, "auto")
+    found = list(_of_last(SimpleNamespace(last=last, coded=lambda step: coded, after=lambda number: [])))
+    assert ["repeats what was known" in str(caution) for caution in found] == [True] * said
 
 
 def test_fewer_dimensions_than_the_elbow_are_cautioned_against(no_pictures):

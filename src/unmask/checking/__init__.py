@@ -1,9 +1,11 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
+from ._chance import as_large, as_small
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
     numbers,
+    require_range,
     rounding_level,
     warn_of_square_features,
 )
@@ -24,15 +26,19 @@ from ._forms import is_long, is_network, new_rows
 from ._labels import (
     align_columns,
     align_rows,
+    as_pandas,
     find_labels,
     is_pandas,
     is_unlabelled,
+    labels_of,
     name_object,
+    polars_column,
     quote,
     require_unique,
     with_labels,
 )
 from ._parameters import (
+    count,
     refuse_target,
     require_choice,
     require_coef,
@@ -41,6 +47,8 @@ from ._parameters import (
     require_jobs,
     require_number,
     require_package,
+    require_real,
+    shown,
 )
 
 __all__ = [
@@ -57,15 +65,21 @@ __all__ = [
     "UnfinishedTestWarning",
     "align_columns",
     "align_rows",
+    "as_large",
+    "as_pandas",
+    "as_small",
     "check_dissimilarities",
+    "count",
     "find_labels",
     "is_long",
     "is_network",
     "is_pandas",
     "is_unlabelled",
+    "labels_of",
     "name_object",
     "new_rows",
     "numbers",
+    "polars_column",
     "quote",
     "refuse_target",
     "require_choice",
@@ -75,8 +89,11 @@ __all__ = [
     "require_jobs",
     "require_number",
     "require_package",
+    "require_range",
+    "require_real",
     "require_unique",
     "rounding_level",
+    "shown",
     "warn_of_square_features",
     "warn_user",
     "with_labels",

@@ -13,7 +13,8 @@ from .._typing import Array
 from ..kernels import Survey, Workers
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import square_table
-from ._labels import align_columns, is_pandas, is_unlabelled, name_object, require_unique
+from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
+from ._parameters import require_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,11 +43,20 @@ def rounding_level(values: Array, largest: float) -> float:
     return relative * largest
 
 
+def require_range(largest: float, least: float = 1e-300, most: float = 1e300) -> None:
+    """Raise where numbers of this size, or their squares where these are needed, are beyond floating point."""
+    if not least <= largest <= most:
+        raise ValueError(
+            f"the largest dissimilarity is {largest:g}; it must be between {least:g} and {most:g}: "
+            "multiply or divide all of them by one number."
+        )
+
+
 def check_dissimilarities(
     data: Any, *, symmetrize: str | None, workers: Workers, allow_missing: bool = True
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows."""
-    data, labels = square_table(data)
+    data, labels = square_table(as_pandas(data))
     if labels is not None:
         require_unique_index(labels)
     elif is_pandas(data):
@@ -120,10 +130,12 @@ def require_numbers(data: Any, what: str) -> None:
         columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars
     else:
         array = np.asarray(data)
+        require_real(array, what)
         if array.dtype.kind not in "OUS" or array.ndim != 2:
             return
         columns = [(index, array[:, index]) for index in range(array.shape[1])]
     for name, column in columns:
+        require_real(column, f"{what}: column {str(name)!r}")
         for value, kind in _no_number_in(column):
             raise ValueError(
                 f"{what}: column {str(name)!r} holds {kind} ({value!r}); every cell must be a number or NaN. "
@@ -214,8 +226,12 @@ def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> No
         )
     if survey.one_sided or survey.asymmetry > level:
         raise ValueError(_asymmetry(values, level, labels))
+    n = len(values)
+    if survey.missing == n * (n - 1) // 2:
+        raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
         raise ValueError("all dissimilarities are zero; there is nothing to map.")
+    require_range(survey.largest)
 
 
 def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:

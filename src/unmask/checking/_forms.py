@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..graphs import network_graph, shortest_paths
-from ._labels import find_labels, is_pandas, quote
+from ._labels import as_pandas, find_labels, is_pandas, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,7 @@ def square_table(data: Any) -> Table:
 
 def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
     """Return dissimilarities of new objects to the fitted ones as a table with one column per fitted object."""
+    data = as_pandas(data)
     if sp.issparse(data):
         return _filled(data, data.shape)
     if not is_long(data) or (n_fitted == 3 and _is_numeric(data, 2)):  # to three objects: numbers are dissimilarities

@@ -15,6 +15,41 @@ def is_pandas(data: Any) -> bool:
     return hasattr(data, "iloc") and hasattr(data, "index")
 
 
+def as_pandas(data: Any) -> Any:
+    """Return tables that have labels or names of their own as those of pandas; anything else as it is.
+
+    These are xarray's arrays of one or two dimensions that have coordinates, and pyarrow's tables.
+    """
+    if not hasattr(data, "to_pandas"):
+        return data
+    if hasattr(data, "dims") and hasattr(data, "coords"):
+        has_labels = len(data.dims) in (1, 2) and any(dim in data.coords for dim in data.dims)
+        return data.to_pandas() if has_labels else data
+    return data.to_pandas() if hasattr(data, "column_names") else data
+
+
+def labels_of(data: Any) -> pd.Index | None:
+    """Return the labels of a table's rows; None where it has none."""
+    frame = as_pandas(data)
+    if not is_pandas(frame) or (frame is not data and is_unlabelled(frame.index)):
+        return None
+    index: pd.Index = frame.index
+    return index
+
+
+def polars_column(data: Any, name: Any) -> Any:
+    """Return a column of a polars table; categories as those of pandas: an Enum has an order, a Categorical none."""
+    column = data.get_column(name) if hasattr(data, "get_column") else data[name]
+    kind = getattr(column, "dtype", None)
+    if str(kind).partition("(")[0] not in ("Categorical", "Enum") or is_pandas(column):
+        return column
+    import pandas as pd
+
+    ordered = hasattr(kind, "categories") and str(kind).startswith("Enum")
+    levels = kind.categories.to_list() if ordered else None  # type: ignore[union-attr]
+    return pd.Series(pd.Categorical(column.to_list(), categories=levels, ordered=ordered), name=column.name)
+
+
 def quote(labels: Any) -> str:
     """List a few labels for a message."""
     labels = list(labels)
@@ -43,16 +78,18 @@ def is_unlabelled(labels: pd.Index) -> bool:
 
 def align_rows(data: Any, labels: pd.Index | None, what: str) -> Any:
     """Return the rows of ``data`` in the order of ``labels``; data without labels keeps its order."""
-    if labels is None or not is_pandas(data):
-        return data
-    return data.iloc[_positions(data.index, labels, what, "rows")]
+    frame = as_pandas(data)
+    if labels is None or labels_of(data) is None:
+        return frame
+    return frame.iloc[_positions(frame.index, labels, what, "rows")]
 
 
 def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
     """Return the columns of ``data`` in the order of ``labels``; data without labels keeps its order."""
-    if labels is None or not is_pandas(data):
-        return data
-    return data.iloc[:, _positions(data.columns, labels, what, "columns")]
+    frame = as_pandas(data)
+    if labels is None or not is_pandas(frame):
+        return frame
+    return frame.iloc[:, _positions(frame.columns, labels, what, "columns")]
 
 
 def _as_text(labels: pd.Index) -> pd.Index:

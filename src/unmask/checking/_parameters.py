@@ -11,17 +11,38 @@ import numpy as np
 from ._exceptions import IgnoredTargetWarning, warn_user
 
 
+def shown(value: Any) -> str:
+    """Return a value for a message, on one line and not too long; of an array its shape."""
+    if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
+        return f"array of shape {value.shape}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def count(number: int, one: str) -> str:
+    """Return a number with its noun."""
+    return f"{number} {one}{'' if number == 1 else 's'}"
+
+
+def require_real(data: Any, what: str) -> None:
+    """Raise on complex numbers, whose imaginary part would be lost."""
+    if getattr(getattr(data, "dtype", None), "kind", "") == "c":
+        raise ValueError(
+            f"Complex data not supported: {what} holds complex numbers; take their real part or their modulus."
+        )
+
+
 def require_integer(name: str, value: Any, least: int) -> int:
     """Return an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+        raise ValueError(f"{name}={shown(value)} must be an integer of at least {least}.")
     return int(value)
 
 
 def require_number(name: str, value: Any, least: float) -> float:
     """Return a finite number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) < np.inf:
-        raise ValueError(f"{name}={value!r} must be a number of at least {least:g}.")
+        raise ValueError(f"{name}={shown(value)} must be a number of at least {least:g}.")
     return float(value)
 
 
@@ -29,7 +50,7 @@ def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not isinstance(value, str | type(None)) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={value!r} is not one of {listed}.")
+        raise ValueError(f"{name}={shown(value)} is not one of {listed}.")
 
 
 def require_coef(value: Any) -> None:
@@ -38,7 +59,7 @@ def require_coef(value: Any) -> None:
         require_choice("coef", value, ("auto", "full", "diagonal", "grouped"))
     elif not (isinstance(value, Sequence) and all(isinstance(g, Sequence) and not isinstance(g, str) for g in value)):
         raise ValueError(
-            f"coef={value!r} must be 'auto', 'full', 'diagonal', 'grouped' or a list of groups of columns, "
+            f"coef={shown(value)} must be 'auto', 'full', 'diagonal', 'grouped' or a list of groups of columns, "
             "for example [['x', 'y'], ['age']]."
         )
 
@@ -48,14 +69,16 @@ def require_jobs(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or value == 0:
-        raise ValueError(f"n_jobs={value!r} must be None, a positive number of threads, or negative (-1: every core).")
+        raise ValueError(
+            f"n_jobs={shown(value)} must be None, a positive number of threads, or negative (-1: every core)."
+        )
     return int(value)
 
 
 def require_flag(name: str, value: Any) -> bool:
     """Return True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={value!r} must be True or False.")
+        raise ValueError(f"{name}={shown(value)} must be True or False.")
     return bool(value)
 
 

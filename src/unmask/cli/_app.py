@@ -8,6 +8,7 @@ import typer
 
 from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
 from ._commands import Function, register
+from ._examples import EXAMPLES
 
 app = typer.Typer(
     help="See what the known features hide: maps of objects from dissimilarities, given what is known.",
@@ -49,4 +50,4 @@ _COMMANDS: dict[str, Function] = {
     "report": _report.report,
 }
 for _name, _function in _COMMANDS.items():
-    register(app, _name, _function)
+    register(app, _name, _function, EXAMPLES[_name])

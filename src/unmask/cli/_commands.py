@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
+from typer.models import OptionInfo
 
 from ._errors import STOPPED, reporting
 from ._output import Outcome, Output
 
 Function = Callable[..., Outcome]
 PANEL = "Output"
+NOTHING = " "  # an empty text would be taken for none given
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,11 @@ class Common:
     ] = False
 
 
-def register(app: typer.Typer, name: str, function: Function) -> None:
+def register(app: typer.Typer, name: str, function: Function, examples: Sequence[str] = ()) -> None:
     """Make a command of a function.
 
     The function takes an ``output`` first and returns an outcome. A parameter that is annotated by a dataclass stands
-    for an option per field, and gets an instance; any other is an option itself.
+    for an option per field, and gets an instance; any other is an option itself. Examples stand at the end of its help.
     """
     hints = get_type_hints(function, include_extras=True)
     (_, *own) = inspect.signature(function).parameters.values()
@@ -53,9 +56,30 @@ def register(app: typer.Typer, name: str, function: Function) -> None:
             raise typer.Exit(STOPPED)
 
     flat = [option for p in own for option in _options(p, hints[p.name])] + _fields(Common)
+    for option in flat:
+        _without_type(option)
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in flat}
-    app.command(name)(run)
+    app.command(name, cls=Command, epilog="\n\n".join(["For example:", *examples]) if examples else None)(run)
+
+
+class Command(TyperCommand):
+    """A command whose flags, --help among them, are not said to take a value."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.metavar = NOTHING
+        return option
+
+
+def _without_type(option: inspect.Parameter) -> None:
+    """Let the help say nothing about what a flag takes."""
+    kind, *details = get_args(option.annotation)
+    for detail in details:
+        if kind is bool and isinstance(detail, OptionInfo):
+            detail.metavar = NOTHING
 
 
 def _part(hint: Any, name: str, options: dict[str, Any]) -> Any:

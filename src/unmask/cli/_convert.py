@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ._folder import require_free
-from ._inputs import read_input, tell
-from ._options import OUTPUT, DataPath, Force, Given, Reading
+from ._inputs import read_input, require_columns, tell
+from ._options import OUTPUT, READING, DataPath, Force, Given, Reading, names_in
 from ._output import Outcome, Output
 
 if TYPE_CHECKING:
@@ -23,20 +23,43 @@ Target = Annotated[
     ),
 ]
 Form = Annotated[
-    Literal["square", "lower", "condensed", "long", "phylip", "table"],
-    typer.Option("--to", help="Form to write; table keeps a table of features as it is.", rich_help_panel=OUTPUT),
+    Literal["square", "lower", "condensed", "long", "phylip", "table"] | None,
+    typer.Option(
+        "--to",
+        help="Form to write: square by default, phylip for a file .phy; table keeps a table of features as it is.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        "-c",
+        metavar="A,B",
+        help="Columns of a table that are known, and not compared; with --to table, those to write.",
+        rich_help_panel=READING,
+    ),
 ]
 
 
 def convert(
-    output: Output, data: DataPath, target: Target, reading: Reading, to: Form = "square", force: Force = False
+    output: Output,
+    data: DataPath,
+    target: Target,
+    reading: Reading,
+    columns: Columns = None,
+    to: Form = None,
+    force: Force = False,
 ) -> Outcome:
     """Write dissimilarities in another form or format; of a table of features, the dissimilarities of its rows."""
     require_free(target, force=force)
+    to = to or ("phylip" if target.suffix.lower() == ".phy" else "square")
     if to == "table":
-        frame = _table(output, data, reading)
+        frame = _table(output, data, reading, names_in(columns))
     else:
-        frame = read_input(output, data, Given(), reading).dissimilarities
+        source = read_input(output, data, Given(columns=columns), reading)
+        source.require_no_weights("convert")
+        frame = source.dissimilarities
     if to == "condensed":
         output.note("This form has no labels: objects are numbered in their order.")
     _WRITERS[to](frame, target)
@@ -44,12 +67,15 @@ def convert(
     return Outcome({"objects": len(frame), "form": to, "written": [str(target)]})
 
 
-def _table(output: Output, data: Path, reading: Reading) -> pd.DataFrame:
+def _table(output: Output, data: Path, reading: Reading, columns: list[str] | None) -> pd.DataFrame:
     from ..io import read_table
 
     found = read_table(data, index=reading.labels, **reading.wishes)
     tell(output, found)
-    return found.table
+    if columns is None:
+        return found.table
+    require_columns(data, found.table, columns, "--columns")
+    return found.table[columns]
 
 
 # ---- forms

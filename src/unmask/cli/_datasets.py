@@ -12,6 +12,7 @@ from ._fitting import say_written
 from ._folder import open_folder
 from ._options import Saving, Seed
 from ._output import Outcome, Output
+from ._words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def datasets(output: Output, saving: Saving, name: Name = None, seed: Seed = 0) 
         output.say("unmask datasets NAME writes one as files.")
         return Outcome({"datasets": [{"name": key, "description": _first_line(m)} for key, m in makers.items()]})
     if name not in makers:
-        raise ValueError(f"NAME {name!r} is no example; these are {', '.join(makers)}.")
+        raise ValueError(f"NAME {name!r} is no example{did_you_mean(name, makers)}; these are {', '.join(makers)}.")
     return _write(output, name, makers[name], saving, seed)
 
 

@@ -193,7 +193,11 @@ class Dialogue:
         self._adopt(name, **way)
 
     def _adopt(self, default: str, **way: Any) -> None:
-        """Ask for a name and a reason, adopt, and fit again."""
+        """Ask for a name and a reason, adopt, and fit again; what cannot be adopted is said before any question."""
+        trial = default
+        while trial in self.study.known.columns:
+            trial += " again"
+        self.study.branch().adopt(trial, **way)
         name = self.output.ask(f"What is it called? [{default}]") or default
         why = self.output.ask("Why? [no reason]")
         self.study.adopt(name, why=why, **way)
@@ -244,7 +248,7 @@ class Dialogue:
             self.folder = open_folder(Saving(Path(path)), TABLES, OTHERS)
         if self.folder is None:
             raise ValueError("save needs the name of a folder; write save FOLDER.")
-        write_study(self.folder, self.study, data=self.record)
+        write_study(self.output, self.folder, self.study, data=self.record)
         self.is_saved = self.was_saved = True
         self.output.tell(f"Saved to {self.folder.path}")
 

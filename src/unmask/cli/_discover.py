@@ -11,7 +11,7 @@ from ._dialogue import REFERENCES, Dialogue
 from ._fit import study_of
 from ._fitting import OTHERS, TABLES, labelled, say_written
 from ._folder import Folder, open_folder, read_mark
-from ._inputs import is_study, open_study, read_beside, read_input
+from ._inputs import Input, is_study, open_study, read_beside, read_input
 from ._options import FITTING, Given, Reading, Saving, Search, Surface, TablePath
 from ._output import Outcome, Output
 
@@ -68,13 +68,25 @@ def discover(
     return Outcome(document, ended)
 
 
+def _with_unselected(beside: Any, source: Input, given: Given, reading: Reading) -> Any:
+    """Return the external table with the columns of --known that were not selected: what they say may be recognised."""
+    from ..io import read_known
+
+    if given.known is None or given.columns is None or source.known is None:
+        return beside
+    table = read_known(given.known, source.dissimilarities.index, index=reading.labels).table
+    elsewhere = [*source.known.columns, *(() if beside is None else beside.columns)]
+    rest = table.drop(columns=[name for name in elsewhere if name in table.columns])
+    return rest if beside is None else beside.join(rest)
+
+
 def _begin(
     output: Output, data: Path, given: Given, reading: Reading, table: Path | None
 ) -> tuple[Any, dict[str, Any]]:
     if not is_study(data):
         source = read_input(output, data, given, reading)
         beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
-        return study_of(source, beside), source.record
+        return study_of(source, _with_unselected(beside, source, given, reading)), source.record
     if given != Given() or table is not None or reading != Reading():
         raise ValueError(
             f"{data} is a study, which has its tables; leave --known, --columns, --types, --table and how to read "

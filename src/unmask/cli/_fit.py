@@ -83,6 +83,7 @@ def study_of(source: Input, beside: Any, title: str = "") -> Any:
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
         title=title or source.path.stem,
+        weights=source.weights,
     )
 
 
@@ -108,7 +109,7 @@ def make_map(
     study = study_of(source, beside)
     step = fit_map(output, study, estimator, params)
     if folder is not None:  # first, for whoever reads the output may stop reading
-        write_study(folder, study, paint, data=source.record)
+        write_study(output, folder, study, paint, data=source.record)
     show_step(output, step)
     written = say_written(output, folder)
     if not step.finished:

@@ -61,9 +61,11 @@ class Meter:
 
 def show_step(output: Output, step: Step) -> None:
     """Print what a fit found."""
+    from ..checking import count
+
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
-    output.say(f"Map of {len(step.embedding)} objects in {step.n_components} dimensions, {step.title}{state}")
+    output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
     output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
@@ -102,7 +104,9 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 # ---- writing
 
 
-def write_study(folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any) -> None:
+def write_study(
+    output: Output, folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any
+) -> None:
     """Write a study and the tables and picture of its last map, painted by what `plot_map` takes."""
     step = study.step
     folder.study(study)
@@ -111,7 +115,8 @@ def write_study(folder: Folder, study: Discovery, paint: dict[str, Any] | None =
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())
     folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
-    folder.remove(REPORT)  # it told about another map
+    if folder.remove(REPORT):
+        output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")
     folder.remove(MAP)
     if step.n_components:
         title = step.title if step.finished else f"{step.title} (unfinished)"
@@ -132,6 +137,11 @@ def picture_of(embedding: pd.DataFrame, title: str, color: Any = None, shape: An
 
 def say_written(output: Output, folder: Folder | None) -> list[str]:
     """Print which files were written, and return their names."""
+    if folder is not None and folder.escapes:
+        output.note(
+            "Text that begins with = + - or @ was written with an apostrophe before it, so that no spreadsheet takes "
+            "it for a formula; unmask reads it as it was."
+        )
     paths = [str(path) for path in dict.fromkeys(folder.written)] if folder is not None else []
     for path in paths:
         output.say(f"Wrote {path}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,11 +46,14 @@ class Folder:
         Of the tables.
     written : list of Path
         What has been written.
+    escapes : bool
+        Whether labels or other text in it were escaped.
     """
 
     path: Path
     file_format: str = "csv"
     written: list[Path] = field(default_factory=list)
+    escapes: bool = False
 
     def table(self, name: str, frame: pd.DataFrame | None) -> None:
         """Write a table; it replaces an earlier one in whatever format. None only removes that."""
@@ -61,19 +65,24 @@ class Folder:
                 self.remove(old)
         if frame is not None:
             write_table(frame, self._claim(new))
+            self.escapes |= self.file_format == "csv" and _has_formulas(frame)
 
-    def remove(self, name: str) -> None:
-        """Remove a file of earlier results, if it is ours."""
-        if name in read_mark(self.path).get("files", []):
-            (self.path / name).unlink(missing_ok=True)
-            self.written = [file for file in self.written if file.name != name]
-            self.mark(gone=name)
+    def remove(self, name: str) -> bool:
+        """Remove a file of earlier results, if it is there and ours, and tell whether it was."""
+        if name not in read_mark(self.path).get("files", []):
+            return False
+        there = (self.path / name).exists()
+        (self.path / name).unlink(missing_ok=True)
+        self.written = [file for file in self.written if file.name != name]
+        self.mark(gone=name)
+        return there
 
     def picture(self, name: str, figure: Figure) -> None:
         """Write a picture."""
         from ..io import atomic_path
 
-        with atomic_path(self._claim(name)) as draft:
+        with atomic_path(self._claim(name)) as draft, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said when it was drawn, once
             figure.savefig(draft, dpi=150)
 
     def study(self, study: Any) -> None:
@@ -94,6 +103,14 @@ class Folder:
         self.written.append(self.path / name)
         self.mark()
         return self.path / name
+
+
+def _has_formulas(frame: pd.DataFrame) -> bool:
+    """Tell whether a label, a name or the first text of a table looks like a formula to a spreadsheet."""
+    from ..io import escape
+
+    texts = frame.select_dtypes(exclude="number").to_numpy(dtype=object).ravel()
+    return any(escape(text) != text for text in (*frame.index, *frame.columns, *texts) if isinstance(text, str))
 
 
 def open_folder(

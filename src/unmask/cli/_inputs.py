@@ -11,6 +11,7 @@ from ._folder import MARK, read_mark
 from ._options import Given, Reading, names_in
 from ._output import Output
 from ._types import types_of
+from ._words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,10 @@ class Input:
         How they were compared.
     columns_of_data : list of str
         Known features that are columns of the file of data itself.
+    weights : DataFrame or None
+        Weights of the pairs, from the spread among raters.
+    similarity : str or None
+        What the similarities were that the dissimilarities were made of.
     """
 
     path: Path
@@ -49,12 +54,26 @@ class Input:
     features: pd.DataFrame | None = None
     metric: str | None = None
     columns_of_data: list[str] = field(default_factory=list)
+    weights: pd.DataFrame | None = None
+    similarity: str | None = None
 
     @property
     def record(self) -> dict[str, Any]:
         """What placing new objects has to know."""
         features = None if self.features is None else list(self.features.columns)
-        return {"file": str(self.path), "metric": self.metric, "features": features, "known": self.columns_of_data}
+        return {
+            "file": str(self.path),
+            "metric": self.metric,
+            "features": features,
+            "known": [] if self.known is None else list(self.known.columns),
+            "known_in_data": self.columns_of_data,
+            "similarity": self.similarity,
+        }
+
+    def require_no_weights(self, command: str) -> None:
+        """Raise where weights would be left out."""
+        if self.weights is not None:
+            raise ValueError(f"--spread-weights: {command} takes no weights; leave this out.")
 
 
 def read_input(output: Output, path: Path, given: Given, reading: Reading) -> Input:
@@ -65,31 +84,67 @@ def read_input(output: Output, path: Path, given: Given, reading: Reading) -> In
     if hasattr(found, "dissimilarities"):
         if given.known is None and given.columns is not None:
             raise ValueError(
-                f"--columns {','.join(given.columns)} names known features, but {path} holds dissimilarities; say with "
-                "--known FILE where they are."
+                f"--columns {','.join(given.columns)} names known features, but {path} holds dissimilarities; did you "
+                f"mean --known FILE --columns {','.join(given.columns)}, with the table that has them?"
             )
         D = found.dissimilarities
-        return Input(path, D, _read_known(output, given, reading, D.index), types)
+        known = _read_known(output, given, reading, D.index)
+        return Input(path, D, known, types, weights=_spread(path, found, reading), similarity=reading.similarity)
     return _from_features(output, path, found.table, given, reading, types)
 
 
 def _read_data(path: Path, reading: Reading) -> Any:
-    from ..io import read_data, read_dissimilarities, read_table
+    from ..io import read_data, read_dissimilarities, read_ratings, read_table
 
-    forced = reading.shape != "auto" or reading.symmetrize is not None
+    _require_one_kind(reading)
     if reading.metric is not None or reading.features is not None:
-        if forced:
-            raise ValueError(
-                "--metric and --features are for a table of features, --shape and --symmetrize for dissimilarities; "
-                "use those for what DATA holds."
-            )
         return read_table(path, index=reading.labels, **reading.wishes)
-    if forced:
-        return read_dissimilarities(path, shape=reading.shape, symmetrize=reading.symmetrize, **reading.wishes)
+    if reading.aggregate is not None:
+        return read_ratings(path, aggregate=reading.aggregate, rater=reading.rater, **reading.wishes)
+    if reading.shape != "auto" or reading.symmetrize is not None or reading.similarity is not None:
+        return read_dissimilarities(
+            path, shape=reading.shape, symmetrize=reading.symmetrize, **_alike(reading), **reading.wishes
+        )
     found = read_data(path, **reading.wishes)
     if hasattr(found, "table") and reading.index is not None:
         return read_table(path, index=reading.labels, **reading.wishes)
     return found
+
+
+def _require_one_kind(reading: Reading) -> None:
+    """Raise where options say different things about what DATA holds."""
+    kinds = {
+        "--metric and --features are for a table of features": reading.metric or reading.features,
+        "--shape, --symmetrize and --similarity for a table of dissimilarities or similarities": reading.shape != "auto"
+        or reading.symmetrize
+        or reading.similarity,
+        "--aggregate for a list of judged pairs": reading.aggregate,
+    }
+    if sum(map(bool, kinds.values())) > 1:
+        raise ValueError(f"{', '.join(kinds)}; use those for what DATA holds.")
+    alone = [name for name, used in (("--rater", reading.rater), ("--spread-weights", reading.spread_weights)) if used]
+    if alone and reading.aggregate is None:
+        raise ValueError(f"{alone[0]} is for a list of judged pairs; say with --aggregate what becomes of them.")
+
+
+def _alike(reading: Reading) -> dict[str, Any]:
+    """Return which similarities are read, if any are: METHOD or METHOD:NUMBER."""
+    if reading.similarity is None:
+        return {}
+    method, colon, number = reading.similarity.partition(":")
+    try:
+        return {"similarity": method, "pseudocount": float(number) if colon else None}
+    except ValueError:
+        raise ValueError(f"--similarity {reading.similarity}: {number!r} is no number to add to every cell.") from None
+
+
+def _spread(path: Path, found: Any, reading: Reading) -> pd.DataFrame | None:
+    if not reading.spread_weights:
+        return None
+    if found.weights is None:
+        raise ValueError(f"--spread-weights: no pair in {path} was judged differently by two; leave this out.")
+    weights: pd.DataFrame = found.weights
+    return weights
 
 
 def _read_known(output: Output, given: Given, reading: Reading, labels: Any) -> pd.DataFrame | None:
@@ -135,13 +190,13 @@ def _from_features(
     output: Output, path: Path, table: pd.DataFrame, given: Given, reading: Reading, types: dict[str, Any]
 ) -> Input:
     own = [] if given.known is not None else names_in(given.columns) or []
-    _require_columns(path, table, own, "--columns")
+    require_columns(path, table, own, "--columns")
     known = table[own] if own else _read_known(output, given, reading, table.index)
     wanted = names_in(reading.features)
     if wanted is None:
         features = table.drop(columns=own)
     else:
-        _require_columns(path, table, wanted, "--features")
+        require_columns(path, table, wanted, "--features")
         features = table[wanted]
     metric = reading.metric or DEFAULT_METRIC
     if reading.metric is None:
@@ -154,14 +209,15 @@ def _from_features(
     return Input(path, D, known, types, features, metric, own)
 
 
-def _require_columns(path: Path, table: pd.DataFrame, names: list[str], option: str) -> None:
+def require_columns(path: Path, table: pd.DataFrame, names: list[str], option: str) -> None:
+    """Raise on a name that no column has."""
     from ..checking import quote
 
     strangers = [name for name in names if name not in table.columns]
     if strangers:
         raise ValueError(
-            f"{option}: {path} has no column {quote(strangers)}; it has {quote(table.columns)}. Columns of another "
-            "file are named by --known."
+            f"{option}: {path} has no column {quote(strangers)}{did_you_mean(strangers[0], table.columns)}; it has "
+            f"{quote(table.columns)}. Columns of another file are named by --known."
         )
 
 
@@ -174,7 +230,8 @@ def _require_numbers(path: Path, features: pd.DataFrame) -> None:
     if texts:
         raise ValueError(
             f"{path}: {quote(texts)} holds text, which has no Euclidean distance; name the columns to compare with "
-            "--features, make it known with --columns, or compare mixed columns with --metric gower."
+            "--features, make it known with --columns, or compare mixed columns with --metric gower. A list of pairs "
+            "that several raters judged is read with --aggregate mean."
         )
     gaps = [name for name in features.columns if features[name].isna().any()]
     if gaps:

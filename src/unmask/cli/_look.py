@@ -54,7 +54,7 @@ def scree(
     with progress(output, "Fitting", fits) as advance:
         mds = _estimator(search, neighbors, source, Counter(advance))
         made = inspection.choose_n_components if choose else inspection.scree
-        table = made(mds, source.dissimilarities, source.known, max_components=max_dim)
+        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=max_dim)
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
     if folder is not None:
         folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
@@ -101,6 +101,7 @@ def permute(
             _estimator(search, neighbors, source),
             source.dissimilarities,
             known,
+            weights=source.weights,
             n_permutations=permutations,
             random_state=search.random_state,
             progress=lambda done, _: advance(done),
@@ -130,6 +131,7 @@ def dbrda(
 
     folder = open_folder(saving, ["dbrda"])
     source = read_input(output, data, given, reading)
+    source.require_no_weights("dbrda")
     table = dbrda_test(
         source.dissimilarities,
         _something_known(source),
@@ -165,6 +167,7 @@ def compare(
 
     folder = open_folder(saving, ["comparison"])
     source = read_input(output, data, given, reading)
+    source.require_no_weights("compare")
     with progress(output, "Comparing", None):
         table = inspection.compare(
             source.dissimilarities,

@@ -115,6 +115,34 @@ class Reading:
         Literal["mean"] | None,
         typer.Option("--symmetrize", help="Average the two dissimilarities of each pair.", rich_help_panel=READING),
     ] = None
+    similarity: Annotated[
+        str | None,
+        typer.Option(
+            "--similarity",
+            metavar="METHOD",
+            help="DATA holds similarities: correlation, absolute_correlation, cosine, unit, counts, confusion, "
+            "confusion:0.5 (added to every cell) or standard.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    aggregate: Annotated[
+        Literal["mean", "median"] | None,
+        typer.Option(
+            "--aggregate",
+            help="DATA is a list of pairs, some of them several times: take this.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    rater: Annotated[
+        str | None,
+        typer.Option(
+            "--rater", metavar="COLUMN", help="Its column that says who judged the pair.", rich_help_panel=READING
+        ),
+    ] = None
+    spread_weights: Annotated[
+        bool,
+        typer.Option("--spread-weights", help="Pairs on which raters agree count more.", rich_help_panel=READING),
+    ] = False
     index: Annotated[
         str | None,
         typer.Option(

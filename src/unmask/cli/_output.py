@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
+
+from ._words import in_our_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,25 +194,7 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Return the first line of a message, in the words of the command line."""
     line = next((line for line in str(text).splitlines() if line.strip()), "").strip()
-    return _PARAMETER.sub(lambda found: OPTIONS[found[1]], line)
-
-
-# What the library calls by the names of its parameters has shorter names here.
-OPTIONS = {
-    "n_components": "--dim",
-    "max_components": "--max-dim",
-    "random_state": "--seed",
-    "n_neighbors": "--neighbors",
-    "n_jobs": "--jobs",
-    "n_init": "--n-init",
-    "max_iter": "--max-iter",
-    "leak_penalty": "--leak-penalty",
-    "known_types": "--types",
-    "n_permutations": "--permutations",
-    "symmetrize": "--symmetrize",
-    "index=False": "--index none",
-}
-_PARAMETER = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
+    return in_our_words(line)
 
 
 def plain(data: Any) -> Any:

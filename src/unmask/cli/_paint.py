@@ -10,6 +10,7 @@ import typer
 
 from ._inputs import Input, columns_elsewhere
 from ._options import OUTPUT, Given, Reading, Saving
+from ._words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,16 +84,10 @@ class _Tables:
         if not there:
             raise ValueError(f"{option} {name}: no table was given; say with --known or --table which file has it.")
         raise ValueError(
-            f"{option}: no table that was given has a column {name!r}{_near(name, there)}; there are {quote(there)}."
+            f"{option}: no table that was given has a column {name!r}{did_you_mean(name, there)}; there are "
+            f"{quote(there)}."
         )
 
     def _all(self) -> Iterator[pd.DataFrame]:
         yield from (t for t in (self.source.known, self.source.features, self.beside) if t is not None)
         yield from columns_elsewhere(self.source, self.given, self.reading)
-
-
-def _near(name: str, there: list[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, there, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._fitting import MAP, labelled, picture_of, say_written
+from ._fitting import labelled, picture_of, say_written
 from ._folder import open_folder
 from ._inputs import SavedStudy, open_study, tell
 from ._options import KNOWN, Saving, StudyPath
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Maps fitted again agree to rounding; more than this share of their size is another map.
 SAME = 1e-6
+PICTURE = "placed.png"  # beside that of the fit, which stays as it is
 
 NewPath = Annotated[
     Path,
@@ -46,7 +47,7 @@ def place(
 
     The map is fitted again from the study, which must lead to the same numbers.
     """
-    folder = open_folder(saving, ["placed"], [MAP])
+    folder = open_folder(saving, ["placed"], [PICTURE])
     saved = open_study(study)
     as_it_was = _back_at(saved.study, step)
     rows = _read_new(output, new)
@@ -56,7 +57,7 @@ def place(
     placed = _placed(fitted, _differences(output, saved, rows), features, as_it_was.step)
     if folder is not None:
         folder.table("placed", placed)
-        folder.picture(MAP, _picture(as_it_was.step, placed))
+        folder.picture(PICTURE, _picture(as_it_was.step, placed))
     output.show(placed, f"placed on the map, {as_it_was.step.title}", most=len(placed))
     document = {"step": as_it_was.step.number, "known": list(as_it_was.step.known), "placed": labelled(placed)}
     return Outcome({**document, "written": say_written(output, folder)})
@@ -132,7 +133,7 @@ def _known_of(
         found = read_known(path, rows.index, columns=names)
         tell(output, found)
         return found.table
-    if saved.record.get("known") == names and set(names) <= set(rows.columns):
+    if saved.record.get("known_in_data", saved.record.get("known")) == names and set(names) <= set(rows.columns):
         return rows[names]
     raise ValueError(f"the map was fitted given {', '.join(names)}; pass these of the new objects with --known FILE.")
 
@@ -142,6 +143,8 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     import pandas as pd
 
     if saved.metric is None:
+        if saved.record.get("similarity"):
+            output.note(f"Taken for dissimilarities, as {saved.record['similarity']} made them of similarities.")
         return rows
     from ..dissimilarities import Metric
 

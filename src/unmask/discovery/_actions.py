@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ..checking import count
 from ._values import as_code
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Step:
     @property
     def text(self) -> str:
         """Say in a few words what was done."""
-        return f"fit {self.number} in {self.n_components} dimensions, {self.title}"
+        return f"fit {self.number} in {count(self.n_components, 'dimension')}, {self.title}"
 
     def copy(self) -> Step:
         """Return the same with tables of its own."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
 from .._typing import Array, IntArray
+from ..checking import as_small
 from ..inspection import name_axes
 from ..problem import orthonormal_basis
 
@@ -51,8 +52,7 @@ def _p_values(tested: list[_Candidate], embedding: pd.DataFrame, orders: IntArra
     chance = np.array([candidate.chances(U, orders) for candidate in tested])
     ranking = np.argsort(own, kind="stable")
     least = np.minimum.accumulate(chance[ranking][::-1], axis=0)[::-1]
-    # Up to rounding: orders that give the map itself must count.
-    beaten = np.sum(least <= own[ranking][:, None] * (1 + 1e-9), axis=1)
+    beaten = np.sum(as_small(least, own[ranking][:, None]), axis=1)
     p_values = np.empty(len(own))
     p_values[ranking] = np.maximum.accumulate((1 + beaten) / (1 + orders.shape[0]))
     return [float(p) for p in p_values]

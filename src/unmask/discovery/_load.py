@@ -19,7 +19,7 @@ from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params
 from ._material import Material, read_types
-from ._save import SCHEMA, SCHEMA_VERSION, STUDY
+from ._save import SCHEMA, SCHEMA_VERSION, STUDY, recover
 from ._sources import Place, check_written
 from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
 from ._values import decode
@@ -216,6 +216,8 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
 
 
 def _open(path: Path) -> _Files:
+    if not path.exists():
+        recover(path)
     if not path.exists():
         raise _problem(path, "is not there; give the folder or zip file that Discovery.save wrote.")
     box = _Folder(path) if path.is_dir() else _Zip(path)

@@ -16,6 +16,7 @@ from ..checking import (
     check_dissimilarities,
     is_pandas,
     numbers,
+    polars_column,
     quote,
     require_choice,
 )
@@ -154,7 +155,8 @@ def _as_frame(data: Any, what: str) -> pd.DataFrame:
     if is_pandas(data):
         frame = data if hasattr(data, "columns") else data.to_frame(f"{what}0" if data.name is None else data.name)
     elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
-        frame = pd.DataFrame({name: data.get_column(name).to_list() for name in data.columns})
+        columns = {name: polars_column(data, name) for name in data.columns}
+        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_list() for name, c in columns.items()})
     elif isinstance(data, Mapping):
         frame = pd.DataFrame(data)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ..checking import count
 from ._actions import Action, Adoption, Forgetting, Step
 from ._material import Material
 
@@ -66,7 +67,7 @@ def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]
         if isinstance(action, Step):
             state = "" if action.finished else ", unfinished" if not action.converged else ", interrupted"
             lines.append(
-                f"step {action.number}: {action.estimator}, {action.n_components} dimensions, {action.title}: "
+                f"step {action.number}: {action.estimator}, {count(action.n_components, 'dimension')}, {action.title}: "
                 f"stress {action.stress:.4f}, leak {action.leak:.2f}{state}"
             )
         else:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checking import require_choice
-from ..io import FileProblem, atomic_path, write_json, write_table
+from ..checking import require_choice, warn_user
+from ..io import (
+    FileProblem,
+    atomic_path,
+    draft_beside,
+    drafts_beside,
+    not_written,
+    sweep_drafts,
+    write_json,
+    write_table,
+)
 from ._actions import Action, Adoption, Step
 from ._material import Material
 from ._tables import FORMATS, describe, to_frame
@@ -24,6 +34,8 @@ if TYPE_CHECKING:
 SCHEMA = "unmask study"
 SCHEMA_VERSION = 1
 STUDY = "study.json"
+# At the end of the name of a study that is being replaced; before it is the name of the draft that replaces it.
+OLD = ".old"
 # A zip file has room for no year before 1980; the same study always gives the same bytes.
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -32,22 +44,32 @@ def save(material: Material, actions: tuple[Action, ...], title: str, path: Path
     """Write a study as a folder, or as a zip file if the name says so."""
     require_choice("format", file_format, FORMATS)
     if path.suffix.lower() == ".zip":
-        with atomic_path(path) as draft, tempfile.TemporaryDirectory() as folder:
+        with _naming(path), atomic_path(path) as draft, tempfile.TemporaryDirectory() as folder:
             _write(material, actions, title, Path(folder), file_format)
             _pack(Path(folder), draft)
         return path
     _require_room(path)
-    draft = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}")
+    sweep_drafts(path)
+    draft = draft_beside(path)
     try:
-        draft.mkdir()
-        _write(material, actions, title, draft, file_format)
-        _put(draft, path)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise FileProblem(f"{path}: cannot be written ({reason}); choose another folder.", str(path)) from error
+        with _naming(path):
+            draft.mkdir()
+            _write(material, actions, title, draft, file_format)
+            _put(draft, path)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return path
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Say of the study what is wrong with one of its drafts, whose name nobody has heard of."""
+    try:
+        yield
+    except FileProblem as error:
+        raise FileProblem(f"{path}: {error.what}", str(path)) from error
+    except OSError as error:
+        raise not_written(path, error) from error
 
 
 def _require_room(path: Path) -> None:
@@ -62,17 +84,39 @@ def _require_room(path: Path) -> None:
 
 def _put(draft: Path, path: Path) -> None:
     """Put a folder into its place; what was there goes when the new one stands."""
-    if not path.exists():
+    if path.exists():
+        old = draft.with_name(draft.name + OLD)
+        os.rename(path, old)
+        try:
+            os.rename(draft, path)
+        except BaseException:
+            os.rename(old, path)
+            raise
+    else:
         os.rename(draft, path)
-        return
-    old = path.with_name(f".{secrets.token_hex(8)}-{path.name[-40:]}")
-    os.rename(path, old)
-    try:
-        os.rename(draft, path)
-    except BaseException:
-        os.rename(old, path)
-        raise
-    shutil.rmtree(old)
+    for old in drafts_beside(path, OLD):  # of this save, and of those that were killed here
+        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(_draft_of(old), ignore_errors=True)
+
+
+def _draft_of(old: Path) -> Path:
+    return old.with_name(old.name.removesuffix(OLD))
+
+
+def recover(path: Path) -> None:
+    """Finish a save that was killed after it had put the old study aside and before the new one was in its place.
+
+    A draft is whole when it has its ``study.json``, which is written last; without one the old study comes back.
+    """
+    for old in drafts_beside(path, OLD):
+        draft = _draft_of(old)
+        whole = (draft / STUDY).is_file()
+        with suppress(OSError):  # another process may be faster
+            os.rename(draft if whole else old, path)
+            state = "and has been finished" if whole else "; this is the study as it was before"
+            warn_user(f"{path}: a save was interrupted{' ' * whole}{state}.", UserWarning)
+            shutil.rmtree(old if whole else draft, ignore_errors=True)
+            return
 
 
 def _pack(folder: Path, draft: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, require_choice, require_integer
+from ..checking import RedundantKnownWarning, align_rows, find_labels, is_pandas, quote, require_choice, require_integer
 from ..problem import Cyclic, check_known
 from ._actions import Step
 from ._circle import fit_circle
@@ -111,18 +111,27 @@ def _from_values(place: Place, given: Any) -> Source:
 
 
 def _by_label(given: Mapping[Any, Any], objects: pd.Index) -> list[Any]:
-    _require_objects(given, objects, "values")
-    missing = [label for label in objects if label not in given]
+    named = dict(zip(_own_labels(given, objects, "values"), given.values(), strict=True))
+    missing = [label for label in objects if label not in named]
     if missing:
         raise ValueError(f"values says nothing about {quote(missing)}; give every object a value, or None.")
-    return [given[label] for label in objects]
+    return [named[label] for label in objects]
 
 
-def _require_objects(labels: Any, objects: pd.Index, what: str) -> None:
-    known = set(objects)
-    strangers = [label for label in labels if label not in known]
+def _own_labels(labels: Any, objects: pd.Index, what: str) -> list[Any]:
+    """Return labels as the objects have them: text may stand for whole numbers, as in files."""
+    labels = list(labels)
+    at = _places(labels, objects)
+    strangers = [label for label, place in zip(labels, at, strict=True) if place < 0]
     if strangers:
         raise ValueError(f"{what} names {quote(strangers)}, which are not among the objects; correct the labels.")
+    return [objects[place] for place in at]
+
+
+def _places(labels: list[Any], objects: pd.Index) -> Any:
+    import pandas as pd
+
+    return find_labels(objects, pd.Index(labels, dtype=object, tupleize_cols=False))
 
 
 def _from_groups(place: Place, given: Any) -> Source:
@@ -141,11 +150,11 @@ def _from_groups(place: Place, given: Any) -> Source:
     objects = place.material.objects
     member: dict[Any, Any] = {}
     for group, labels in given.items():
-        _require_objects(labels, objects, f"groups[{group!r}]")
-        twice = [label for label in labels if label in member]
+        own = _own_labels(labels, objects, f"groups[{group!r}]")
+        twice = [label for label in own if label in member]
         if twice:
             raise ValueError(f"groups has {quote(twice)} in two groups; put every object into one.")
-        member |= dict.fromkeys(labels, str(group))
+        member |= dict.fromkeys(own, str(group))
     return Source([member.get(label, OTHERS) for label in objects], "nominal", "given")
 
 
@@ -162,7 +171,8 @@ def _along(place: Place, given: Any) -> Source:
             f"along={given!r} must be (start, end), each the label of an object or a point of the map, or 'circle' or "
             "'arc'."
         )
-    ends = [plain(_listed(end), "along", "give labels or points.") for end in given]
+    objects = place.material.objects
+    ends = [plain(_own_end(_listed(end), objects), "along", "give labels or points.") for end in given]
     start, end = (_point(place, end) for end in ends)
     length = float(np.linalg.norm(end - start))
     if length == 0.0:
@@ -172,6 +182,14 @@ def _along(place: Place, given: Any) -> Source:
 
 def _listed(end: Any) -> Any:
     return end.tolist() if isinstance(end, np.ndarray) else end
+
+
+def _own_end(end: Any, objects: pd.Index) -> Any:
+    """Return the label of an object as the objects have it; anything else as it is."""
+    if isinstance(end, list):
+        return end
+    (at,) = _places([end], objects)
+    return objects[at] if at >= 0 else end
 
 
 def _point(place: Place, end: Any) -> Array:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import is_pandas, with_labels
+from ..checking import labels_of, with_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,4 +50,4 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
 
     @staticmethod
     def _labels_of(X: Any) -> pd.Index | None:
-        return X.index if is_pandas(X) else None
+        return labels_of(X)

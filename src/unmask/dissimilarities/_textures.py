@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from .._typing import Array, IntArray
 from ..checking import (
-    is_pandas,
+    labels_of,
     name_object,
     numbers,
     require_choice,
@@ -339,7 +339,7 @@ class TextureDissimilarity(DissimilarityTransformer):
             )
         if not len(X):
             raise ValueError("X has n_samples=0 images; pass at least one.")
-        labels = X.index if is_pandas(X) else None
+        labels = labels_of(X)
         return [self._read_image(image, name_object(labels, at)) for at, image in enumerate(X)], labels
 
     def _read_image(self, image: Any, name: str) -> Array:

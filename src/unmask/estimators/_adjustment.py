@@ -37,16 +37,19 @@ class FreeMap(NamedTuple):
 
     U: Array
     V: Array
+    size: float  # of the coordinates, those of what is known among them: beside it an axis may be rounding
 
     @classmethod
     def of(cls, structure: Structure, theta: Array, known: KnownFeatures) -> FreeMap:
         """Read the free map off the parameters of a fit."""
-        return cls.given(structure.unknown(theta), known, structure.moved(theta))
+        size = float(np.abs(structure.lift(theta)).max())
+        return cls.given(structure.unknown(theta), known, structure.moved(theta), size)
 
     @classmethod
-    def given(cls, U: Array, known: KnownFeatures, moved: Moved) -> FreeMap:
+    def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float) -> FreeMap:
         """Put estimated cells into what is known."""
-        return cls(U, moved_values(known, [(cells, r) for cells, r in moved if cells.price == 0.0]) - known.shift)
+        estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
+        return cls(U, moved_values(known, estimated) - known.shift, size)
 
 
 class Decision(NamedTuple):
@@ -125,7 +128,7 @@ def fit_free_map(
     at_once = possible and adjust != "auto" and not isinstance(n_free, str)
     fitted = fit(int(n_free) if at_once else p)
     free = read(fitted)
-    leak = linear_leak(*free, groups=groups)
+    leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
     decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
     wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
     if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):

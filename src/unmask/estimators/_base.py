@@ -16,8 +16,9 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     align_columns,
+    as_pandas,
     check_dissimilarities,
-    is_pandas,
+    labels_of,
     new_rows,
     numbers,
     require_choice,
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# New objects farther away than this, in units of the fit, would make their squares infinite.
+FARTHEST = 1e50
+
+
 class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
@@ -94,7 +99,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _start_fit(self) -> int:
         """Forget an earlier fit, so that a failing one leaves nothing half-way, and check the parameters."""
-        self.__dict__.pop("embedding_", None)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         require_coef(self.coef)
         if self.metric_params and self._precomputed:
             raise ValueError(
@@ -126,7 +132,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
-        return replace(checked, labels=X.index if is_pandas(X) else None)
+        return replace(checked, labels=labels_of(X))
 
     # ---- reporting
 
@@ -168,17 +174,17 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
         self._sample = sample_of(checked.values)
-        self._free = FreeMap.given(U, known, moved)
+        self._free = FreeMap.given(U, known, moved, float(np.abs(self._fitted).max()) * self._scale)
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
         self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
-        shown = self._free_map if self._adjustment is None else self._adjustment(*self._free)
+        shown = self._free_map if self._adjustment is None else self._adjustment(U, self._free.V)
         self.embedding_ = (shown / self._scale).astype(dtype)
         self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
-        self.free_leak_ = decision.leak.leak
+        self._linear_leak, self.free_leak_ = decision.leak, decision.leak.leak
         # Where groups are set side by side, the map without these offsets counts.
-        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V)
+        leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
         self._knn_leak: pd.DataFrame | None = None
         self._report_known(gram, known, moved)
@@ -213,7 +219,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if hasattr(self, "component_"):
             raise AttributeError("adjusted_embedding_: groups that were mapped apart have no common map to adjust.")
         adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
-        return np.asarray((adjustment(*self._free) / self._scale).astype(self.embedding_.dtype))
+        return np.asarray((adjustment(self._free.U, self._free.V) / self._scale).astype(self.embedding_.dtype))
 
     def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved) -> None:
         """Set the attributes that tell about the known features."""
@@ -296,7 +302,7 @@ class PlacingMap(ConditionalMap):
         check_is_fitted(self)
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
-        labels = X.index if is_pandas(X) else None
+        labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
         known_map = V @ self._coef_standard
@@ -338,6 +344,11 @@ class PlacingMap(ConditionalMap):
             raise ValueError(
                 f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
             )
+        if np.nanmax(values, initial=0.0) * self._scale > FARTHEST:
+            raise ValueError(
+                f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
+                "fitted ones; pass them in the same units."
+            )
 
     def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
         """Return what is known about new objects, coded and in the units of the fit."""
@@ -351,6 +362,7 @@ class PlacingMap(ConditionalMap):
                 f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
                 "pass these features of the new objects too."
             )
+        known = as_pandas(known)
         table = known_table(known, rows, labels)
         names, wanted = [column.name for column in table], coded.feature_names
         named = hasattr(known, "columns") or getattr(known, "name", None) is not None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import refuse_target, with_labels
+from ..checking import refuse_target, require_range, with_labels
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
@@ -108,10 +108,11 @@ level_positions_
         -------
         self : ConditionalClassicalMDS
         """
-        refuse_target(y)
         p = self._start_fit()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             check_dimension(p, checked.n, coded)
@@ -122,7 +123,7 @@ level_positions_
                 p,
                 coded,
                 lambda dimensions: closed_form(engine, coded, dimensions),
-                lambda found: FreeMap(found[0], coded.values),
+                lambda found: FreeMap.given(found[0], coded, (), float(np.abs(found[0]).max(initial=0.0))),
             )
             Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
             self._report(U, gram, Z, engine, coded, checked, decision)

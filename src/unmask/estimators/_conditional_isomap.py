@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import Dissimilarities, check_dissimilarities, is_pandas, warn_of_square_features
+from ..checking import Dissimilarities, check_dissimilarities, labels_of, warn_of_square_features
 from ..dissimilarities import Geodesic
 from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
@@ -146,7 +146,7 @@ disparities_, component_, radius_, asymmetry_
         else:
             values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
             warn_of_square_features(X, values)
-            self._fit_X, labels = values, X.index if is_pandas(X) else None
+            self._fit_X, labels = values, labels_of(X)
             self.asymmetry_ = 0.0
         self.geodesic_.dtype = str(values.dtype)
         paths = self.geodesic_.fit_transform(values)

@@ -36,6 +36,7 @@ from ..problem import (
     build_pairs,
     check_dimension,
     check_known,
+    check_room,
     ranked,
     warn_of_few_pairs,
 )
@@ -63,7 +64,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import PlacingMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
@@ -124,7 +125,8 @@ class ConditionalMDS(PlacingMap):
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
     orthogonal : bool, default=False
-        Keep the map uncorrelated with the known features, at some cost of fit; `adjust` costs none.
+        Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none); within
+        each group, if the objects are mapped in groups.
     adjust : {False, True, "auto"}, default=False
         Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
@@ -319,8 +321,8 @@ class ConditionalMDS(PlacingMap):
         -------
         self : ConditionalMDS
         """
-        refuse_target(y)
         p = self._check_parameters()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             problem, component = self._make_problem(checked, known, weights, p, workers)
@@ -376,8 +378,11 @@ class ConditionalMDS(PlacingMap):
                 "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
                 "keep each group's map uncorrelated with what is known."
             )
+        if self.orthogonal and p > 0 and coded.n_kept:
+            check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        return Problem(pairs, coded, p, float(self.leak_penalty), bool(self.orthogonal)), component
+        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
+        return Problem(pairs, coded, p, leak_penalty, orthogonal, component=component), component
 
     def _refuse_combinations(self, weights: Any) -> None:
         """Raise where two options contradict each other, and say which to change."""
@@ -492,8 +497,7 @@ class ConditionalMDS(PlacingMap):
         require_number("leak_penalty", self.leak_penalty, 0.0)
         require_number("tol", self.tol, 0.0)
         require_integer("max_iter", self.max_iter, 1)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if not isinstance(self.n_init, str):
             require_integer("n_init", self.n_init, 1)
         else:

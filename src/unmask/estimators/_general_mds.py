@@ -21,6 +21,7 @@ from ..checking import (
     require_flag,
     require_integer,
     require_number,
+    require_range,
     warn_user,
     with_labels,
 )
@@ -48,7 +49,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
-from ._given_start import check_start
+from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
@@ -214,8 +215,8 @@ level_positions_, known_imputed_
         -------
         self : GeneralMDS
         """
-        refuse_target(y)
         p = self._check_parameters()
+        refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             self._check_size(checked.n)
@@ -279,8 +280,7 @@ level_positions_, known_imputed_
         require_integer("verbose", self.verbose, 0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
-        if not isinstance(self.init, tuple):
-            require_choice("init", self.init, INITS)
+        require_init(self.init, INITS)
         if isinstance(self.n_init, str):
             require_choice("n_init", self.n_init, ("auto",))
         else:
@@ -293,6 +293,7 @@ level_positions_, known_imputed_
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
         return pairs

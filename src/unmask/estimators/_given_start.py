@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import align_rows, is_pandas
+from ..checking import align_rows, is_pandas, shown
 from ..problem import KnownFeatures, Structure
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def require_init(init: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless ``init`` is a word or a tuple, whose parts are looked at when the data are there."""
+    if (isinstance(init, str) and init in choices) or isinstance(init, tuple):
+        return
+    listed = ", ".join(map(repr, choices))
+    raise ValueError(f"init={shown(init)} is not one of {listed}, nor a tuple (U0, B0) to start from.")
 
 
 def check_start(

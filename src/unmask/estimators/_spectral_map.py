@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import is_pandas, require_integer, with_labels
+from ..checking import labels_of, require_integer, with_labels
 from ..dissimilarities import Metric
 from ..solvers import axis_signs
 
@@ -88,7 +88,7 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.dissimilarity_, name):
                 setattr(self, name, getattr(self.dissimilarity_, name))
-        self._labels = X.index if is_pandas(X) else None
+        self._labels = labels_of(X)
         self._embed(np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64))
         return self
 
@@ -112,7 +112,7 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         squared = np.asarray(self.dissimilarity_.transform(X), dtype=np.float64) ** 2
         products = -0.5 * (squared - self._means)
         products -= (products @ self._shares)[:, None]
-        labelled: Array = with_labels(self, products @ self._loadings, X.index if is_pandas(X) else None)
+        labelled: Array = with_labels(self, products @ self._loadings, labels_of(X))
         return labelled
 
     @property

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..problem import LinearLeak, linear_leak
 from ._adjustment import costs_of_adjusting
 from ._random_fits import RandomFits, random_fits
 
@@ -170,16 +169,11 @@ def _leak_rows(estimator: Any) -> Iterator[Row]:
         before = f"{estimator.free_leak_:.2f} before adjusting"
         yield Row(GOOD, "leak", f"{estimator.leak_:.2f} by construction ({before}); the neighbours are the evidence")
         return
-    leak = _linear(estimator)
+    leak = estimator._linear_leak
     verdict = "more than chance" if leak.directions else "no more than chance"
     yield Row(
         GOOD, "leak", f"{leak.leak:.2f}, {verdict}: random maps stay below {leak.reference:.2f} in 19 of 20 cases"
     )
-
-
-def _linear(estimator: Any) -> LinearLeak:
-    groups = estimator.component_.nunique() if hasattr(estimator, "component_") else 1
-    return linear_leak(*estimator._free, groups=groups)
 
 
 def _neighbour_rows(estimator: Any) -> Iterator[Row]:
@@ -213,7 +207,7 @@ def cautions(estimator: Any) -> Iterator[Row]:
 def _cautions(estimator: Any) -> Iterator[str]:
     if not getattr(estimator, "converged_", True):
         yield f"the best start stopped because {estimator.stop_reason_}, before it settled"
-    if not estimator.adjusted_ and _linear(estimator).directions:
+    if not estimator.adjusted_ and estimator._linear_leak.directions:
         yield "the map repeats what is known (see leak)"
     told = _told(estimator)
     if told:
@@ -241,7 +235,7 @@ def _things_to_mend(estimator: Any, chance: RandomFits) -> Iterator[str]:
         yield f"Fit again with more iterations than max_iter={estimator.max_iter}."
     if not estimator.embedding_.shape[1]:
         yield "Fit with n_components=2 to see what the known features leave."
-    if not estimator.adjusted_ and _linear(estimator).directions:
+    if not estimator.adjusted_ and estimator._linear_leak.directions:
         yield "Fit again with adjust=True: it takes what is known off the map, at no cost of fit."
     yield from (_about_told(estimator, name) for name in _told(estimator))
     if len(chance.values) and _value(estimator) >= chance.lowest:

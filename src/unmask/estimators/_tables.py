@@ -97,6 +97,8 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     found: dict[tuple[str, Any], Array] = {}
     for feature in (f for f in known.features if f.coding.levels):
         places = _level_places(known, feature, roots)
+        if not places.shape[1]:  # a single level, of which nothing was fitted
+            places = np.zeros((len(places), 1))
         left, size, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
         axes = left * size
         axes = axes[:, : max(1, int(np.sum(size > 1e-6 * size[0])))] if size[0] > 0 else axes[:, :1]

@@ -10,6 +10,7 @@ from ._correlations import (
     recovery,
 )
 from ._gplvm import UnfinishedScoreWarning, gplvm_score
+from ._leak import leak_report
 from ._permutation import dimension_test, permutation_test
 from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
@@ -37,6 +38,7 @@ __all__ = [
     "gplvm_score",
     "jackknife",
     "leak",
+    "leak_report",
     "mds_then_regress",
     "name_axes",
     "neighbourhood_scores",

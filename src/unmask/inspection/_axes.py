@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import is_pandas, require_choice, require_integer
+from ..checking import as_large, count, is_pandas, require_choice, require_integer
 from ..problem import orthonormal_basis
 from ._correlations import standard_units
 from ._inputs import Table, align, read_table, require_rows
@@ -105,11 +105,13 @@ def _require_spread(axes: Table) -> None:
     rank = orthonormal_basis(axes.values).shape[1]
     if rank < p or p == 0:
         raise ValueError(
-            f"embedding has {p} columns but its objects spread in {rank} dimensions only; leave out columns that are "
-            "constant or follow from others."
+            f"embedding has {p} columns but its objects spread in {count(rank, 'dimension')} only; leave out columns "
+            "that are constant or follow from others."
         )
     if n < p + 3:
-        raise ValueError(f"embedding has {n} objects in {p} dimensions, too few for a test; there must be {p + 3}.")
+        raise ValueError(
+            f"embedding has {n} objects in {count(p, 'dimension')}, too few for a test; there must be {p + 3}."
+        )
 
 
 # ---- reading the external table
@@ -169,7 +171,7 @@ def _external(column: pd.Series[Any], name: str, p: int) -> External:
     if len(coded) < p + width + 2:
         raise ValueError(
             f"external: column {name!r} has {len(coded)} values and takes {width} columns, too few to test on a map of "
-            f"{p} dimensions; there must be {p + width + 2}. Join categories, or leave the column out."
+            f"{count(p, 'dimension')}; there must be {p + width + 2}. Join categories, or leave the column out."
         )
     return External(name, kind, present, coded)
 
@@ -198,8 +200,8 @@ class _Test:
         n, observed = len(X), _shared(X, Y)
         if self.n_permutations == 0:
             return wilks_p_value(1.0 - observed, n, X.shape[1], Y.shape[1])
-        beaten = sum(_shared(X, Y[self.rng.permutation(n)]) >= observed - 1e-12 for _ in range(self.n_permutations))
-        return (beaten + 1) / (self.n_permutations + 1)
+        permuted = [_shared(X, Y[self.rng.permutation(n)]) for _ in range(self.n_permutations)]
+        return float(np.sum(as_large(permuted, observed, slack=1e-12)) + 1) / (self.n_permutations + 1)
 
 
 def _shared(X: Array, Y: Array) -> float:

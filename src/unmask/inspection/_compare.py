@@ -15,10 +15,11 @@ from .._typing import Array
 from ..checking import Dissimilarities, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import canonical_correlations, check_dimension
+from ..problem import canonical_correlations, check_dimension, linear_leak, neighbour_leak
 from ._correlations import average, unknown_columns
 from ._fits import ending_all
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
+from ._leak import is_adjusted
 from ._rivals import mds_then_regress, partial_dbrda
 from ._scores import coordinates, neighbourhood_scores
 
@@ -57,6 +58,7 @@ class Task:
 
 
 FEW_OBJECTS = 1000
+FEW_PERMUTATIONS = 19
 
 MapMaker = Callable[[Task], Any]
 
@@ -111,10 +113,11 @@ def compare(
     -------
     DataFrame
         One row per method. ``stress``: of the method's own fit, NaN where it minimises none. ``leak``: what the map
-        repeats of the known features. ``trustworthiness``: of the map, by the dissimilarities; a map that leaves the
-        known features out need not have a high one. ``acc_all``, ``acc_unknown``: see :func:`recovery`; NaN without
-        `features`. ``seconds``: wall time, which at the first call includes compiling. ``note``: warnings, why a method
-        failed, or which package it lacks.
+        repeats of the known features along its axes. ``knn_leak``: how well neighbours on the map tell them, on average
+        from 0 (as well as by chance) to 1 (always); :func:`leak_report` has each feature. ``trustworthiness``: of the
+        map, by the dissimilarities; a map that leaves the known features out need not have a high one. ``acc_all``,
+        ``acc_unknown``: see :func:`recovery`; NaN without `features`. ``seconds``: wall time, which at the first call
+        includes compiling. ``note``: warnings, why a method failed, or which package it lacks.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def compare(
     return pd.DataFrame(rows, index=pd.Index(chosen, name="method"), columns=COLUMNS)
 
 
-COLUMNS = ["stress", "leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
+COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
 
 
 def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:
@@ -177,7 +180,8 @@ class _Judge:
         U = coordinates(found, self.checked)
         scores = {
             "stress": float(getattr(found, "stress_", np.nan)),
-            "leak": average(canonical_correlations(U, self.coded.values)),
+            "leak": linear_leak(U, self.coded.values).leak,
+            "knn_leak": self._knn_leak(U),
         }
         if not self.checked.missing:
             table = neighbourhood_scores(self.checked.values, U, n_neighbors=self.n_neighbors)
@@ -188,6 +192,12 @@ class _Judge:
             scores["acc_all"] = average(canonical_correlations(both, truth))
             scores["acc_unknown"] = average(canonical_correlations(U, truth[:, self.unknown]))
         return scores
+
+    def _knn_leak(self, U: Array) -> float:
+        adjusted_for = self.coded.values if is_adjusted(U, self.coded) else None
+        rng = np.random.default_rng(0)  # the same permutations for every method
+        told = neighbour_leak(U, self.coded, rng, adjusted_for=adjusted_for, n_permutations=FEW_PERMUTATIONS)
+        return average(np.array([found.corrected for found in told.values()]))
 
 
 def _make_judge(

@@ -118,7 +118,8 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
     """Return the average canonical correlation of a map with the known features: what it repeats of them.
 
     Near 1 the map shows again what was known. With q known columns, N objects and no connection at all, expect about
-    the root of q / N. Of a fitted estimator it is ``leak_``, here for a map from anywhere.
+    the root of q / N; :func:`leak_report` says what is above chance, feature by feature. Of a fitted estimator it is
+    ``leak_``, here for a map from anywhere.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
     """
     table = read_table(embedding, "embedding")
     coded = code_known(known, len(table.values), table.labels, known_types, "embedding")
-    return average(problem.canonical_correlations(table.values, coded.values))
+    return problem.linear_leak(table.values, coded.values).leak
 
 
 def recovery(

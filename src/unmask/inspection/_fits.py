@@ -19,7 +19,7 @@ from ..checking import (
     align_columns,
     align_rows,
     check_dissimilarities,
-    is_pandas,
+    labels_of,
 )
 from ..dissimilarities import Geodesic, Metric
 from ..estimators import ConditionalIsomap, ConditionalMDS
@@ -126,7 +126,7 @@ def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study
     metric = Metric(
         parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
     )
-    labels = X.index if is_pandas(X) else None
+    labels = labels_of(X)
     fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
     return Study(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
 
@@ -148,7 +148,7 @@ def aims_of(fitted: Any, D: Array) -> Array:
 def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
     """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
     parameters = isomap.get_params()
-    values, labels = X, X.index if is_pandas(X) else None
+    values, labels = X, labels_of(X)
     if isomap.metric == "precomputed":
         with Workers(resolve_threads(isomap.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=isomap.symmetrize, workers=workers)

@@ -12,8 +12,11 @@ from ..checking import (
     Dissimilarities,
     MissingDissimilarityWarning,
     RedundantKnownWarning,
+    as_pandas,
     check_dissimilarities,
+    find_labels,
     is_pandas,
+    labels_of,
     quote,
 )
 from ..kernels import Workers, resolve_threads
@@ -38,7 +41,8 @@ def is_fitted_map(data: Any) -> bool:
 
 def read_table(data: Any, name: str, prefix: str = "axis") -> Table:
     """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
-    labels = data.index if is_pandas(data) else getattr(data, "_labels", None) if is_fitted_map(data) else None
+    labels = getattr(data, "_labels", None) if is_fitted_map(data) else labels_of(data)
+    data = as_pandas(data)
     names = list(map(str, data.columns)) if hasattr(data, "columns") else None
     if names is None and is_pandas(data) and data.name is not None:
         names = [str(data.name)]
@@ -64,21 +68,23 @@ def _numbers(data: Any, name: str) -> Array:
 
 def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
     """Return the rows of a labelled table in the order of ``labels``; what has no labels is matched by position."""
-    if labels is None or not is_pandas(data) or data.index.equals(labels):
+    given = labels_of(data)
+    data = as_pandas(data)
+    if labels is None or given is None or given.equals(labels):
         return data
-    for what, index in ((name, data.index), (reference, labels)):
+    for what, index in ((name, given), (reference, labels)):
         if not index.is_unique:
             repeated = index[index.duplicated()].unique()
             raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object a label of its own.")
-    missing = labels.difference(data.index, sort=False)
-    others = data.index.difference(labels, sort=False)
+    at = find_labels(given, labels)
+    missing, others = labels[at < 0], given.delete(at[at >= 0])
     if len(missing) or len(others):
         raise ValueError(
             f"{name} and {reference} disagree on labels: {quote(missing) or 'none'} missing from {name}, "
             f"{quote(others) or 'none'} missing from {reference}; select the objects they share, "
             f"or pass .to_numpy() to match by position."
         )
-    return data.loc[labels]
+    return data.iloc[at]
 
 
 def require_rows(values: Any, n: int, name: str, reference: str) -> None:

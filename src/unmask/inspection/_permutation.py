@@ -10,7 +10,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import UnfinishedTestWarning, is_pandas, require_integer, warn_user
+from ..checking import (
+    UnfinishedTestWarning,
+    as_large,
+    as_pandas,
+    as_small,
+    is_pandas,
+    labels_of,
+    polars_column,
+    require_integer,
+    warn_user,
+)
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
@@ -82,8 +92,9 @@ def permutation_test(
     stress, stresses = _permuted_stresses(study, number, rng, progress)
     rows = []
     for permuted in map(np.array, stresses):
-        number = len(permuted)
-        rows.append((stress, permuted.mean(), (1 + np.sum(permuted <= stress)) / (1 + number)))
+        # Fits are told apart by no less than what they stop at.
+        beaten = np.sum(as_small(permuted, stress, slack=getattr(estimator, "tol", 0.0)))
+        rows.append((stress, permuted.mean(), (1 + beaten) / (1 + len(permuted))))
     names = [str(name) for name in study.known.columns]
     table = pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
     return table.assign(permutations=[len(found) for found in stresses])
@@ -144,20 +155,20 @@ def _as_frame(known: Any, X: Any) -> pd.DataFrame:
 
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
+    known = as_pandas(known)
     if is_pandas(known) and not hasattr(known, "columns"):
         known = known.to_frame(known.name if known.name is not None else "known0")
     if is_pandas(known):
         return pd.DataFrame(known)
     if hasattr(known, "columns"):
-        return pd.DataFrame({name: known[name].to_numpy() for name in known.columns}, index=_index_of(X))
+        columns = {name: polars_column(known, name) for name in known.columns}
+        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+        labels = labels_of(X)
+        return frame if labels is None else frame.set_axis(labels)
     table = np.asarray(known)
     table = table[:, None] if table.ndim == 1 else table
     names = [f"known{c}" for c in range(table.shape[1])]
-    return pd.DataFrame(table, columns=names, index=_index_of(X)).infer_objects()
-
-
-def _index_of(X: Any) -> Any:
-    return X.index if is_pandas(X) else None
+    return pd.DataFrame(table, columns=names, index=labels_of(X)).infer_objects()
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -211,7 +222,7 @@ def dimension_test(
         residuals = make_residuals(study, small)
         falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(number)]
     fall = 1 - observed[1] / observed[0]
-    p_value = (1 + np.sum(np.array(falls) >= fall)) / (1 + number)
+    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + number)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 

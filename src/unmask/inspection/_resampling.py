@@ -13,7 +13,7 @@ from scipy.stats import chi2, f, norm
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import is_pandas, name_object, quote, require_integer, require_number
+from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
 from ..problem import KnownFeatures, check_known
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
@@ -230,9 +230,8 @@ def _columns(known: KnownFeatures) -> dict[str, int]:
 def _rows(study: Study, kept: IntArray) -> Any:
     if study.known is None:
         return None
-    if is_pandas(study.known):
-        return study.known.iloc[kept] if study.labels is None else study.known.loc[study.labels[kept]]
-    return np.asarray(study.known)[kept]
+    known = align_rows(study.known, study.labels, "known")
+    return known.iloc[kept] if is_pandas(known) else np.asarray(known)[kept]
 
 
 def _stability(study: Study, fitted: Any, spread: _Spread, level: float, number: int) -> Stability:

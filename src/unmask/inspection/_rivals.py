@@ -10,7 +10,7 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_integer
+from ..checking import Dissimilarities, as_large, require_integer
 from ..estimators import ConditionalMDS
 from ..problem import KnownFeatures, check_dimension, known_table, orthonormal_basis
 from ..solvers import canonical_map
@@ -294,5 +294,5 @@ def _marginal(
     if n_permutations == 0:
         return df, squares, observed, np.nan
     orders = (rng.permutation(n) for _ in range(n_permutations))
-    beaten = sum(f_statistic(rest[np.ix_(order, order)]) >= observed * (1 - 1e-12) for order in orders)
-    return df, squares, observed, (beaten + 1) / (n_permutations + 1)
+    permuted = [f_statistic(rest[np.ix_(order, order)]) for order in orders]
+    return df, squares, observed, float(np.sum(as_large(permuted, observed)) + 1) / (n_permutations + 1)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..checking import Dissimilarities, is_unlabelled, require_choice
+from ..checking import Dissimilarities, find_labels, is_unlabelled, require_choice
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _square(table: Any, checked: Dissimilarities, name: str) -> Array:
 
 def _made_up(index: pd.Index, labels: pd.Index) -> bool:
     """Tell labels that pandas made up (0, 1, 2 …) for objects that are called something else."""
-    return is_unlabelled(index) and len(index.symmetric_difference(labels, sort=False)) > 0
+    return is_unlabelled(index) and bool((find_labels(index, labels) < 0).any())
 
 
 def _map_distances(embedding: Any, known_map: Any, checked: Dissimilarities) -> Array:

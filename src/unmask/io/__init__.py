@@ -1,10 +1,11 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
-from ._atomic import atomic_path
+from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._problems import FileProblem
+from ._ratings import read_ratings
 from ._source import MAX_EXPANDED
 from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
@@ -15,12 +16,17 @@ __all__ = [
     "FileProblem",
     "TableFile",
     "atomic_path",
+    "draft_beside",
+    "drafts_beside",
     "escape",
+    "not_written",
     "plain_data",
     "read_data",
     "read_dissimilarities",
     "read_known",
+    "read_ratings",
     "read_table",
+    "sweep_drafts",
     "unescape",
     "write_json",
     "write_table",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import secrets
+import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-from ._problems import problem
+from ._problems import FileProblem, problem
+
+# What a disk says that takes no more.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+# Seconds after which a draft is one that a killed process left.
+STALE = 3600.0
 
 
 @contextmanager
@@ -32,7 +41,7 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     FileProblem
-        If ``path`` is a folder, or its folder does not exist or cannot be written to.
+        If ``path`` is a folder, or its folder does not exist or cannot be written to, or the disk is full.
 
     Examples
     --------
@@ -49,6 +58,10 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
         yield draft
         _bring_to_disk(draft)
         _replace(path, draft, target)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise not_written(path, error) from error
     finally:
         draft.unlink(missing_ok=True)  # after the renaming there is nothing left to remove
 
@@ -59,8 +72,8 @@ def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
         raise problem(path, "is a folder; give the name of a file to write in it.")
     if not target.parent.is_dir():
         raise problem(path, f"there is no folder {str(target.parent)!r} to write it to; make the folder first.")
-    # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
-    draft = target.with_name(f".{secrets.token_hex(8)}-{target.name[-40:]}")
+    sweep_drafts(target)
+    draft = draft_beside(target)
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
         if target.exists():
@@ -68,8 +81,43 @@ def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
     except OSError as error:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-        raise problem(path, f"cannot be written ({_reason(error)}); choose another folder.") from error
+        raise not_written(path, error) from error
     return draft
+
+
+def draft_beside(target: Path) -> Path:
+    """Return the name of a draft in the same folder."""
+    return target.with_name(f".{secrets.token_hex(8)}-{_draft_name(target)}")
+
+
+def _draft_name(target: Path) -> str:
+    # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
+    return target.name if len(os.fsencode(target.name)) <= 200 else target.name[-40:]
+
+
+def drafts_beside(target: Path, suffix: str = "") -> list[Path]:
+    """Return the drafts of a file or folder that are there."""
+    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(_draft_name(target) + suffix)}")
+    with suppress(OSError):
+        return sorted(entry for entry in target.parent.iterdir() if pattern.fullmatch(entry.name))
+    return []
+
+
+def sweep_drafts(target: Path) -> None:
+    """Remove the drafts that killed processes left; one that is young may be somebody's work."""
+    for draft in drafts_beside(target):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > STALE:
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
+
+
+def not_written(path: str | PathLike[str], error: OSError) -> FileProblem:
+    """Return the sentence for a file that the system would not write."""
+    if error.errno in FULL:  # libraries have words of their own for it
+        reason, way_out = os.strerror(error.errno).lower(), "free some space, or choose another place"
+    else:
+        reason, way_out = _reason(error), "choose another folder"
+    return problem(path, f"cannot be written ({reason}); {way_out}.")
 
 
 def _bring_to_disk(draft: Path) -> None:

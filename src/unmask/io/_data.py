@@ -11,6 +11,7 @@ from ..checking import require_integer
 from ._dialect import Grid, Wishes
 from ._dissimilarities import DissimilarityFile, read_source
 from ._layout import Layout
+from ._numbers import is_text
 from ._problems import FileProblem
 from ._source import MAX_EXPANDED, Source, open_source
 from ._tables import TableFile, table_of_source
@@ -89,6 +90,7 @@ class _Judge:
 
     layout: Layout | None = field(default=None)
     crossing: bool = True  # some object is on both sides of a list of pairs
+    named: bool = False  # and all have names
 
     def __call__(self, layout: Layout, grid: Grid | None) -> None:
         self.layout = layout
@@ -100,9 +102,13 @@ class _Judge:
             rows = (row.cells() for row in grid.head[layout.header is not None :])
             pairs = [cells[:2] for cells in rows if cells]
             self.crossing = bool({cells[0] for cells in pairs} & {cells[-1] for cells in pairs})
+            self.named = all(is_text(cell, grid.decimal) for cells in pairs for cell in cells)
 
     @property
     def sure(self) -> bool:
+        """Whether it can hardly be a table of features: nor are columns that name the same objects."""
+        if self.layout is not None and self.layout.shape == "long":
+            return self.crossing and self.named
         return self.layout is not None and self.layout.sure
 
     def verdict(self, source: Source, found: DissimilarityFile) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..checking import find_labels, is_long, is_unlabelled, require_choice, require_integer
+from ..dissimilarities import similarity_to_dissimilarity
 from ._arrays import read_array
 from ._dialect import Grid, Wishes, grid_of, text_grid
-from ._found import Found, agreed_labels, frame_of, sound
+from ._found import Found, agreed_labels, fill_other_half, frame_of, mean_of_halves, sound
 from ._frames import excel_rows, numbers_of_columns, read_json, read_parquet
 from ._layout import Layout, find_layout
 from ._pairs import table_of_pairs
@@ -42,11 +43,14 @@ class DissimilarityFile:
         What was found out about the file, in short phrases.
     path : str
         The file.
+    weights : DataFrame or None
+        Weights of the pairs, where several raters judged them (`read_ratings`).
     """
 
     dissimilarities: pd.DataFrame
     detected: tuple[str, ...]
     path: str
+    weights: pd.DataFrame | None = None
 
 
 def read_dissimilarities(
@@ -59,6 +63,8 @@ def read_dissimilarities(
     encoding: str | None = None,
     sheet: str | None = None,
     symmetrize: str | None = None,
+    similarity: str | None = None,
+    pseudocount: float | None = None,
     max_expanded: int = MAX_EXPANDED,
 ) -> DissimilarityFile:
     r"""Read dissimilarities from a file, in any of the usual forms.
@@ -83,6 +89,11 @@ def read_dissimilarities(
         The sheet of an Excel file; by default the first.
     symmetrize : {None, "mean"}, default=None
         With "mean" the two numbers of each pair are averaged; otherwise a file in which they differ is refused.
+    similarity : str, optional
+        The file holds similarities of this kind, for example "correlation" or "counts": a method of
+        :func:`unmask.dissimilarities.similarity_to_dissimilarity`, which makes dissimilarities of them.
+    pseudocount : float, optional
+        For ``similarity="confusion"``: added to every cell.
     max_expanded : int, default=4 GiB
         How many bytes a compressed file may unpack to.
 
@@ -110,18 +121,46 @@ def read_dissimilarities(
     """
     require_choice("shape", shape, _SHAPES)
     require_choice("symmetrize", symmetrize, (None, "mean"))
+    alike = None if similarity is None else Alike(similarity, pseudocount)
     wishes = Wishes(delimiter, decimal, header, encoding, sheet)
     wishes.check()
     source = open_source(path, require_integer("max_expanded", max_expanded, 1))
-    return read_source(source, shape, wishes, symmetrize)
+    return read_source(source, shape, wishes, symmetrize, alike=alike)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """What similarities in a file are."""
+
+    method: str
+    pseudocount: float | None = None
+
+    def dissimilarities(self, source: Source, found: Found, symmetrize: str | None) -> Found:
+        """Return what was found as dissimilarities."""
+        fill_other_half(found.values)
+        if symmetrize == "mean":
+            found = replace(found, values=mean_of_halves(found.values))
+        try:
+            D = similarity_to_dissimilarity(frame_of(found), self.method, pseudocount=self.pseudocount)
+        except ValueError as error:
+            raise source.problem(str(error).replace("method=", "similarity=")) from None
+        said = f"similarities ({self.method}) turned into dissimilarities"
+        return replace(found, values=D.to_numpy(copy=True), said=(*found.said, said))
 
 
 def read_source(
-    source: Source, shape: str, wishes: Wishes, symmetrize: str | None, judge: Judge | None = None
+    source: Source,
+    shape: str,
+    wishes: Wishes,
+    symmetrize: str | None,
+    judge: Judge | None = None,
+    alike: Alike | None = None,
 ) -> DissimilarityFile:
     """Read dissimilarities from a file that exists; ``judge`` is told how they lie, and may raise."""
     try:
         found = _find(source, shape, wishes, judge)
+        if alike is not None:
+            found = alike.dissimilarities(source, found, symmetrize)
         found = sound(source, found, symmetrize)
     except MemoryError as error:
         raise source.problem("is larger than the memory there is; read a part of it.") from error
@@ -223,7 +262,7 @@ def _numbered_pairs(source: Source, values: Any) -> Found:
 def _from_frame(source: Source, frame: pd.DataFrame, shape: str) -> Found:
     said = {"parquet": "Parquet", "json": "JSON"}[source.kind]
     if shape == "long" or (shape == "auto" and frame.shape[1] == 3 and is_long(frame)):
-        found = _pairs_of_frame(source, frame)
+        found = pairs_of_frame(source, frame)
         return Found(found.values, found.labels, found.place, (said, *found.said))
     frame, first = _with_index(frame)
     numeric = numbers_of_columns(source, frame, first)
@@ -273,7 +312,8 @@ def _labels_of_frame(source: Source, frame: pd.DataFrame) -> tuple[list[Any] | N
     return labels, order, where
 
 
-def _pairs_of_frame(source: Source, frame: pd.DataFrame) -> Found:
+def pairs_of_frame(source: Source, frame: pd.DataFrame) -> Found:
+    """Return the square table of a list of pairs."""
     import pandas as pd
 
     if frame.shape[1] != 3:

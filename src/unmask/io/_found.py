@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Place = Callable[[int, int], tuple[int | None, int | None]]
 _ROWS = 256  # looked at together
+ALIKE = "are these similarities? Say of which kind, for example similarity='correlation'."
 
 
 @dataclass(frozen=True)
@@ -33,24 +34,26 @@ class Found:
 def sound(source: Source, found: Found, symmetrize: str | None) -> Found:
     """Return the table if it holds dissimilarities, exactly symmetric, with zeros on its diagonal."""
     if len(found.values) < 2:
-        raise source.problem("holds one object; dissimilarities are between at least two.")
-    _fill_other_half(found.values)
+        raise source.problem(
+            f"holds {'one object' if len(found.values) else 'no object'}; dissimilarities are between at least two."
+        )
+    fill_other_half(found.values)
     survey = _survey(found.values)
     if survey.infinite:
         raise _wrong(source, found, np.isinf, "is infinite; leave the cell empty where nothing is known.")
     if survey.smallest < 0:
-        raise _wrong(source, found, lambda row: row < 0, "is negative; are these similarities?")
+        raise _wrong(source, found, lambda row: row < 0, f"is negative; {ALIKE}")
     if not survey.given:
         raise source.problem("holds no dissimilarity at all: every cell is empty or on the diagonal.")
     level = rounding_level(found.values, survey.largest)
     _require_empty_diagonal(source, found, level)
     if symmetrize == "mean" and survey.asymmetry > 0:
-        return replace(found, values=_mean(found.values), said=(*found.said, "the two halves averaged"))
+        return replace(found, values=mean_of_halves(found.values), said=(*found.said, "the two halves averaged"))
     if survey.asymmetry > level:
         raise _asymmetry(source, found, level)
     if survey.asymmetry > 0:
         said = f"the two halves, which differ by rounding (at most {survey.asymmetry:.2g}), averaged"
-        return replace(found, values=_mean(found.values), said=(*found.said, said))
+        return replace(found, values=mean_of_halves(found.values), said=(*found.said, said))
     return found
 
 
@@ -120,8 +123,7 @@ def _require_empty_diagonal(source: Source, found: Found, level: float) -> None:
         number, column = found.place(at, at)
         name = f"object {at + 1}" if found.labels is None else f"object {str(found.labels[at])!r}"
         raise source.problem(
-            f"{diagonal[at]:g} on the diagonal, for {name}; an object's dissimilarity to itself is 0: are these "
-            "similarities?",
+            f"{diagonal[at]:g} on the diagonal, for {name}; an object's dissimilarity to itself is 0: {ALIKE}",
             row=number,
             column=column,
         )
@@ -146,7 +148,7 @@ def _asymmetry(source: Source, found: Found, level: float) -> FileProblem:
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _fill_other_half(values: Array) -> None:
+def fill_other_half(values: Array) -> None:
     """Fill a half that is wholly empty from the other one."""
     n = len(values)
     above = any(not np.isnan(values[i, i + 1 :]).all() for i in range(n))
@@ -160,7 +162,7 @@ def _fill_other_half(values: Array) -> None:
             values[i + 1 :, i] = values[i, i + 1 :]
 
 
-def _mean(values: Array) -> Array:
+def mean_of_halves(values: Array) -> Array:
     """Average the two of each pair; where one is missing the other stands alone."""
     mean = (values + values.T) / 2
     return np.where(np.isnan(mean), np.fmax(values, values.T), mean)

@@ -84,7 +84,7 @@ def _require_agreement(
         one, other = sorted(int(end[np.argmax(different)]) for end in (before, after))
         raise source.problem(
             f"{lengths[other]:g} for the pair {str(labels[lower[one]])!r} and {str(labels[upper[one]])!r}, but "
-            f"{lengths[one]:g} in row {rows[one]}; keep one row per pair, for example their mean.",
+            f"{lengths[one]:g} in row {rows[one]}; keep one row per pair, or let unmask.io.read_ratings average them.",
             row=int(rows[other]),
             column=3,
         )

@@ -29,6 +29,8 @@ _REFUSED = (
     (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it first, or compress it by gzip."),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Excel file (.xls); save it as .xlsx or CSV first."),
     (b"\x89HDF\r\n\x1a\n", "is an HDF5 file, which is not read; write it as Parquet, npy or CSV first."),
+    (b"\x89PNG\r\n\x1a\n", "is a PNG picture; what it shows cannot be read: give the table it was made from."),
+    (b"\xff\xd8\xff", "is a JPEG picture; what it shows cannot be read: give the table it was made from."),
     (b"%PDF-", "is a PDF file; copy the table into a CSV file first."),
 )
 _SUFFIXES = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}

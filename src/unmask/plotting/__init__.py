@@ -1,6 +1,8 @@
 """Pictures of maps: every function takes ``ax=`` and returns the Axes; matplotlib is imported when one is drawn."""
 
 from ._coef import plot_coef, plot_importance
+from ._fonts import MissingFontWarning
+from ._leak import plot_leak
 from ._levels import plot_levels
 from ._map import plot_map
 from ._network import plot_network
@@ -10,8 +12,10 @@ from ._scree import plot_scree, plot_stress_path
 from ._shepard import plot_shepard
 
 __all__ = [
+    "MissingFontWarning",
     "plot_coef",
     "plot_importance",
+    "plot_leak",
     "plot_levels",
     "plot_map",
     "plot_network",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import style_of_text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
@@ -54,8 +56,8 @@ def frame_chart(ax: Axes, x: str, y: str) -> None:
     """Make a quiet frame of two sides, with names of the axes."""
     quieten(ax)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(x, color=QUIET)
-    ax.set_ylabel(y, color=QUIET)
+    ax.set_xlabel(x, color=QUIET, **style_of_text())
+    ax.set_ylabel(y, color=QUIET, **style_of_text())
 
 
 def frame_map(ax: Axes, names: list[str]) -> None:
@@ -64,11 +66,11 @@ def frame_map(ax: Axes, names: list[str]) -> None:
     shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     # Limits that several Axes share in both directions cannot give way; the box can.
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-    ax.set_xlabel(names[0], color=QUIET)
+    ax.set_xlabel(names[0], color=QUIET, **style_of_text())
     if len(names) == 1:
         ax.yaxis.set_visible(False)
     else:
-        ax.set_ylabel(names[1], color=QUIET)
+        ax.set_ylabel(names[1], color=QUIET, **style_of_text())
     quieten(ax)
     ax.locator_params(nbins=5)
 
@@ -76,7 +78,7 @@ def frame_map(ax: Axes, names: list[str]) -> None:
 def add_title(ax: Axes, title: str | None, rows: int = 0) -> None:
     """Put a title above the Axes and the rows of legend there."""
     if title is not None:
-        ax.set_title(title, loc="left", pad=6 + ROW * rows, fontsize="medium", fontweight="bold")
+        ax.set_title(title, loc="left", pad=6 + ROW * rows, fontsize="medium", fontweight="bold", **style_of_text())
 
 
 def settle(ax: Axes, figure: Figure | SubFigure) -> None:

@@ -10,6 +10,7 @@ from .._typing import Array
 from ..checking import is_pandas, quote, require_choice, require_integer
 from ._axes import add_title, figure_of, frame_chart, new_axes, pair_of_axes, quieten
 from ._color import OKABE_ITO, add_colorbar
+from ._fonts import as_written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ MOST_NAMES = 40
 KINDS = {"B": "B", "BBt": "BBᵀ"}
 
 
+@as_written
 def plot_coef(estimator_or_frame: Any, *, kind: str = "B", ax: Any = None, title: str | None = None) -> Any:
     """Draw the coefficients of the known features as a heat map.
 
@@ -130,6 +132,7 @@ def _write_cells(ax: Axes, values: Array, largest: float) -> None:
         ax.text(column, row, text, ha="center", va="center", fontsize="small", color=color)
 
 
+@as_written
 def plot_importance(
     estimator_or_frame: Any,
     *,

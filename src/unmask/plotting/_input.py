@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, numbers, quote
+from ..checking import as_pandas, find_labels, is_pandas, labels_of, numbers, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +72,8 @@ def require_varying(values: Array, names: list[str], what: str) -> None:
 
 
 def index_of(data: Any) -> pd.Index | None:
-    """Return the labels of pandas data, and None of all others."""
-    return data.index if is_pandas(data) else None
+    """Return the labels of data that have some."""
+    return labels_of(data)
 
 
 def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole: str = "embedding") -> Any:
@@ -83,14 +83,17 @@ def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole:
     if len(given) != n:
         holder = "the map" if whole == "embedding" else whole
         raise ValueError(f"{name} has {len(given)} entries but {holder} has {n} objects; pass one per object.")
-    if index is None or not is_pandas(given) or given.index.equals(index):
+    labels, given = labels_of(given), as_pandas(given)
+    if index is None or labels is None or labels.equals(index):
         return given
-    if not (given.index.is_unique and index.is_unique) or len(index.difference(given.index)):
+    unique = labels.is_unique and index.is_unique
+    at = find_labels(labels, index) if unique else np.full(n, -1)
+    if (at < 0).any():
         raise ValueError(
-            f"{name} and {whole} disagree on labels ({quote(given.index)} and {quote(index)}); use the same labels, "
+            f"{name} and {whole} disagree on labels ({quote(labels)} and {quote(index)}); use the same labels, "
             f"each once, or pass {name}.to_numpy() to match by position."
         )
-    return given.loc[index]
+    return given.iloc[at]
 
 
 def name_of(given: Any) -> str:

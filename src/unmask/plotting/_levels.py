@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import is_pandas, quote
+from ._fonts import as_written
 from ._labels import extent, join_labels, spread
 from ._map import plot_map
 
@@ -24,6 +25,7 @@ FIRST_ROW, ROW_HEIGHT = 11, 13
 GAP = 6  # between two labels of a row, in pixels
 
 
+@as_written
 def plot_levels(
     estimator_or_table: Any,
     feature: Any = None,

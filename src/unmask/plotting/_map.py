@@ -10,6 +10,7 @@ from ..checking import require_integer, require_number
 from ._axes import add_title, figure_of, frame_map, new_axes, settle
 from ._color import draw_points, explain_points, make_paint, make_shapes
 from ._density import draw_density, wants_density
+from ._fonts import as_written
 from ._input import as_map, check_embedding, index_of, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of
 from ._layers import Arrows, Ellipses, Thumbnails, covariances_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@as_written
 def plot_map(
     embedding: Any,
     *,

@@ -14,6 +14,7 @@ from ..checking import align_rows, is_network, is_pandas, quote
 from ..dissimilarities import NetworkDissimilarity
 from ..estimators import ConditionalMDS
 from ..graphs import adjacency_graph, components, network_graph
+from ._fonts import as_written
 from ._map import plot_map
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ EDGE_COLOR = "0.72"
 RASTERIZE_ABOVE = 2000
 
 
+@as_written
 def plot_network(
     network: Any,
     embedding: Any = None,

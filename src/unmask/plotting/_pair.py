@@ -11,6 +11,7 @@ from ..checking import is_pandas, require_flag, require_integer, require_number
 from ._axes import figure_of, frame_map, new_axes, pair_of_axes, settle
 from ._color import RASTERIZE_ABOVE, Paint, draw_legend, draw_points, explain_points, make_paint, point_style
 from ._density import Cells, draw_density, wants_density
+from ._fonts import as_written
 from ._input import as_map, check_embedding, index_of, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of, spread
 from ._map import plot_map
@@ -26,6 +27,7 @@ MOST_CONNECTIONS = 150
 MOVES_ALONG = 18
 
 
+@as_written
 def plot_pair(
     before: Any,
     after: Any,

@@ -11,6 +11,7 @@ from ..checking import quote, require_integer, require_number
 from ._axes import add_title, figure_of, new_axes, settle
 from ._color import draw_points, explain_points, make_paint
 from ._density import draw_density, wants_density
+from ._fonts import as_written
 from ._input import check_table, index_of, name_of, one_per_object, require_varying
 from ._labels import choose_labels, draw_labels, obstacles_of
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ANCHOR = "0.35"
 
 
+@as_written
 def plot_radviz(
     table: Any,
     *,
@@ -87,6 +89,7 @@ def plot_radviz(
     return _draw_objects(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
 
 
+@as_written
 def plot_star_coordinates(
     table: Any,
     *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import align_columns, align_rows, check_dissimilarities, is_pandas, is_unlabelled
+from ..checking import align_columns, align_rows, check_dissimilarities, find_labels, is_unlabelled, labels_of
 from ..kernels import Workers, resolve_threads
 from ._axes import add_title, figure_of, frame_chart, new_axes
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
@@ -95,7 +95,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     if estimator.metric != "precomputed":
         from sklearn.metrics import pairwise_distances
 
-        X = align_rows(X, _labels(fitted, X.index) if is_pandas(X) else None, "X")
+        X = align_rows(X, _labels(fitted, labels_of(X)), "X")
         X = pairwise_distances(np.asarray(X), metric=estimator.metric, **(estimator.metric_params or {}))
     import warnings
 
@@ -111,7 +111,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
 
 def _labels(fitted: pd.DataFrame, others: pd.Index | None) -> pd.Index | None:
     """Return the labels of the fitted objects, unless pandas made them up and the same objects are called otherwise."""
-    if others is None or (is_unlabelled(fitted.index) and len(fitted.index.symmetric_difference(others, sort=False))):
+    if others is None or (is_unlabelled(fitted.index) and (find_labels(others, fitted.index) < 0).any()):
         return None
     return fitted.index
 

@@ -28,9 +28,9 @@ from ._leak import (
     traits_of,
 )
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._linalg import canonical_correlations, orthonormal_basis, symmetric_root
+from ._linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
 from ._penalties import LeakPenalty
-from ._problem import Problem, check_dimension
+from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
 from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
 
@@ -68,11 +68,13 @@ __all__ = [
     "Spline",
     "Structure",
     "Trait",
+    "basis_by_group",
     "beside_chance",
     "build_pairs",
     "canonical_correlations",
     "check_dimension",
     "check_known",
+    "check_room",
     "coef_blocks",
     "feature_type",
     "known_table",

@@ -23,6 +23,10 @@ from ..checking import quote, require_integer
 TYPES = ("numeric", "nominal", "ordinal")
 
 
+# Beyond these, differences of numbers and their inverses are no numbers any more.
+SMALLEST, LARGEST = 1e-300, 1e300
+
+
 class Coding(Protocol):
     """How one known feature is coded."""
 
@@ -353,7 +357,19 @@ def to_numbers(column: Any, name: str) -> Array:
             f"known has an infinite value in column {name!r}, row {int(np.argmax(np.isinf(values)))}; every value must "
             "be finite, and a missing one NaN."
         )
+    _require_moderate(values, name)
     return values
+
+
+def _require_moderate(values: Array, name: str) -> None:
+    """Raise where differences of a column would be infinite or nothing, and the column seem constant."""
+    size = np.where(np.isnan(values), 0.0, np.abs(values))
+    at = int(np.argmax(size)) if len(size) else 0
+    if len(size) and size[at] > 0 and not SMALLEST <= size[at] <= LARGEST:
+        raise ValueError(
+            f"known has {values[at]:g} in column {name!r}, row {at}; the largest value of a column must be between "
+            f"{SMALLEST:g} and {LARGEST:g}: multiply or divide the column by one number."
+        )
 
 
 def _require_numbers(cells: Array, name: str) -> None:

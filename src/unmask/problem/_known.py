@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, quote, warn_user
+from ..checking import RedundantKnownWarning, align_rows, is_pandas, polars_column, quote, require_real, warn_user
 from ._codings import Feature, Inferred, feature_type
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _columns_of_frame(data: Any) -> list[KnownColumn]:
     labels = list(data.columns)
     if is_pandas(data):
         return [KnownColumn(name_of(label), label, data.iloc[:, at]) for at, label in enumerate(labels)]
-    return [KnownColumn(name_of(label), label, data[label]) for label in labels]
+    return [KnownColumn(name_of(label), label, polars_column(data, label)) for label in labels]
 
 
 def _columns_of_array(data: Any) -> list[KnownColumn]:
@@ -234,6 +234,7 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tu
     features, coded, first = [], [], 0
     for at, column in enumerate(table):
         kind = feature_type(declared[at], column.name) if at in declared else Inferred()
+        require_real(column.cells, f"known: column {column.name!r}")
         coding = kind.learn(column.cells, column.name)
         columns = coding.encode(column.cells)
         missing = _missing_rows(columns, column)

@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
 from ._codings import Feature
-from ._known import KnownFeatures
-from ._linalg import canonical_correlations, orthonormal_basis
+from ._known import KnownColumn, KnownFeatures
+from ._linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
 # Random maps whose average correlation is the reference: the level is .05 with a standard error of .002.
@@ -45,13 +45,14 @@ class LinearLeak(NamedTuple):
     directions: int  # how many of the correlations are above chance
 
 
-def linear_leak(U: Array, V: Array, *, groups: int = 1) -> LinearLeak:
+def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> LinearLeak:
     """Return the canonical correlations of a map with known columns, and what chance makes of as many objects.
 
     Dimensions are counted by rank: columns without a part of their own add nothing. ``groups`` is the number of groups
     of objects within which both tables were centred (those that were mapped apart); each beyond the first costs a
-    degree of freedom.
+    degree of freedom. An axis of rounding beside the others, or beside a length of ``beside``, counts for nothing.
     """
+    U = axes_that_show(U, beside)
     correlations = canonical_correlations(U, V)
     n, p, q = len(U) - groups + 1, orthonormal_basis(U).shape[1], orthonormal_basis(V).shape[1]
     return LinearLeak(
@@ -216,12 +217,16 @@ class Trait:
         return _right_levels(self.levels, neighbours) if self.levels is not None else _told(self.columns, neighbours)
 
 
-def traits_of(known: KnownFeatures) -> list[Trait]:
+def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> list[Trait]:
     """Return the known features as neighbours are asked for them.
 
     Cells are not kept by `known`, but the coded columns of a level differ from those of any other. A feature all of
-    whose columns are functions of other features has none of its own and is left out.
+    whose columns are functions of other features has none of its own there and is left out, unless `table` holds the
+    cells, none missing.
     """
+    if table is not None:
+        whole = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
+        return [_trait(feature, whole[:, list(feature.columns)]) for feature in known.features]
     place = {column: at for at, column in enumerate(known.kept)}
     kept = [(feature, [place[c] for c in feature.columns if c in place]) for feature in known.features]
     values = known.values + known.shift

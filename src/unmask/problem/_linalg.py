@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from .._typing import Array
+from .._typing import Array, IntArray
+
+# Axes or directions below this share of the largest are rounding.
+ROUNDING = 1e-10
 
 
 def symmetric_root(M: Array) -> Array:
@@ -22,7 +25,24 @@ def orthonormal_basis(X: Array) -> Array:
     if centred.shape[1] == 0:
         return np.empty((len(X), 0))
     left, singular, _ = scipy.linalg.svd(centred, full_matrices=False)
-    return np.asarray(left[:, singular > singular[0] * 1e-10])
+    return np.asarray(left[:, singular > singular[0] * ROUNDING])
+
+
+def basis_by_group(X: Array, component: IntArray | None) -> Array:
+    """Return an orthonormal basis of the columns of ``X`` within each group of objects, 0 outside it.
+
+    What is orthogonal to it stays so however each group is turned; of one group it is the usual basis.
+    """
+    if component is None:
+        return orthonormal_basis(X)
+    bases = []
+    for number in range(component.max() + 1):
+        members = component == number
+        own = orthonormal_basis(X[members])
+        basis = np.zeros((len(X), own.shape[1]))
+        basis[members] = own
+        bases.append(basis)
+    return np.column_stack(bases)
 
 
 def canonical_correlations(X: Array, Y: Array) -> Array:
@@ -35,3 +55,13 @@ def canonical_correlations(X: Array, Y: Array) -> Array:
     if min(base.shape[1] for base in bases) == 0:
         return np.empty(0)
     return np.asarray(np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0))
+
+
+def axes_that_show(U: Array, beside: float = 0.0) -> Array:
+    """Return the axes of a map that are more than rounding.
+
+    They have one unit, so that an axis of rounding beside the largest one, or beside a distance that ``beside`` gives,
+    shows nothing and repeats nothing. (Known columns each have their own unit.)
+    """
+    size = np.abs(U - U.mean(axis=0)).max(axis=0, initial=0.0)
+    return np.asarray(U[:, size > ROUNDING * max(beside, size.max(initial=0.0))])

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from .._typing import IntArray
+from ..checking import count
 from ..kernels import Pairs
 from ._known import KnownFeatures
+from ._linalg import orthonormal_basis
 from ._weights import Edges
 
 
@@ -19,6 +24,7 @@ class Problem:
     leak_penalty: float = 0.0
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
+    component: IntArray | None = None  # number of each object's group, if they fall into several
 
     @property
     def n(self) -> int:
@@ -30,15 +36,34 @@ def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     most = n - 1 - known.n_dimensions
     if most < 0:
         raise ValueError(
-            f"{known.n_dimensions} known features are too many for {n} objects; keep at most {n - 1} of them "
-            "(a nominal feature counts once for each level but one)."
+            f"{_counted(known)} are too many for {n} objects; keep at most {n - 1} columns "
+            "(a nominal feature has one for each level but one)."
         )
     if p > most:
         raise ValueError(
-            f"n_components={p} is too many: {n} objects and {known.n_dimensions} known features leave at most "
-            f"n_components={most}."
+            f"n_components={p} is too many: {n} objects and {_counted(known)} leave at most n_components={most}."
         )
     if p == 0 and known.n_kept == 0:
         raise ValueError(
             "n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1."
         )
+
+
+def check_room(known: KnownFeatures, component: IntArray | None) -> None:
+    """Raise when a map orthogonal to what is known (within each group) would put all objects in one place."""
+    groups = np.zeros(len(known.values), dtype=int) if component is None else component
+    for number in range(groups.max() + 1):
+        members = np.flatnonzero(groups == number)
+        taken = orthonormal_basis(known.values[members]).shape[1]
+        if taken >= len(members) - 1:
+            which = "" if component is None else f" of group {number + 1}"
+            raise ValueError(
+                f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
+                f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
+            )
+
+
+def _counted(known: KnownFeatures) -> str:
+    """Say how many features are known, and how many columns these are where it is another number."""
+    features, columns = len(known.features), known.n_dimensions
+    return count(features, "known feature") + (f" ({count(columns, 'column')})" if columns != features else "")

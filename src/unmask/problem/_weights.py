@@ -17,9 +17,9 @@ from ..checking import (
     FewPairsWarning,
     align_columns,
     align_rows,
-    is_pandas,
     name_object,
     quote,
+    require_real,
     rounding_level,
     warn_user,
 )
@@ -107,9 +107,8 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Worker
     labels = dissimilarities.labels
     if isinstance(weights, str):
         raise ValueError(f"fit received weights={weights!r}, a scheme; give it to the estimator: weights={weights!r}.")
-    if is_pandas(weights):
-        weights = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
-    W = np.asarray(weights)
+    W = np.asarray(align_columns(align_rows(weights, labels, "weights"), labels, "weights"))
+    require_real(W, "weights")
     W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
     n = dissimilarities.n
     if W.shape != (n, n):

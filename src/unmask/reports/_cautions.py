@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..discovery import Adoption
+from ..problem import linear_leak
 from ._html import Html, clip, count, element, items, join, names_of, note, paragraph, percent
 from ._section import Section, given, more
 from ._subject import Subject
 
 MOST_CAUTIONS = 30
 LONGEST_CAUTION = 600
-# A leak is worth a word when it is larger than this, and this many times what chance makes.
-LEAK, TIMES_CHANCE = 0.2, 1.5
+# A leak is worth a word when chance makes one as large less often than this.
+LEVEL = 0.05
 FEW_OBJECTS = 10
 # What the warnings of a fit mean to somebody who has not read the code.
 PLAIN_WORDS = {
@@ -104,18 +103,22 @@ def _of_steps(subject: Subject) -> Iterator[Html]:
 
 def _of_last(subject: Subject) -> Iterator[Html]:
     last = subject.last
-    chance = float(np.sqrt(len(subject.coded(last).kept) / subject.n))
-    if last.leak > max(LEAK, TIMES_CHANCE * chance):
+    leak = linear_leak(last.embedding.to_numpy(), subject.coded(last).values)
+    if leak.p_value < LEVEL:
         yield _caution(
             "The last map repeats what was known",
-            f"Its leak is {last.leak:.2f}, where chance alone makes about {chance:.2f}. Fewer dimensions, or a "
-            "leak_penalty, keep the map apart from what was known.",
+            f"Its leak is {last.leak:.2f}; chance alone exceeds {leak.reference:.2f} in one map of twenty "
+            f"({_p_value(leak.p_value)}). Fewer dimensions, or a leak_penalty, keep the map apart from what was known.",
         )
     waiting = [action.name for action in subject.after(last.number) if isinstance(action, Adoption)]
     if waiting:
         yield _caution("Not fitted yet", Html("Adopted after the last map, which was not given: "), names_of(waiting))
     if last.n_components > 2:
         yield _caution("More than a picture", f"The last map has {last.n_components} dimensions; a picture shows two.")
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _of_scree(subject: Subject) -> Iterator[Html]:

@@ -65,7 +65,8 @@ def _own_style() -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "unmask", "text.parse_math": False})
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # the browser will have it
+        for said in ("Glyph .* missing from font", "no installed font has the characters"):
+            warnings.filterwarnings("ignore", said, UserWarning)  # the browser will have it
         yield
 
 

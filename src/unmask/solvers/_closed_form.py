@@ -87,8 +87,8 @@ def _regressors(known: KnownFeatures, *, start: bool) -> list[tuple[int, int]]:
         return [(c, c) for c in range(known.n_kept)]
     if len(products) > MAX_REGRESSORS:
         raise ValueError(
-            f"{known.n_kept} known features have {len(products)} products within their blocks, too many to regress on; "
-            "use coef='diagonal' or smaller groups."
+            f"{known.n_kept} columns of known features have {len(products)} products within their blocks, too many to "
+            "regress on; use coef='diagonal' or smaller groups."
         )
     return products
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..engines import Engine
-from ..problem import KnownSpace, LeakPenalty, Problem, Structure, coef_blocks, orthonormal_basis
+from ..problem import KnownSpace, LeakPenalty, Problem, Structure, basis_by_group, coef_blocks
 
 
 class Point(NamedTuple):
@@ -78,7 +78,8 @@ def make_objective(problem: Problem, engine: Engine) -> Objective:
         return Objective(engine, Structure(problem.n, p, root, blocks))
     # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
     root = np.sqrt(engine.degrees.max(keepdims=True))
-    space = KnownSpace(orthonormal_basis(known.values))
+    # Groups mapped apart are turned each on its own, so that it is within each that the map is to be apart from V.
+    space = KnownSpace(basis_by_group(known.values, problem.component))
     if problem.orthogonal:
         return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=0.0))
     penalty = LeakPenalty(problem.leak_penalty, float(engine.degrees.mean()), space, p)

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..._typing import Array
-from ...checking import is_pandas, name_object, quote
-from ...checking._labels import is_unlabelled
+from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +33,7 @@ class Reader:
 
     @property
     def labels(self) -> pd.Index | None:
-        return self.X.index if is_pandas(self.X) else None
+        return labels_of(self.X)
 
     def table(self, **options: Any) -> Any:
         """Return a checked table of numbers; options are those of :func:`sklearn.utils.validation.validate_data`."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..._typing import Array
-from ...checking import is_pandas, quote, require_number
-from ...checking._labels import is_unlabelled
+from ...checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number
 from ._family import Family, Reader
 
 if TYPE_CHECKING:
@@ -249,13 +248,15 @@ def _columns(reader: Reader) -> dict[str, pd.Series]:
     """Return the columns by name; those of an array are called by their numbers."""
     import pandas as pd
 
-    X = reader.X
+    X = as_pandas(reader.X)
     if is_pandas(X) or hasattr(X, "get_column"):
         names = _names(X, least=1 if reader.new else 2)
         reader.note_columns()
         if is_pandas(X):
             return {name: X.iloc[:, k] for k, name in enumerate(names)}
-        return {name: pd.Series(X.get_column(column).to_list()) for name, column in zip(names, X.columns, strict=True)}
+        columns = [polars_column(X, column) for column in X.columns]
+        series = [column if is_pandas(column) else pd.Series(column.to_list()) for column in columns]
+        return dict(zip(names, series, strict=True))
     return {str(k): pd.Series(column) for k, column in enumerate(_array(reader).T)}
 
 

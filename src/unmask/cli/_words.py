@@ -1,0 +1,57 @@
+"""What the library says, in the words of the command line: options instead of arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+# What the library calls by the names of its parameters.
+OPTIONS = {
+    "n_components": "--dim",
+    "max_components": "--max-dim",
+    "random_state": "--seed",
+    "n_neighbors": "--neighbors",
+    "n_jobs": "--jobs",
+    "n_init": "--n-init",
+    "max_iter": "--max-iter",
+    "leak_penalty": "--leak-penalty",
+    "known_types": "--types",
+    "n_permutations": "--permutations",
+    "symmetrize": "--symmetrize",
+    "similarity": "--similarity",
+}
+# Words that mean an option only where a value follows.
+VALUED = {name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "shape", "level", "coef", "ties")}
+PHRASES = {
+    "pass its encoding, for example encoding='latin-1'": "say --encoding latin-1, or whatever it is",
+    "pass its encoding": "say which with --encoding",
+    "pass encoding='utf-16-le' or 'utf-16-be'": "say --encoding utf-16-le or --encoding utf-16-be",
+    "index=False": "--index none",
+    "columns=": "--columns ",
+    "methods=": "--methods ",
+    "rater=…": "--rater COLUMN",
+    ", or pass format=": "",
+    "let unmask.io.read_ratings average them": "average them with --aggregate mean",
+    "correct it, or pass (S + S.T) / 2": "correct it, or average the two with --symmetrize mean",
+    "give what Discovery.save wrote": "give what fit, isomap or discover saved",
+    "the folder or zip file that Discovery.save wrote": "a folder that fit, isomap or discover wrote with --out",
+    " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",
+}
+_CHOICE = re.compile(rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"])([\w.,;|-]+)\2")
+_NAME = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
+
+
+def did_you_mean(name: str, there: Iterable[object]) -> str:
+    """Return a question about the most similar of the names that there are; nothing if none is."""
+    names = {str(known).casefold(): str(known) for known in there}
+    similar = get_close_matches(str(name).casefold(), names, n=1)
+    return f" (did you mean {names[similar[0]]!r}?)" if similar else ""
+
+
+def in_our_words(text: str) -> str:
+    """Return a message of the library as somebody would say it who knows only the command line."""
+    for theirs, ours in PHRASES.items():
+        text = text.replace(theirs, ours)
+    text = _CHOICE.sub(lambda found: f"{(OPTIONS | VALUED)[found[1]]} {found[3]}", text)
+    return _NAME.sub(lambda found: OPTIONS[found[1]], text)

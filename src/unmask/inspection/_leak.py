@@ -1,0 +1,196 @@
+"""What a map repeats of the known features, feature by feature, by three measures and beside what chance makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from .._typing import Array
+from ..checking import require_integer
+from ..problem import (
+    KnownFeatures,
+    PermutedMaps,
+    Trait,
+    beside_chance,
+    canonical_correlations,
+    known_table,
+    linear_leak,
+    told_by_neighbours,
+    traits_of,
+)
+from ._inputs import align, code_known, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.05
+# Neighbours are asked of at most so many objects, and distances compared of so many, picked at random.
+MOST_NEAR, MOST_FAR = 5000, 500
+# Chance does not make so small a correlation: what is known was taken out of such a map.
+UNCORRELATED = 1e-5
+ALL = "(all)"
+MEASURES = ("linear", "neighbours", "distance")
+COLUMNS = [
+    "type",
+    *("linear", "linear_reference", "linear_p"),
+    *(f"{measure}{of}" for measure in MEASURES[1:] for of in ("", "_baseline", "_reference", "_p")),
+    "verdict",
+]
+
+
+def leak_report(
+    embedding: Any,
+    known: Any,
+    *,
+    known_types: dict[Any, Any] | None = None,
+    n_permutations: int = 99,
+    random_state: int | None = 0,
+) -> pd.DataFrame:
+    """Return what a map repeats of each known feature, by three measures, each beside what chance makes.
+
+    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; of a map from which what is
+    known was taken out it is 0 by construction and no evidence. ``neighbours`` says how well an object's neighbours on
+    the map tell its value: the share of objects whose level is the most common one among their neighbours, or the
+    correlation of a number with their mean. ``distance`` is the distance correlation, which is 0 only of independent
+    tables. Both see what lies on a ring or in clusters, which no straight line shows.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_objects, n_components), or fitted estimator
+        The map. If it is not correlated with `known` at all (``adjust=True``, ``orthogonal=True``,
+        :func:`mds_then_regress`, :func:`partial_dbrda`), chance is what permuted maps give from which what is known
+        is taken out again; ``attrs["adjusted"]`` says so.
+    known : array-like of shape (n_objects, n_known)
+        Known features of any type, none missing.
+    known_types : dict, optional
+        Types of known features, as in :class:`unmask.ConditionalMDS`.
+    n_permutations : int, default=99
+        Number of permuted maps, at least 19.
+    random_state : int or None, default=0
+        Seed of the permutations, and of the sample where there are many objects: neighbours are asked of at most 5,000,
+        distances compared of at most 500.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature and, of several, one for all together, where ``neighbours`` is the correlation pooled over
+        their columns. ``…_baseline`` is the mean and ``…_reference`` the 95% point of chance, ``…_p`` the p-value:
+        by permutation, and of ``linear`` by Wilks's test. ``verdict`` says in words what is above chance at level .05
+        by any of the three; as they mostly agree, that happens by chance to about one feature in ten.
+
+    References
+    ----------
+    G. J. Székely, M. L. Rizzo and N. K. Bakirov, "Measuring and testing dependence by correlation of distances",
+    Annals of Statistics 35, 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from unmask.inspection import leak_report
+    >>> angle, age = np.arange(60) * 2.4, np.tile([1.0, 2.0, 3.0], 20)
+    >>> ring = age[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> report = leak_report(ring, pd.DataFrame({"age": age}))
+    >>> shown = ["linear", "linear_reference", "neighbours", "neighbours_reference", "verdict"]
+    >>> print(report[shown].round(1).to_string(index_names=False))
+         linear  linear_reference  neighbours  neighbours_reference                    verdict
+    age     0.0               0.3         1.0                   0.2  on the map, along no line
+    """
+    import pandas as pd
+
+    number = require_integer("n_permutations", n_permutations, 19)
+    axes = read_table(embedding, "embedding")
+    U, n = axes.values, len(axes.values)
+    coded = code_known(known, n, axes.labels, known_types, "embedding")
+    traits = _traits(coded, align(known, axes.labels, "known", "embedding"))
+    V = coded.values if is_adjusted(U, coded) else None
+    rng = np.random.default_rng(random_state)
+    # In random order, by which neighbours are picked among those equally far away.
+    rows = rng.permutation(n)
+    near, far = (
+        measure(PermutedMaps(U[some], None if V is None else V[some], rng, number), [t.of(some) for t in traits])
+        for measure, some in ((told_by_neighbours, rows[:MOST_NEAR]), (told_by_distances, rows[:MOST_FAR]))
+    )
+    found = [_row(U, *of_one) for of_one in zip(traits, near, far, strict=True)]
+    report = pd.DataFrame(found, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
+    report.attrs["adjusted"] = V is not None
+    return report
+
+
+def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
+    """Return each feature, also one that is a function of others, and all of them together if they are several."""
+    if not coded.features:
+        return []
+    traits = traits_of(coded, known_table(known, len(coded.values), None))
+    return traits if len(traits) == 1 else [*traits, Trait(ALL, "", None, coded.values)]
+
+
+def is_adjusted(U: Array, known: KnownFeatures) -> bool:
+    """Tell whether what is known was taken out of a map: it is not correlated with it, up to rounding."""
+    correlations = canonical_correlations(U, known.values)
+    return len(correlations) > 0 and bool(correlations.max() < UNCORRELATED)
+
+
+def _row(U: Array, trait: Trait, near: Sequence[float], far: Sequence[float]) -> tuple[Any, ...]:
+    linear = linear_leak(U, trait.columns)
+    tests = (linear.p_value, near[-1], far[-1])
+    return (trait.kind, linear.leak, linear.reference, linear.p_value, *near, *far, _verdict(trait, tests))
+
+
+def _verdict(trait: Trait, p_values: Sequence[float]) -> str:
+    if np.ptp(trait.columns, axis=0).max(initial=0.0) == 0:
+        return "the same for all objects"
+    linear, *others = (p <= LEVEL for p in p_values)
+    if linear:
+        return "on the map, along a line"
+    return "on the map, along no line" if any(others) else "no more than chance"
+
+
+# ---- distance correlation
+
+
+def told_by_distances(chance: PermutedMaps, traits: Sequence[Trait]) -> list[tuple[float, float, float, float]]:
+    """Return the distance correlation of a map with each trait, the mean and 95% point of chance, and the p-value."""
+    if not traits:
+        return []
+    U = chance.map()
+    mine, theirs = double_centred(_apart(U)), np.array([double_centred(_apart_by(trait)).ravel() for trait in traits])
+    scores = _distance_correlations(theirs, mine)
+    with threadpool_limits(1):  # threads that wait for each other take longer than one takes for a short sum
+        permuted = np.array([_distance_correlations(theirs, by) for by in _by_chance(chance, U, mine)])
+    return [beside_chance(float(score), by) for score, by in zip(scores, permuted.T, strict=True)]
+
+
+def _by_chance(chance: PermutedMaps, U: Array, mine: Array) -> Iterator[Array]:
+    """Yield the centred distances of permuted maps, one at a time: N² numbers each."""
+    for order in chance.orders():
+        plain = chance.adjusted_for is None
+        yield mine[np.ix_(order, order)] if plain else double_centred(_apart(chance.permuted(U, order)))
+
+
+def _distance_correlations(theirs: Array, mine: Array) -> Array:
+    """Return the root of the cosine between tables of centred distances, which for infinite samples is not negative."""
+    return np.asarray(np.sqrt(np.maximum(theirs @ mine.ravel(), 0.0)))
+
+
+def double_centred(distances: Array) -> Array:
+    """Return distances with rows and columns centred, in one unit for all tables; 0 where all objects coincide."""
+    centred = distances - distances.mean(axis=0) - distances.mean(axis=1, keepdims=True) + distances.mean()
+    return np.asarray(centred / (np.linalg.norm(centred) or 1.0))
+
+
+def _apart(table: Array) -> Array:
+    """Return Euclidean distances, which SciPy refuses to take of tables without columns."""
+    return np.asarray(cdist(table, table)) if table.shape[1] else np.zeros((len(table), len(table)))
+
+
+def _apart_by(trait: Trait) -> Array:
+    """Return how far objects are apart by a trait: by steps if its levels are ordered, else the same or not."""
+    if trait.levels is None:
+        return _apart(trait.columns)
+    steps = np.abs(np.subtract.outer(trait.levels, trait.levels))
+    return np.asarray(steps if trait.kind == "ordinal" else steps > 0, dtype=np.float64)

@@ -1,0 +1,143 @@
+"""Text as it was written: a dollar is a dollar, and characters of every script if an installed font has them."""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..checking import is_pandas, warn_user
+
+P = ParamSpec("P")
+R = TypeVar("R")
+MOST_SHOWN = 8
+# What a viewer does not see: controls, marks that belong to the character before, blanks.
+UNSEEN = ("Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp", "Cs", "Cn")
+# Draws a box for every character there is.
+PLACEHOLDER = "Last Resort"
+
+
+class MissingFontWarning(UserWarning):
+    """No installed font has some characters of the labels."""
+
+
+def as_written(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function that draws take text for text, in fonts that have its characters."""
+
+    @wraps(function)
+    def drawn(*arguments: P.args, **options: P.kwargs) -> R:
+        import matplotlib
+
+        seen = frozenset(c for text in _texts((arguments, options)) for c in text if not c.isascii())
+        style = {"text.parse_math": False, "font.family": _families(seen)}
+        with matplotlib.rc_context(style), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said above, once
+            result = function(*arguments, **options)
+            for ax in np.ravel(np.asarray(result, dtype=object)):
+                for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+                    label.set(**style_of_text())
+        return result
+
+    return drawn
+
+
+def style_of_text() -> dict[str, Any]:
+    """Return how text is drawn here, for texts that were made elsewhere: titles and names of axes of given Axes."""
+    from matplotlib import rcParams
+
+    return {"parse_math": rcParams["text.parse_math"], "fontfamily": rcParams["font.family"]}
+
+
+# ---- what is written
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yield the texts in what is drawn: labels, levels, names, titles."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        yield from _texts([*data.keys(), *data.values()])
+    elif isinstance(data, list | tuple | set):
+        for part in data:
+            yield from _texts(part)
+    elif is_pandas(data):
+        yield from _texts_of_pandas(data)
+    elif hasattr(data, "nodes"):
+        yield from map(str, data.nodes)
+    elif hasattr(data, "get_params"):  # a fitted estimator
+        tables = (getattr(data, name, None) for name in ("_labels", "coef_", "known_summary_", "level_positions_"))
+        yield from _texts([table for table in tables if table is not None])
+    elif hasattr(data, "dtype") or hasattr(data, "to_numpy"):
+        values = np.asarray(data)
+        yield from _texts(list(getattr(data, "columns", [])))
+        yield from (str(cell) for cell in values.ravel()) if values.dtype.kind in "OU" else ()
+
+
+def _texts_of_pandas(data: Any) -> Iterator[str]:
+    from pandas.api import types
+
+    if not hasattr(data, "index"):  # an index itself
+        yield from map(str, data)
+        return
+    yield from map(str, data.index)
+    columns = [data[name] for name in data.columns] if hasattr(data, "columns") and data.columns.is_unique else []
+    for column in columns or ([data] if not hasattr(data, "columns") else []):
+        yield str(column.name)
+        if not types.is_numeric_dtype(column.dtype):
+            yield from map(str, column.unique())
+
+
+# ---- who can write it
+
+
+def _families(characters: frozenset[str]) -> list[str]:
+    """Return the families of the present style, and those that have what it lacks."""
+    import matplotlib
+
+    present = [str(family) for family in matplotlib.rcParams["font.family"]]
+    visible = frozenset(c for c in characters if unicodedata.category(c) not in UNSEEN)
+    if not visible:
+        return present
+    further, missing = _fallback(tuple(present), visible)
+    if missing:
+        shown = "".join(sorted(missing)[:MOST_SHOWN]) + ("…" if len(missing) > MOST_SHOWN else "")
+        warn_user(
+            f"no installed font has the characters {shown}, which are drawn as boxes; install one that has them, such "
+            "as Noto Sans CJK or Noto Emoji.",
+            MissingFontWarning,
+        )
+    return [*present, *further]
+
+
+@lru_cache(maxsize=32)
+def _fallback(present: tuple[str, ...], characters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
+    """Return installed families that have the characters that the present ones lack, and what none has."""
+    from matplotlib import font_manager
+
+    missing = characters.difference(*map(_characters_of, present))
+    chosen: list[str] = []
+    names = {font.name for font in font_manager.fontManager.ttflist if PLACEHOLDER not in font.name}
+    while missing:
+        best = max(sorted(names), key=lambda name: len(missing & _characters_of(name)))
+        found = missing & _characters_of(best)
+        if not found:
+            break
+        chosen.append(best)
+        missing -= found
+    return chosen, missing
+
+
+@cache
+def _characters_of(family: str) -> frozenset[str]:
+    """Return the characters that a font can draw; none of one that cannot be scaled, as emoji in colour."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    try:
+        font = get_font(findfont(FontProperties(family=[family])))
+    except (OSError, RuntimeError):
+        return frozenset()
+    return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()

@@ -1,0 +1,72 @@
+"""Nothing is overwritten, removed, asked or changed without a word."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from unmask.datasets import load_kinship
+from unmask.discovery import Discovery
+
+FIT = ("fit", "dissimilarities.csv", "--known", "known.csv", "-c", "gender", "--n-init", 1)
+
+
+def test_placing_into_the_folder_of_the_fit_leaves_its_map(shell):
+    shell(*FIT, "--out", "result")
+    before = (shell.folder / "result" / "map.png").read_bytes()
+    kin = load_kinship()
+    kin.dissimilarities.iloc[:2].set_axis(["x", "y"]).to_csv("new.csv")
+    kin.known.iloc[:2].set_axis(["x", "y"]).to_csv("new-known.csv")
+    shell("place", "result", "new.csv", "--known", "new-known.csv", "--out", "result")
+    assert (shell.folder / "result" / "map.png").read_bytes() == before
+    assert (shell.folder / "result" / "placed.png").exists()
+
+
+def test_a_report_that_is_removed_is_said(shell):
+    shell(*FIT, "--out", "result")
+    assert "Removed" not in shell(*FIT, "--out", "result").stderr
+    mark = shell.folder / "result" / "unmask.json"
+    said = json.loads(mark.read_text())
+    mark.write_text(json.dumps({**said, "files": [*said["files"], "report.html"]}))
+    (shell.folder / "result" / "report.html").write_text("<html>")
+    assert "Removed result/report.html, which told about another map" in shell(*FIT, "--out", "result").stderr
+
+
+def test_what_was_known_is_written_down(shell):
+    shell(*FIT, "--out", "result")
+    data = json.loads((shell.folder / "result" / "unmask.json").read_text())["data"]
+    assert data["known"] == ["gender"]
+    assert data["known_in_data"] == []
+
+
+def discover(shell, *answers, words=()):
+    start = ("discover", "dissimilarities.csv", "--n-init", 1, "--references", 0, "--quiet")
+    return shell(*start, *words, answers="\n".join([*answers, ""])).stdout
+
+
+def test_a_column_that_is_not_there_is_said_before_any_question(shell):
+    out = discover(shell, "column height", "axis 9", "quit", words=("--table", "known.csv"))
+    assert "'height'" in out
+    assert "What is it called?" not in out
+
+
+def test_columns_of_known_that_were_not_selected_are_offered(shell):
+    words = ("--known", "known.csv", "--columns", "gender", "--out", "result")
+    out = discover(shell, "column degree", "", "near or far", "quit", words=words)
+    assert "Map 2, given gender, degree" in out
+    study = Discovery.load("result/study")
+    assert list(study.table.columns) == [name for name in load_kinship().known.columns if name != "gender"]
+    # What is in both is taken from the table.
+    words = ("--known", "known.csv", "--columns", "gender", "--table", "degree.csv")
+    load_kinship().known[["degree"]].to_csv("degree.csv")
+    assert "Map 2, given gender, degree" in discover(shell, "column degree", "", "", "quit", "", words=words)
+
+
+@pytest.mark.parametrize(("label", "said"), [("=SUM(A1)", True), ("sum", False)])
+def test_labels_that_are_escaped_are_remarked(shell, label, said):
+    kin = load_kinship().dissimilarities
+    names = [label, *kin.index[1:]]
+    kin.set_axis(names).set_axis(names, axis=1).to_csv("d.csv")
+    done = shell("fit", "d.csv", "--n-init", 1, "--out", "result")
+    assert ("was written with an apostrophe before it" in done.stderr) == said
+    assert pd.read_csv("result/embedding.csv").iloc[0, 0] == ("'" if said else "") + label

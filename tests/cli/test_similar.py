@@ -1,0 +1,89 @@
+"""Similarities and judgements of several raters, from the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask import ConditionalMDS
+from unmask.dissimilarities import similarity_to_dissimilarity
+from unmask.io import read_ratings
+
+
+@pytest.fixture
+def correlations():
+    frame = pd.DataFrame(np.random.default_rng(1).standard_normal((20, 5)), columns=list("abcde"))
+    R = frame.corr()
+    R.to_csv("r.csv")
+    return R
+
+
+def test_similarities_are_fitted_and_converted(shell, correlations):
+    D = similarity_to_dissimilarity(correlations, "correlation")
+    mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0).fit(D)
+    found = shell.json("fit", "r.csv", "--similarity", "correlation", "--n-init", 3, "--out", "result")
+    assert found["stress"] == pytest.approx(mds.stress_, rel=1e-6)
+    assert json.loads((shell.folder / "result" / "unmask.json").read_text())["data"]["similarity"] == "correlation"
+    shell("convert", "r.csv", "d.csv", "--similarity", "correlation")
+    np.testing.assert_allclose(pd.read_csv("d.csv", index_col=0), D, atol=1e-12)
+    assert (
+        "Map 1" in shell("discover", "r.csv", "--similarity", "correlation", "--references", 0, answers="quit\n").stdout
+    )
+
+
+def test_similarities_are_recognised_and_the_way_out_is_told(shell, correlations):
+    why = shell.refusal("fit", "r.csv")
+    assert why.endswith("are these similarities? Say of which kind, for example --similarity correlation.")
+    assert "'0.5x' is no number" in shell.refusal("fit", "r.csv", "--similarity", "confusion:0.5x")
+    assert "use those for what DATA holds" in shell.refusal("fit", "r.csv", "--similarity", "unit", "--metric", "gower")
+
+
+@pytest.fixture
+def judged(shell):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((6, 2))
+    rows = [
+        (who, f"o{i}", f"o{j}", abs(np.linalg.norm(points[i] - points[j]) + 0.2 * rng.standard_normal()))
+        for who in "xyz"
+        for i in range(6)
+        for j in range(i)
+    ]
+    pd.DataFrame(rows, columns=["who", "one", "other", "d"]).to_csv(shell.folder / "judged.csv", index=False)
+
+
+@pytest.mark.usefixtures("judged")
+def test_raters_are_averaged_and_weighted(shell):
+    read = read_ratings("judged.csv", aggregate="median", rater="who")
+    mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0)
+    words = ("fit", "judged.csv", "--aggregate", "median", "--rater", "who", "--n-init", 3)
+    assert shell.json(*words)["stress"] == pytest.approx(mds.fit(read.dissimilarities).stress_, rel=1e-6)
+    weighted = mds.fit(read.dissimilarities, weights=read.weights).stress_
+    assert shell.json(*words, "--spread-weights")["stress"] == pytest.approx(weighted, rel=1e-6)
+
+
+@pytest.mark.usefixtures("judged")
+def test_raters_that_are_not_asked_for(shell):
+    assert "--aggregate mean" in shell.refusal("fit", "judged.csv")
+    pd.read_csv("judged.csv").drop(columns="who").to_csv("pairs.csv", index=False)
+    assert "average them with --aggregate mean" in shell.refusal("fit", "pairs.csv")
+    assert "--rater is for a list of judged pairs" in shell.refusal("fit", "pairs.csv", "--rater", "who")
+    why = shell.refusal("fit", "judged.csv", "--aggregate", "mean")
+    assert "say with --rater COLUMN which column" in why
+    words = ("judged.csv", "--aggregate", "mean", "--rater", "who", "--spread-weights")
+    assert "compare takes no weights" in shell.refusal("compare", *words)
+
+
+def test_convert_writes_phylip_by_name_and_some_columns(shell, features):
+    shell("convert", "dissimilarities.csv", "d.phy")
+    assert (shell.folder / "d.phy").read_text().startswith("14\nAunt ")
+    shell("convert", "leaves.csv", "some.csv", "--to", "table", "--columns", "width,site")
+    assert list(pd.read_csv("some.csv", index_col=0).columns) == ["width", "site"]
+    assert "--columns" in shell.refusal("convert", "leaves.csv", "d.csv")
+    shell("convert", "leaves.csv", "d.csv", "--columns", "site")
+    assert pd.read_csv("d.csv", index_col=0).shape == (12, 12)
+
+
+def test_a_picture_is_named_as_such(shell):
+    (shell.folder / "map.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    assert shell.refusal("fit", "map.png").startswith("map.png: is a PNG picture")

@@ -1,0 +1,69 @@
+"""What the command line says: its own words, examples, no types of flags, and did-you-mean."""
+
+import shlex
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from unmask.cli import app
+from unmask.cli._examples import EXAMPLES
+from unmask.cli._words import in_our_words
+
+PYTHON = ("=", "_", "Discovery", "pass ")
+
+
+@pytest.mark.parametrize("command", sorted(typer.main.get_command(app).commands))
+def test_help_has_examples_and_no_type_of_a_flag(command):
+    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "250"}).output
+    assert "<bool>" not in text
+    assert "For example:" in text
+    for example in EXAMPLES[command]:
+        assert example in text
+
+
+@pytest.mark.parametrize("example", [example for examples in EXAMPLES.values() for example in examples])
+def test_examples_are_commands_that_there_are(example):
+    program, name, *words = shlex.split(example)
+    command = typer.main.get_command(app).commands[name]
+    assert program == "unmask"
+    with command.make_context(name, words):  # which raises on an option that there is not
+        pass
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (
+            "correct one, or pass symmetrize='mean' to average them.",
+            "correct one, or --symmetrize mean to average them.",
+        ),
+        ("n_components=7 is too many", "--dim=7 is too many"),
+        ("save it as UTF-8, or pass its encoding, for example encoding='latin-1'.", None),
+        ("is not there; give the folder or zip file that Discovery.save wrote.", None),
+        ("Did you mean similarity='counts'?", "Did you mean --similarity counts?"),
+    ],
+)
+def test_messages_in_the_words_of_the_command_line(theirs, ours):
+    said = in_our_words(theirs)
+    assert ours in (None, said)
+    if ours is None:
+        assert not any(word in said for word in PYTHON)
+
+
+def test_no_python_in_what_a_user_meets(shell):
+    (shell.folder / "latin.csv").write_bytes("a,b\nä,1\nö,2\n".encode("latin-1"))
+    assert "say --encoding latin-1" in shell.refusal("fit", "latin.csv")
+    assert "pass" not in shell.refusal("convert", "dissimilarities.csv", "d.xyz")
+    assert "Discovery" not in shell.refusal("report", "nowhere")
+    known = (shell.folder / "known.csv").read_text().replace("Aunt,2", "Aunt,")
+    (shell.folder / "gaps.csv").write_text(known)
+
+
+def test_did_you_mean(shell, features):
+    why = shell.refusal("fit", "leaves.csv", "-c", "sight,site")
+    assert "has no column 'sight'" in why
+    assert "(did you mean 'height'?)" in why
+    assert "(did you mean 'kinship'?)" in shell.refusal("datasets", "Kinsip")
+    why = shell.refusal("fit", "dissimilarities.csv", "-c", "gender")
+    assert "did you mean --known FILE --columns gender" in why

@@ -1,0 +1,61 @@
+"""Labels as they were written: dollars, and scripts that the usual font does not have."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from unmask.plotting import MissingFontWarning, plot_coef, plot_map
+
+# In the STIX fonts that matplotlib brings along, not in its DejaVu; and in none of its fonts.
+ELSEWHERE, NOWHERE = "\u1d81", "\U000e9999"
+
+
+def drawn_map(labels, **options):
+    ax = Figure().add_subplot()
+    plot_map(pd.DataFrame(np.random.default_rng(0).normal(size=(len(labels), 2)), index=labels), ax=ax, **options)
+    return ax
+
+
+@pytest.mark.parametrize("label", ["$10-$20", "$^$", r"$\frac{1}{$"])
+def test_a_dollar_is_a_dollar(label):
+    names = [label, "b", "c", "d"]
+    color = pd.Series([label, label, "other", "other"], index=names, name=label)
+    ax = drawn_map(names, color=color, title=label)
+    ax.figure.canvas.draw()  # mathematics that cannot be understood would raise
+    texts = [text for text in ax.figure.findobj(matplotlib.text.Text) if text.get_text() == label]
+    assert len(texts) >= 3
+    assert not any(text.get_parse_math() for text in texts)
+
+
+def test_dollars_beside_bars_and_cells():
+    coef = pd.DataFrame([[1.0, 0.2], [0.2, 2.0]], index=["$^$", "b"], columns=["$^$", "b"])
+    ax = plot_coef(coef, ax=Figure().add_subplot())
+    ax.figure.canvas.draw()
+
+
+def test_an_installed_font_that_has_the_characters_is_used():
+    ax = drawn_map([ELSEWHERE, "b", "c"])
+    (text,) = [text for text in ax.texts if text.get_text() == ELSEWHERE]
+    assert text.get_fontfamily()[1:] == ["STIXGeneral"]
+    ax.figure.canvas.draw()  # a missing character would warn, and warnings are errors
+    usual = drawn_map(["a", "é", "c"])
+    assert usual.texts[0].get_fontfamily() == matplotlib.rcParams["font.family"]
+
+
+def test_what_no_font_has_is_said_in_one_sentence(monkeypatch):
+    monkeypatch.setattr("unmask.plotting._fonts.unicodedata.category", lambda _: "Lo")
+    with pytest.warns(
+        MissingFontWarning, match="no installed font has the characters .*, which are drawn as boxes"
+    ) as said:
+        drawn_map([NOWHERE, NOWHERE * 2, "c"])
+    assert len(said) == 1
+
+
+def test_the_style_of_the_user_stays():
+    before = dict(matplotlib.rcParams)
+    drawn_map(["$a$", ELSEWHERE, "c"])
+    assert dict(matplotlib.rcParams) == before
+    pyplot.close("all")
