@@ -317,6 +317,14 @@ def test_plot_takes_labels_and_shapes(mds, kinship):
     assert len(ax.get_legend().get_texts()) == 2
 
 
+def test_rows_that_pandas_counted_are_not_labelled(rng):
+    X = pd.DataFrame(rng.normal(size=(20, 3)))
+    assert not ConditionalClassicalMDS().fit(X).plot(ax=Figure().add_subplot()).texts
+    named = ConditionalClassicalMDS().fit(X.set_axis(list("abcdefghijklmnopqrst")))
+    assert named.plot(ax=Figure().add_subplot()).texts
+    assert ConditionalClassicalMDS().fit(X).plot(labels=range(20), ax=Figure().add_subplot()).texts
+
+
 def picture_in(page):
     (data,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
     return base64.b64decode(data)

@@ -10,6 +10,8 @@ import base64
 import io
 from typing import TYPE_CHECKING, Any
 
+from ..checking import is_unlabelled
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -18,11 +20,12 @@ SIZE, DPI = (4.6, 3.8), 90
 MOST_LABELS = 40
 
 
-def draw_map(estimator: Any, **options: Any) -> Axes:
-    """Draw the map of a fitted estimator."""
+def draw_map(estimator: Any, *, labels: Any = None, max_labels: int = 150, **options: Any) -> Axes:
+    """Draw the map of a fitted estimator, without labels where these would only count the objects."""
     from ..plotting import plot_map
 
-    return plot_map(estimator, **options)
+    counted = estimator._labels is not None and is_unlabelled(estimator._labels)
+    return plot_map(estimator, labels=labels, max_labels=0 if labels is None and counted else max_labels, **options)
 
 
 def small_picture(estimator: Any) -> str:
