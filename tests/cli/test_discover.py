@@ -32,6 +32,14 @@ def test_a_suggestion_is_adopted_and_the_map_fitted_again(shell):
     assert (shell.folder / "result" / "map.png").exists()
 
 
+def test_estimated_cells_are_told(shell):
+    known = pd.read_csv("known.csv", index_col=0)[["gender"]].map({1: "male", 2: "female"}.get)
+    known.loc["Aunt", "gender"] = None
+    known.to_csv("holes.csv")
+    words = ("discover", "dissimilarities.csv", "--known", "holes.csv", "--n-init", 2, "--references", 0, "--quiet")
+    assert "missing: gender of Aunt, estimated female (certainty " in told(shell, "quit", words=words).stdout
+
+
 def test_ways_to_adopt(shell):
     lines = [
         *("column degree", "distance", ""),

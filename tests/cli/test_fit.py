@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalIsomap, ConditionalMDS, Ordinal
+from unmask import ConditionalIsomap, ConditionalMDS, Numeric, Ordinal
+from unmask.cli._types import types_of
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 from unmask.io import read_dissimilarities, write_table
@@ -170,9 +171,76 @@ def test_types_are_declared(shell):
     shell("fit", *known, "--columns", "hour", "-t", "hour=spline", "-t", "hour=nominal", code=2)
 
 
+def missing(**cells):
+    """Write what is known of the kinship terms without some cells of degree, and return the words of a fit."""
+    known = load_kinship().known[["degree"]].astype(float)
+    for name, value in cells.items():
+        known.loc[name, "degree"] = value
+    known.to_csv("holes.csv", index_label="name")
+    return ("dissimilarities.csv", "--known", "holes.csv", "--n-init", "4")
+
+
+def test_estimated_cells_are_printed_and_written(shell):
+    words = missing(Brother=np.nan)
+    done = shell("fit", *words, "--out", "result", "--quiet")
+    study = Discovery.load("result/study")
+    (cell,) = study.step.imputed.itertuples()
+    assert cell.object == "Brother"
+    expected = f"missing: degree of Brother, estimated {cell.value:.6g} (95%: {cell.lower:.6g} to {cell.upper:.6g})"
+    assert [line for line in done.stdout.splitlines() if line.startswith("missing")] == [expected]
+    written = pd.read_csv("result/imputed.csv")
+    assert list(written.columns) == ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
+    assert written.loc[0, "value"] == cell.value
+    (found,) = shell.json("fit", *words, "--quiet")["imputed"]
+    assert found["value"] == cell.value
+    assert found["certainty"] is None
+    # A later fit without missing cells leaves none behind.
+    shell("fit", *GENDER, "--n-init", "2", "--out", "result", "--quiet")
+    assert not (shell.folder / "result" / "imputed.csv").exists()
+
+
+def test_a_cell_that_cannot_be_estimated_is_warned_of_in_the_words_of_the_command_line(shell):
+    done = shell("fit", *missing(Aunt=np.nan), "--quiet")
+    (warning,) = (line for line in done.stderr.splitlines() if line.startswith("Warning"))
+    assert "'degree' of Aunt is 3.309, outside the range of the data: 1 to 3." in warning
+    assert "Declare in --types what is possible, by numeric:0.. or numeric:log, fill the cell" in warning
+    assert "(see the missing cells below)" in warning
+
+
+def test_only_the_first_of_many_estimated_cells_are_printed():
+    from unmask.cli._fitting import show_imputed
+
+    table = pd.DataFrame({"object": range(14), "feature": "x", "value": 1.5, "certainty": np.nan})
+    table = table.assign(lower=np.nan, upper=np.nan, remark="at its lower bound")
+    said = []
+    show_imputed(said.append, type("Step", (), {"imputed": table}))
+    assert said[0] == "missing: x of 0, estimated 1.5, at its lower bound"
+    assert said[10:] == ["… and 4 more missing cells"]
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        ("numeric:log", Numeric(log=True)),
+        ("numeric:0..", Numeric(lower=0.0)),
+        ("numeric:..5.5", Numeric(upper=5.5)),
+        ("numeric:-1..9", Numeric(-1.0, 9.0)),
+        ("numeric:log:1..9", Numeric(1.0, 9.0, log=True)),
+        ("numeric", "numeric"),
+    ],
+)
+def test_bounds_and_logarithms(text, declared):
+    assert types_of([f"degree={text}"]) == {"degree": declared}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        ("gender=numeric:..", "'..' is not what numeric takes"),
+        ("gender=numeric:low", "'low' is not what numeric takes"),
+        ("gender=numeric:a..b", "'a..b' is not what numeric takes"),
+        ("gender=numeric:log:3", "'log:3' is not what numeric takes"),
+        ("gender=numeric:2..9", "holds 1, which is outside the bounds"),
         ("gender", "is not COLUMN=TYPE"),
         ("gender=", "is not COLUMN=TYPE"),
         ("gender=colour", "'colour' is no type"),

@@ -44,6 +44,19 @@ def test_new_objects_are_where_the_library_puts_them(fitted):
     assert done.stdout.startswith("placed on the map, given gender\n")
 
 
+def test_cells_that_the_map_estimated_are_told(shell):
+    kin = load_kinship()
+    known = kin.known[["gender"]].map({1: "male", 2: "female"}.get)
+    known.loc["Aunt", "gender"] = None
+    known.to_csv("holes.csv")
+    shell("fit", "dissimilarities.csv", "--known", "holes.csv", "--n-init", 2, "--out", "result", "--quiet")
+    kin.dissimilarities.iloc[:1].set_axis(["New"]).to_csv("new.csv")
+    pd.DataFrame({"gender": ["female"]}, index=["New"]).to_csv("of-new.csv")
+    done = shell("place", "result", "new.csv", "--known", "of-new.csv", "--quiet", "--out", "placed")
+    assert "missing: gender of Aunt, estimated female (certainty " in done.stdout
+    assert pd.read_csv("placed/imputed.csv")["object"].tolist() == ["Aunt"]
+
+
 def test_what_is_known_of_them_is_needed(fitted):
     assert "the map was fitted given gender" in fitted.refusal("place", "result", "new.csv")
     fitted("fit", "old.csv", "--n-init", 1, "--out", "bare", "--quiet")

@@ -208,7 +208,7 @@ def test_values_come_back_and_have_code(tmp_path):
     moment = pd.Timestamp("2020-02-03 04:05")
     for value in (
         *(None, True, 3, -0.5, "x", [1, [2]], (1,), (), {"a": 1}, {"$a": 1, 2: (3,)}, np.inf, 1e300),
-        *(Cyclic(24.0), Ordinal(("a", "b")), Nominal(), Numeric(), Spline(3), moment),
+        *(Cyclic(24.0), Ordinal(("a", "b")), Nominal(), Numeric(), Numeric(0.5, 9, True), Spline(3), moment),
     ):
         written = json.loads(json.dumps(encode(value), allow_nan=False))
         assert decode(written) == value
@@ -218,6 +218,31 @@ def test_values_come_back_and_have_code(tmp_path):
     assert type(decode(encode(np.int8(3)))) is int
     with pytest.raises(TypeError, match="cannot be written down"):
         encode({1, 2})
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_estimated_cells_come_back(kinship, tmp_path, format_):
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow")
+    known = kinship.known[["gender", "degree"]].astype(float)
+    known["gender"] = known["gender"].map({1.0: "male", 2.0: "female"})
+    known.loc["Aunt", "degree"], known.loc["Uncle", "gender"] = np.nan, None
+    study = Discovery(kinship.dissimilarities, known, known_types={"degree": Numeric(lower=1, log=True)})
+    step = study.fit(2, **FAST)
+    assert list(step.imputed["object"]) == ["Uncle", "Aunt"]
+    loaded = Discovery.load(study.save(tmp_path / "study", format=format_))
+    assert_same(study, loaded)
+    assert loaded.replay()["same"].all()
+    assert "Numeric(lower=1, log=True)" in study.to_script()
+
+
+def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
+    path = whole.save(tmp_path / "study")
+    text = json.loads((path / "study.json").read_text())
+    for action in text["actions"]:
+        action.pop("imputed", None)
+    (path / "study.json").write_text(json.dumps(text))
+    assert_same(whole, Discovery.load(path))
 
 
 # ---- whole or not at all

@@ -48,6 +48,7 @@ def sites():
 # ---- what was taken for what
 
 
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
 def test_the_summary_says_what_was_inferred_and_what_declared(D, sites):
     known = pd.DataFrame(
         {

@@ -49,7 +49,7 @@ def test_levels_of_a_feature_are_drawn_at_equal_aspect(table, ax):
     np.testing.assert_array_equal(drawn(ax), table.loc["habitat"])
     assert texts(ax) == ["bog", "heath", "wood"]
     assert ax.get_aspect() == 1.0
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("axis1", "axis2", "habitat")
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("dimension 1", "dimension 2", "habitat")
 
 
 def test_one_axis_is_drawn_along_a_line(table, ax):

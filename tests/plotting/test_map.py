@@ -189,7 +189,7 @@ def test_every_category_looks_different(ax):
 
 
 def test_numbers_get_a_colour_bar(ax):
-    values = pd.Series([1.0, 2.0, np.nan, 4.0], name="size")
+    values = pd.Series([1.0, 2.5, np.nan, 4.0], name="size")
     plot_map(cloud(4), color=values, ax=ax)
     (points,) = ax.collections
     assert points.get_clim() == (1.0, 4.0)
@@ -197,6 +197,51 @@ def test_numbers_get_a_colour_bar(ax):
     bar = points.colorbar.ax
     assert bar.get_ylabel() == "size"
     assert ax.get_legend() is None
+
+
+def test_few_whole_numbers_get_a_legend_in_the_colours_of_the_scale(ax):
+    grades = pd.Series([3, 1, 2, np.nan, 1], name="grade")
+    plot_map(cloud(5), color=grades, ax=ax)
+    (points,) = ax.collections
+    assert points.colorbar is None
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["1", "2", "3", "missing"]
+    assert legend.get_title().get_text() == "grade"
+    ax.figure.draw_without_rendering()
+    shown = [colors.to_hex(handle.get_color()) for handle in legend.legend_handles]
+    drawn = [colors.to_hex(color) for color in points.get_facecolors()]
+    assert shown == [drawn[1], drawn[2], drawn[0], drawn[3]]
+
+
+@pytest.mark.parametrize(("number", "legend"), [(7, True), (8, False)])
+def test_more_whole_numbers_than_a_legend_names_get_a_colour_bar(ax, number, legend):
+    plot_map(cloud(40), color=np.arange(40) % number, ax=ax)
+    assert (ax.get_legend() is not None) is legend
+    assert (ax.collections[0].colorbar is None) is legend
+
+
+def test_crowds_of_grades_have_a_colour_bar_for_their_means(ax):
+    plot_map(cloud(300), color=np.arange(300) % 3, density=True, ax=ax)
+    assert ax.get_legend() is None
+    assert len(ax.figure.axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (["conditionalmds0", "conditionalmds1"], ("dimension 1", "dimension 2")),
+        (["generalmds0", "generalmds2"], ("dimension 1", "dimension 3")),
+        (["pca0", "pca1"], ("dimension 1", "dimension 2")),
+        (["axis1", "axis3"], ("dimension 1", "dimension 3")),
+        (["x0", "x1"], ("x0", "x1")),
+        (["axis 1", "size"], ("axis 1", "size")),
+    ],
+)
+def test_axes_have_the_names_that_people_gave(ax, columns, names):
+    import sklearn.decomposition  # noqa: F401 - whose estimators name their output likewise
+
+    plot_map(pd.DataFrame(np.asarray(cloud(6))[:, :2], columns=columns), max_labels=0, ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == names
 
 
 @pytest.mark.parametrize(("n", "raster"), [(2000, False), (2001, True)])

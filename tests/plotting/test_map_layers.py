@@ -91,10 +91,19 @@ def test_legends_and_title_do_not_overlap(ax):
 
 
 def test_numbers_keep_one_scale_over_all_shapes(ax):
-    values = np.array([0.0, 1.0, 2.0, np.nan, 4.0])
+    values = np.array([0.0, 1.5, 2.0, np.nan, 4.0])
     plot_map(cloud(5), color=values, shape=list("xxyyy"), ax=ax)
     assert [one.get_clim() for one in scatters(ax)] == [(0.0, 4.0)] * 2
     assert len([one for one in scatters(ax) if one.colorbar is not None]) == 1
+
+
+def test_grades_and_shapes_have_a_legend_each(ax):
+    grades = pd.Series([1, 2, 3, 1, 2], name="grade")
+    plot_map(cloud(5), color=grades, shape=pd.Series(list("xxyyy"), name="kind"), ax=ax)
+    legends = [one for one in ax.get_children() if isinstance(one, Legend)]
+    assert sorted(one.get_title().get_text() for one in legends) == ["grade", "kind"]
+    plot_map(cloud(5), color=grades + 0.5, shape=list("xxyyy"), ax=(bar := Figure().add_subplot()))
+    assert len([one for one in bar.get_children() if isinstance(one, Legend)]) == 1
 
 
 def test_missing_shapes_are_crosses(ax):

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import lsq_linear, nnls
 
 from tests.helpers import symmetric_weights
-from unmask import Cyclic, Spline
+from unmask import Cyclic, Numeric, Spline
 from unmask.problem import (
     CommonBlock,
     DenseBlock,
@@ -185,6 +185,24 @@ def test_moving_cells_are_projected_onto_the_nearest_mixtures(rng, case):
             dear = 1e5
             design = np.vstack([np.eye(len(row)), np.full(len(row), dear)])
             np.testing.assert_allclose(share, nnls(design, np.append(row, dear))[0], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_cells_with_bounds_are_projected_into_them(rng, log):
+    """In the feature's own units: missing ones to the bound, measured ones by no more than there is room."""
+    x = pd.DataFrame({"x": np.exp(rng.standard_normal(N))})
+    x.loc[[2, 5], "x"] = np.nan
+    types = {"x": Numeric(lower=0.01, upper=60.0, log=log)}
+    known = check_known(x, N, None, "auto", types=types, errors=None if log else {"x": 0.5})
+    (block,) = coef_blocks(known, N * known.values, np.full(N, float(N)), 0.0 if log else 1.0)
+    far = np.concatenate([block.parts(np.zeros(block.size))[0], np.full(block.size - 1, 1e4)])
+    for sign, bound in ((1, 60.0), (-1, 0.01)):
+        found = block.project(sign * far)
+        for cells, r in zip(block.cells, block.parts(found)[1], strict=True):
+            values = r[:, 0] + (known.values[cells.rows, 0] if cells.price else 0.0)
+            coded = known.restore(values, 0)
+            np.testing.assert_allclose(np.exp(coded) if log else coded, bound, rtol=1e-12, atol=1e-12)
+    assert np.all(block.project(np.zeros(block.size)) == 0)
 
 
 def test_only_what_is_constrained_is_projected(rng):

@@ -88,6 +88,45 @@ def test_a_declared_type_is_taken(declared, kind):
     assert feature.declared
 
 
+def test_a_logarithm_enters_and_the_value_comes_back():
+    feature, known = coded(np.array([1.0, 10.0, 100.0, np.nan]), Numeric(log=True))
+    assert known.names == ("known0[log]",)
+    coding = feature.coding
+    np.testing.assert_allclose(coding.encode([1.0, 10.0, np.nan])[:, 0], [0.0, np.log(10.0), np.nan], **ROUND)
+    assert coding.decode(np.array([np.log(7.0)]))[0] == pytest.approx(7.0, rel=1e-14)
+    np.testing.assert_allclose(Numeric(2, 8, log=True).learn([], "x").bounds, np.log([2.0, 8.0]), **ROUND)
+    assert Numeric(-2, 8, log=True).learn([], "x").bounds[0] == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("declared", "values", "why"),
+    [
+        (
+            Numeric(log=True),
+            [1.0, 0.0, 3.0],
+            "'known0' holds 0, which has no logarithm.*add a constant.*or leave log out",
+        ),
+        (Numeric(lower=0), [1.0, -2.5, 3.0], r"'known0' holds -2.5, which is outside the bounds.*\(0 to inf\).*widen"),
+        (Numeric(upper=2), [1.0, 2.0, 3.0], r"'known0' holds 3, which is outside the bounds.*\(-inf to 2\)"),
+        (Numeric(lower=2, upper=2), [2.0, 2.0], "upper=2 of the Numeric of 'known0' must be above 2"),
+        (Numeric(upper=0, log=True), [2.0, 3.0], "upper=0 of the Numeric of 'known0' must be above 0"),
+        (Numeric(lower="low"), [2.0, 3.0], "lower='low' of the Numeric of 'known0' must be a number, or None"),
+        (Numeric(upper=np.nan), [2.0, 3.0], "upper=nan of the Numeric of 'known0' must be a number, or None"),
+        (Numeric(log="yes"), [2.0, 3.0], "log='yes' of the Numeric of 'known0' must be True or False"),
+        ("log", [2.0, 3.0], r"'known0' is declared 'log'; declare it Numeric\(log=True\)"),
+    ],
+)
+def test_numbers_that_their_type_rules_out(declared, values, why):
+    with pytest.raises(ValueError, match=why):
+        coded(np.array(values), declared)
+
+
+def test_an_error_of_a_logarithm_is_refused():
+    table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"'x' is declared Numeric\(log=True\).*pass the logarithms"):
+        check_known(table, 3, None, "auto", types={"x": Numeric(log=True)}, errors={"x": 0.1})
+
+
 def test_levels_declared_out_of_order_keep_the_declared_order():
     feature, _ = coded(np.array([1, 2, 3, 1]), Ordinal([3, 9, 1, 2]))
     assert feature.coding.levels == (3, 1, 2)

@@ -384,6 +384,21 @@ def test_weights_and_an_external_table_are_told(no_pictures):
     assert "Conditional scaling with its defaults" in section(page, "rivals").text
 
 
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+def test_estimated_cells_are_told(no_pictures):
+    X = distances(12)[0]
+    known = pd.DataFrame({"size": X[:, 0], "site": np.array(["wood", "field"])[np.arange(12) % 2]})
+    known.loc[3, "size"], known.loc[4, "site"] = np.nan, None
+    study = quick_study(known=known)
+    number, level = study.step.imputed.itertuples()
+    said = section(render_report(study, **QUICK), "asked").text
+    assert "Missing cells, as the last map estimated them" in said
+    assert "ObjectFeatureEstimatedHow sureRemark3size" in said
+    assert f"4site{level.value}{100 * level.certainty:.1f}" in said
+    assert "95%: " in said
+    assert number.remark in said
+
+
 def test_conditional_scaling_is_no_rival_of_itself(no_pictures):
     page = render_report(quick_study(), scree=False, bootstrap=0, compare=["conditional-mds", "partial-dbrda"])
     study = quick_study()

@@ -14,6 +14,10 @@ class RedundantKnownWarning(UserWarning):
     """Some known columns carry no information of their own and were left out."""
 
 
+class ImputedKnownWarning(UserWarning):
+    """A missing number was estimated that lies outside the data, or that the dissimilarities do not determine."""
+
+
 class FewPairsWarning(UserWarning):
     """Some objects have too few dissimilarities to be held in place."""
 

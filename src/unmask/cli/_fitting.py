@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._folder import STUDY, Folder
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from ..discovery import Discovery, Step
 
-TABLES = ("embedding", "coef", "importance", "stress_per_point", "history")
+TABLES = ("embedding", "coef", "importance", "stress_per_point", "imputed", "history")
+MOST_CELLS = 10
 MAP, REPORT = "map.png", "report.html"
 OTHERS = (MAP, STUDY)
 # What a start is expected to take until one has come to its end.
@@ -69,8 +72,32 @@ def show_step(output: Output, step: Step) -> None:
     output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
+    show_imputed(output.say, step)
     if step.n_components:
         output.show(step.embedding, "map")
+
+
+def show_imputed(say: Callable[[str], None], step: Step) -> None:
+    """Print the missing cells of what is known as they were estimated, one a line; of many the first."""
+    for line in imputed_lines(step.imputed.head(MOST_CELLS)):
+        say(line)
+    if len(step.imputed) > MOST_CELLS:
+        say(f"… and {len(step.imputed) - MOST_CELLS} more missing cells")
+
+
+def imputed_lines(imputed: pd.DataFrame) -> list[str]:
+    """Say of each missing cell what was estimated and how sure that is."""
+    return [_imputed_line(cell) for cell in imputed.to_dict("records")]
+
+
+def _imputed_line(cell: dict[Any, Any]) -> str:
+    sure = ""
+    if not math.isnan(cell["certainty"]):
+        sure = f" (certainty {cell['certainty']:.2f})"
+    elif not math.isnan(cell["lower"]):
+        sure = f" (95%: {as_text(cell['lower'])} to {as_text(cell['upper'])})"
+    remark = f", {cell['remark']}" if cell["remark"] else ""
+    return f"missing: {cell['feature']} of {cell['object']}, estimated {as_text(cell['value'])}{sure}{remark}"
 
 
 def document_of(step: Step) -> dict[str, Any]:
@@ -89,6 +116,7 @@ def document_of(step: Step) -> dict[str, Any]:
         "coef": labelled(step.coef),
         "importance": labelled(step.importance),
         "stress_per_point": labelled(step.stress_per_point.to_frame()),
+        "imputed": step.imputed,
     }
 
 
@@ -114,6 +142,7 @@ def write_study(
     folder.table("coef", step.coef if step.known else None)
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())
+    folder.table("imputed", step.imputed if len(step.imputed) else None)
     folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
     if folder.remove(REPORT):
         output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")

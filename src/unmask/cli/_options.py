@@ -82,7 +82,8 @@ class Given:
             "--types",
             "-t",
             metavar="A=TYPE",
-            help="Their types: numeric, nominal, ordinal, ordinal:low<mid<high, cyclic:24, spline, spline:3.",
+            help="Their types: numeric, numeric:0..100, numeric:log, nominal, ordinal, ordinal:low<mid<high, "
+            "cyclic:24, spline, spline:3.",
             rich_help_panel=KNOWN,
         ),
     ] = None

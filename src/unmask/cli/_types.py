@@ -7,7 +7,10 @@ from typing import Any
 
 from ._options import names_in
 
-HELP = "write numeric, nominal, ordinal, ordinal:low<mid<high, cyclic:24, spline or spline:3"
+HELP = (
+    "write numeric, numeric:0..100 (bounds; one may be left out), numeric:log, numeric:log:1.., nominal, ordinal, "
+    "ordinal:low<mid<high, cyclic:24, spline or spline:3"
+)
 
 
 def types_of(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -32,6 +35,17 @@ def _type_of(declared: str, text: str) -> Any:
         return makers[kind](detail)
     except ValueError:
         raise ValueError(f"--types {text}: {detail!r} is not what {kind} takes; {HELP}.") from None
+
+
+def _numeric(detail: str) -> Any:
+    from ..problem import Numeric
+
+    first, _, rest = detail.partition(":")
+    log, bounds = (True, rest) if first == "log" else (False, detail)
+    lower, dots, upper = bounds.partition("..")
+    if bounds and (not dots or not (lower or upper)):
+        raise ValueError
+    return Numeric(float(lower) if lower else None, float(upper) if upper else None, log)
 
 
 def _cyclic(period: str) -> Any:
@@ -69,4 +83,9 @@ _PLAIN: dict[str, Callable[[str], Any]] = {
     "ordinal": lambda _: "ordinal",
     "spline": _spline,
 }
-_DETAILED: dict[str, Callable[[str], Any]] = {"ordinal": _ordinal, "cyclic": _cyclic, "spline": _spline}
+_DETAILED: dict[str, Callable[[str], Any]] = {
+    "numeric": _numeric,
+    "ordinal": _ordinal,
+    "cyclic": _cyclic,
+    "spline": _spline,
+}

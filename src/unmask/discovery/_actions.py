@@ -33,6 +33,8 @@ class Step:
         The map, with columns axis1, axis2 …
     coef, importance : DataFrame
         ``coef_`` and ``importance_`` of the estimator.
+    imputed : DataFrame
+        ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
     stress_per_point : Series
@@ -57,6 +59,7 @@ class Step:
     embedding: pd.DataFrame = field(repr=False)
     coef: pd.DataFrame = field(repr=False)
     importance: pd.DataFrame = field(repr=False)
+    imputed: pd.DataFrame = field(repr=False)
     stress: float
     leak: float
     stress_per_point: pd.Series[Any] = field(repr=False)
@@ -90,6 +93,7 @@ class Step:
             embedding=self.embedding.copy(),
             coef=self.coef.copy(),
             importance=self.importance.copy(),
+            imputed=self.imputed.copy(),
             stress_per_point=self.stress_per_point.copy(),
             versions=dict(self.versions),
         )

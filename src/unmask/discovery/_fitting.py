@@ -191,6 +191,7 @@ def _record(
         embedding=pd.DataFrame(mds.embedding_.astype(float), index=known.index, columns=axes),
         coef=mds.coef_,
         importance=mds.importance_,
+        imputed=mds.known_imputed_,
         stress=float(mds.stress_),
         leak=float(mds.leak_),
         stress_per_point=mds.stress_per_point_,

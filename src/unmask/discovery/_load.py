@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import quote
+from ..estimators import imputed_frame
 from ..io import FileProblem
 from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
@@ -102,6 +103,14 @@ class _Files:
     def table(self, name: str) -> pd.DataFrame | None:
         """Return a table with the objects as its index; None if the study has none of this name."""
         return self._table(name, self.labels)
+
+    def imputed(self, number: int, record: dict[str, Any]) -> pd.DataFrame:
+        """Return the missing cells that a step estimated; a study of an earlier version has no word of them."""
+        import pandas as pd
+
+        count = _field(record, "imputed", int, self.path) if "imputed" in record else 0
+        found = self._table(f"step{number}-imputed", pd.RangeIndex(count))
+        return imputed_frame() if found is None else found
 
     def small(self, name: str, features: list[str], columns: list[str]) -> pd.DataFrame:
         """Return a table about features rather than objects; it has not been written if there are none."""
@@ -315,6 +324,7 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
         importance=files.small(
             f"step{number}-importance", list(_texts(record, "importance", path)), ["raw", "standardized"]
         ),
+        imputed=files.imputed(number, record),
         stress=float(_field(record, "stress", (int, float), path)),
         leak=float(_field(record, "leak", (int, float), path)),
         stress_per_point=objects.iloc[:, -1].rename("stress"),

@@ -178,6 +178,7 @@ def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.Dat
             f"step{step.number}-map": objects,
             f"step{step.number}-coef": step.coef,
             f"step{step.number}-importance": step.importance,
+            f"step{step.number}-imputed": step.imputed,
         }
     return {name: table for name, table in tables.items() if table.size}
 
@@ -200,6 +201,7 @@ def _action(action: Action) -> dict[str, Any]:
             "versions": dict(action.versions),
             "coef": [str(name) for name in action.coef.columns],
             "importance": [str(name) for name in action.importance.index],
+            "imputed": len(action.imputed),
         }
     if isinstance(action, Adoption):
         return {

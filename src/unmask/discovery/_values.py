@@ -136,8 +136,9 @@ def _code_of_dict(value: Any) -> str:
 
 
 def _code_of_type(value: Any) -> str:
-    parts = ", ".join(f"{field.name}={as_code(getattr(value, field.name))}" for field in fields(value))
-    return f"{type(value).__name__}({parts})"
+    given = {field.name: getattr(value, field.name) for field in fields(value)}
+    told = [name for name, part in given.items() if part is not None and part is not False]  # no bound, no log
+    return f"{type(value).__name__}({', '.join(f'{name}={as_code(given[name])}' for name in told)})"
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,7 @@ from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 from ._conditional_tsne import ConditionalTSNE
 from ._general_mds import GeneralMDS
+from ._imputed import imputed_frame
 from ._spectral_map import SpectralMap
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "ConditionalTSNE",
     "GeneralMDS",
     "SpectralMap",
+    "imputed_frame",
 ]

@@ -41,6 +41,7 @@ from ._adjustment import (
     warn_of_automatic,
     warn_of_leak,
 )
+from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
 from ._random_fits import sample_of
 from ._shown import ShownMap
 from ._tables import (
@@ -49,7 +50,6 @@ from ._tables import (
     coef_table,
     corrected_table,
     importance_table,
-    imputed_table,
     level_table,
     moved_values,
     shared_table,
@@ -155,7 +155,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._scale = engine.scale
         self._fitted = Z / engine.scale
         U = canonical_map(U) if component is None else canonical_by_component(U, component)
-        self._report_map(U, gram, known, checked, decision, component, moved)
+        widths = cell_widths(known, moved, U, block_roots(gram, known), engine)
+        self._report_map(U, gram, known, checked, decision, component, moved, widths)
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
@@ -169,6 +170,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         decision: Decision,
         component: IntArray | None = None,
         moved: Moved = (),
+        widths: Widths | None = None,
         turn_of: Callable[[Array], Array] = principal_turn,
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
@@ -187,7 +189,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
         self._knn_leak: pd.DataFrame | None = None
-        self._report_known(gram, known, moved)
+        self._report_known(gram, known, moved, widths)
 
     @property
     def knn_leak_(self) -> pd.DataFrame:
@@ -221,7 +223,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
         return np.asarray((adjustment(self._free.U, self._free.V) / self._scale).astype(self.embedding_.dtype))
 
-    def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved) -> None:
+    def _report_known(self, gram: Array, known: KnownFeatures, moved: Moved, widths: Widths | None) -> None:
         """Set the attributes that tell about the known features."""
         import pandas as pd
 
@@ -243,8 +245,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard)
+        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
+        warn_of_imputed(self.known_imputed_)
 
     def _speak_of_leak(self, decision: Decision) -> None:
         """Warn of what the map repeats, or of what became of it: last, when everything has been set."""

@@ -99,9 +99,9 @@ class ConditionalMDS(PlacingMap):
         Cyclic, ordinal and spline features always act by themselves, whatever `coef` says: a circle of one size, or a
         place on a line.
     known_types : dict, optional
-        Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Nominal`,
-        :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By default ordered categories are ordinal, other
-        categories, text and booleans nominal, and numbers numeric.
+        Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Numeric` (with
+        bounds, or by its logarithm), :class:`Nominal`, :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By
+        default ordered categories are ordinal, other categories, text and booleans nominal, and numbers numeric.
     known_error : dict, optional
         Standard deviations of the errors with which numeric features were measured, by column, in their own units. The
         values then move, at a price: one standard deviation costs the mean squared residual of the fit in which they
@@ -211,8 +211,10 @@ class ConditionalMDS(PlacingMap):
         Fitted places of the levels of nominal and ordinal features, in principal axes of each feature; the index is
         (feature, level). Drawn by ``unmask.plotting.plot_levels``.
     known_imputed_ : DataFrame
-        Missing cells of `known` as they were estimated: object, feature, value, and ``certainty``, which is 1 where a
-        level or an angle fits by itself and lower where a mixture fits better.
+        Missing cells of `known` as they were estimated: object, feature, value; of levels and angles ``certainty``,
+        which is 1 where one fits by itself and lower where a mixture fits better; of numbers the 95% interval from
+        ``lower`` to ``upper`` (none with a `level` other than ratio); and a ``remark`` where a number is at a declared
+        bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
         Values of the features in `known_error` as the fit moved them, in their own units.
     disparities_ : DataFrame of shape (n_objects, n_objects)

@@ -60,7 +60,7 @@ def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataF
     n = len(known.values)
     rows = {}
     for feature in known.features:
-        at = _kept_columns(known, feature)
+        at = kept_columns(known, feature)
         # The variance of VB that the feature's own columns make; the values are in standard deviations.
         covariance = known.values[:, at].T @ known.values[:, at] / max(n - 1, 1)
         standardized = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
@@ -80,7 +80,7 @@ def summary_table(known: KnownFeatures) -> pd.DataFrame:
             feature.name,
             feature.coding.kind,
             "declared" if feature.declared else "inferred",
-            len(_kept_columns(known, feature)),
+            len(kept_columns(known, feature)),
             ", ".join(map(str, feature.coding.levels)),
             len(feature.missing),
         )
@@ -96,7 +96,7 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
 
     found: dict[tuple[str, Any], Array] = {}
     for feature in (f for f in known.features if f.coding.levels):
-        places = _level_places(known, feature, roots)
+        places = level_places(known, feature, roots)
         if not places.shape[1]:  # a single level, of which nothing was fitted
             places = np.zeros((len(places), 1))
         left, size, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
@@ -112,11 +112,11 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     return pd.DataFrame(places, index=index, columns=[f"axis{a + 1}" for a in range(width)])
 
 
-def _level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
+def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
     """Return where the levels of a feature are, in the space of the known features."""
     raw = np.zeros((len(feature.coding.levels), len(known.names)))
     raw[:, list(feature.columns)] = feature.coding.vertices()
-    at = _kept_columns(known, feature)
+    at = kept_columns(known, feature)
     return np.asarray(known.standardise(raw)[:, at] @ roots[at])
 
 
@@ -129,35 +129,6 @@ def moved_values(known: KnownFeatures, moved: Moved) -> Array:
     return np.asarray(values)
 
 
-def imputed_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None, roots: Array) -> pd.DataFrame:
-    """Return the missing cells as they were estimated; ``certainty`` is 1 for a level or angle that fits by itself."""
-    import pandas as pd
-
-    values = moved_values(known, moved)
-    rows = []
-    for feature in known.features:
-        at = _kept_columns(known, feature)
-        for row in feature.missing if len(at) == len(feature.columns) else ():
-            estimate, certainty = _estimate(known, feature, values[row, at], roots)
-            rows.append((row if labels is None else labels[row], feature.name, estimate, certainty))
-    return pd.DataFrame(rows, columns=["object", "feature", "value", "certainty"])
-
-
-def _estimate(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) -> tuple[Any, float]:
-    """Return the value of an estimated cell (its kept columns, standard units) and how sure it is."""
-    at = _kept_columns(known, feature)
-    if feature.coding.tie != "monotone":
-        return feature.coding.decode(np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)]))
-    # Levels on a line: many mixtures are in one place, and only the place was estimated.
-    places = _level_places(known, feature, roots)
-    levels = np.linalg.norm(places - places[0], axis=1)
-    here = float(np.linalg.norm(cell @ roots[at] - places[0]))
-    nearest = int(np.argmin(np.abs(levels - here)))
-    off = here - levels[nearest]
-    beyond = np.abs(levels - levels[nearest])[(levels - levels[nearest]) * off > 0]
-    return feature.coding.levels[nearest], float(1.0 - abs(off) / beyond.min()) if len(beyond) else 1.0
-
-
 def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None) -> pd.DataFrame:
     """Return the values of features measured with error, as the fit moved them, in their own units."""
     import pandas as pd
@@ -168,5 +139,6 @@ def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None)
     return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)
 
 
-def _kept_columns(known: KnownFeatures, feature: Feature) -> list[Any]:
+def kept_columns(known: KnownFeatures, feature: Feature) -> list[int]:
+    """Return where a feature's columns are among the kept ones."""
     return [known.kept.index(c) for c in feature.columns if c in known.kept]

@@ -35,6 +35,8 @@ RASTERIZE_ABOVE = 2000
 # From here on points cover each other whatever their size, and a picture of them takes seconds to draw.
 CROWDED_ABOVE = 20_000
 SCALE = "viridis"
+# So many whole numbers are grades, as in a legend, and more are a scale.
+MOST_GRADES = 7
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A colour scale; NaN is grey."""
+    """A colour scale; NaN is grey. A few whole numbers are grades, each of which is named."""
 
     values: Array
     name: str
@@ -98,8 +100,25 @@ class Numbers:
         """Return the paint of some of the points."""
         return replace(self, values=self.values[mask])
 
+    @property
+    def grades(self) -> Array:
+        """Return the values if they are few whole numbers, else nothing."""
+        found = np.unique(self.values[np.isfinite(self.values)])
+        return found if len(found) <= MOST_GRADES and np.all(found == np.rint(found)) else found[:0]
+
     def explain(self, ax: Axes, above: int) -> int:
         """Draw a legend or colour bar; return how many rows of legend then stand above the Axes."""
+        grades = self.grades
+        if not len(grades):
+            return self.draw_bar(ax, above)
+        from matplotlib.colors import to_hex
+
+        handles = [_handle(MARKERS[0], to_hex(self._scale.to_rgba(grade)), f"{grade:.0f}") for grade in grades]
+        missing = [_handle(MARKERS[0], MISSING, MISSING_NAME)] if not np.isfinite(self.values).all() else []
+        return draw_legend(ax, handles + missing, self.name, above)
+
+    def draw_bar(self, ax: Axes, above: int = 0) -> int:
+        """Draw a colour bar, which takes no row of legend."""
         from matplotlib.collections import PathCollection
 
         # The points carry the colour bar, so that it follows them; a crowd may have left none on their own.
@@ -231,7 +250,8 @@ def explain_points(ax: Axes, paint: Paint, shapes: Categories | None = None, abo
     if shapes is not None:
         above = shapes.explain_shapes(ax, above)
         legend = ax.get_legend()
-        if isinstance(paint, Categories) and legend is not None:
+        second = isinstance(paint, Categories) or (isinstance(paint, Numbers) and len(paint.grades) > 0)
+        if legend is not None and second:
             ax.add_artist(legend)  # a further legend would take its place
     return paint.explain(ax, above)
 

@@ -79,7 +79,8 @@ def draw_density(ax: Axes, points: Array, paint: Paint) -> int:
         cells.draw(ax, _majority(cells, paint))
     # The limits come from all points, of which the cells cover the crowds.
     ax.update_datalim(np.stack([points.min(axis=0), points.max(axis=0)]))
-    return paint.explain(ax, 0)
+    # Means lie between grades.
+    return paint.draw_bar(ax) if isinstance(paint, Numbers) else paint.explain(ax, 0)
 
 
 def draw_counts(ax: Axes, cells: Cells, name: str) -> None:

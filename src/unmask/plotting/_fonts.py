@@ -33,7 +33,7 @@ def as_written(function: Callable[P, R]) -> Callable[P, R]:
         import matplotlib
 
         seen = frozenset(c for text in _texts((arguments, options)) for c in text if not c.isascii())
-        style = {"text.parse_math": False, "font.family": _families(seen)}
+        style: Any = {"text.parse_math": False, "font.family": _families(seen)}
         with matplotlib.rc_context(style), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said above, once
             result = function(*arguments, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,12 +39,35 @@ def check_embedding(embedding: Any, what: str = "embedding") -> tuple[Array, lis
             f"{what} has {values[row, column]} in row {row}, column {column}; every coordinate must be finite: "
             "leave the object out."
         )
-    columns = getattr(embedding, "columns", [])
-    names = [str(name) for name in list(columns)[:2]]
+    names = [_axis_name(str(name)) for name in list(getattr(embedding, "columns", []))[:2]]
     if values.shape[1] == 1:
         values = np.column_stack([values, np.zeros(len(values))])
         return values, names or [""]
     return values[:, :2], names or ["", ""]
+
+
+def _axis_name(name: str) -> str:
+    """Return the name of an axis: that of the column, unless nobody gave it that name but a study or an estimator."""
+    made = re.fullmatch(r"([a-z]+?)(\d+)", name)
+    if made is None:
+        return name
+    maker, number = made[1], int(made[2])
+    if maker == "axis":  # of a study, which counts from 1
+        return f"dimension {number}"
+    return f"dimension {number + 1}" if maker in _estimators() else name
+
+
+def _estimators() -> set[str]:
+    """Return the names that scikit-learn's way of naming output begins with: those of estimators in lower case."""
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin
+
+    from .. import estimators  # noqa: F401 - so that its own are among the classes, whoever made the map
+
+    found, new = set(), [ClassNamePrefixFeaturesOutMixin]
+    while new:
+        new = [kind for parent in new for kind in parent.__subclasses__()]
+        found |= {kind.__name__.lower() for kind in new}
+    return found
 
 
 def check_table(table: Any, what: str) -> tuple[Array, list[str]]:

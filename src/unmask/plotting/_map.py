@@ -49,12 +49,13 @@ def plot_map(
     ----------
     embedding : array-like or DataFrame of shape (n_objects, n_components), or fitted estimator
         The map. The first two columns are drawn, a single one along a line. The index of a DataFrame labels the
-        objects and its columns the axes. Everything else that is a Series or DataFrame is aligned with it by label.
+        objects and its columns the axes, which are called "dimension 1" … where the columns have the names that an
+        estimator gives. Everything else that is a Series or DataFrame is aligned with it by label.
     labels : sequence of length n_objects, optional
         Labels of the objects. By default the index of a DataFrame, and none for an array.
     color : Series or array-like of length n_objects, optional
-        What to colour by. Numbers get a colour scale and a colour bar; text, booleans and categories get a colour
-        each (and a marker, unless `shape` says which) and a legend.
+        What to colour by. Numbers get a colour scale and a colour bar, or a legend if they are at most 7 whole
+        numbers; text, booleans and categories get a colour each (and a marker, unless `shape` says which) and a legend.
     shape : Series or array-like of length n_objects, optional
         Categories, at most 8, to be shown by the markers of the points, with a legend.
     arrows : DataFrame or array-like of shape (n_objects, n_features), optional

@@ -10,7 +10,7 @@ from ._blocks import (
     MovingBlock,
     coef_blocks,
 )
-from ._codings import Cyclic, Feature, Nominal, Numeric, Ordinal, Spline, feature_type
+from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._leak import (
@@ -62,6 +62,7 @@ __all__ = [
     "Neighbours",
     "Nominal",
     "Numeric",
+    "NumericCoding",
     "Ordinal",
     "PermutedMaps",
     "Problem",

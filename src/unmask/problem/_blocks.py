@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from .._typing import Array, IntArray
-from ._codings import Feature
+from ._codings import Feature, NumericCoding
 from ._known import KnownFeatures
 
 # A cell of a known table is measured in this share of the coefficients' unit: of the order of one, in dissimilarities
@@ -239,7 +239,7 @@ class Cells:
     """Cells of one known feature that may move: missing ones freely, measured ones within their error at a price.
 
     A row's design is moved by ``r @ corners``. Where ``mixture`` holds, r is a mixture of levels: at least 0, with sum
-    1; the cells of a numeric feature have one corner and any r.
+    1; the cells of a numeric feature have one corner and any r from ``low`` to ``high``.
     """
 
     rows: IntArray
@@ -249,6 +249,8 @@ class Cells:
     standard: Array  # the corners in the known values' units
     mixture: bool
     price: float = 0.0
+    low: Array | float = -np.inf
+    high: Array | float = np.inf
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -264,6 +266,10 @@ class Cells:
             r = np.full(self.shape, 1.0 / len(self.corners))
             return r if rng is None else rng.dirichlet(np.ones(len(self.corners)), len(self.rows))
         return np.zeros(self.shape) if rng is None or self.price > 0 else rng.standard_normal(self.shape)
+
+    def project(self, r: Array) -> Array:
+        """Return the nearest permitted mixtures or moves."""
+        return _onto_mixtures(r) if self.mixture else np.clip(r, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -341,7 +347,7 @@ class MovingBlock:
     def project(self, part: Array) -> Array:
         own, moved = self.parts(part)
         own = self.inner.project(own) if isinstance(self.inner, MonotoneBlock) else own
-        moved = [_onto_mixtures(r) if c.mixture else r for c, r in zip(self.cells, moved, strict=True)]
+        moved = [cells.project(r) for cells, r in zip(self.cells, moved, strict=True)]
         return np.concatenate([own, *((r * self.unit).ravel() for r in moved)])
 
 
@@ -442,8 +448,8 @@ def _missing_cells(known: KnownFeatures, block: CoefBlock, feature: Feature, col
     corners = feature.coding.vertices()
     at = [block.columns.index(c) for c in columns]
     if corners is None:
-        one = np.ones((1, 1))
-        return Cells(feature.missing, at, one, columns, one, mixture=False)
+        one, (low, high) = np.ones((1, 1)), _bounds(known, feature)
+        return Cells(feature.missing, at, one, columns, one, mixture=False, low=low, high=high)
     raw = np.zeros((len(corners), len(known.names)))
     raw[:, list(feature.columns)] = corners
     standard = known.standardise(raw)[:, columns]
@@ -452,8 +458,20 @@ def _missing_cells(known: KnownFeatures, block: CoefBlock, feature: Feature, col
     return Cells(feature.missing, at, standard, columns, standard, mixture=True)
 
 
+def _bounds(known: KnownFeatures, feature: Feature) -> tuple[float, float]:
+    """Return what the cells of a numeric feature can be, in standard units."""
+    if not isinstance(feature.coding, NumericCoding):
+        return -np.inf, np.inf
+    at = feature.columns[0]
+    low, high = ((bound - known.reference[at] - known.centre[at]) / known.scale[at] for bound in feature.coding.bounds)
+    return float(low), float(high)
+
+
 def _measured_cells(known: KnownFeatures, block: CoefBlock, columns: list[int], price: float) -> Cells:
-    one = np.ones((1, 1))
-    missing = next(f.missing for f in known.features if known.kept[columns[0]] in f.columns)
-    rows = np.setdiff1d(np.arange(len(known.values)), missing)
-    return Cells(rows, [block.columns.index(columns[0])], one, columns, one, mixture=False, price=price)
+    one, column = np.ones((1, 1)), columns[0]
+    feature = next(f for f in known.features if known.kept[column] in f.columns)
+    rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)
+    given = (known.values + known.shift)[rows, column][:, None]
+    low, high = (bound - given for bound in _bounds(known, feature))
+    at = [block.columns.index(column)]
+    return Cells(rows, at, one, columns, one, mixture=False, price=price, low=low, high=high)

@@ -64,30 +64,98 @@ class FeatureType(Protocol):
 
 @dataclass(frozen=True)
 class NumericCoding:
-    """A number is a number."""
+    """A number is a number, or its natural logarithm; no cell is outside its bounds."""
 
     name: str
+    lower: float = -np.inf
+    upper: float = np.inf
+    log: bool = False
     kind: str = "numeric"
     tie: str = "free"
-    suffixes: tuple[str, ...] = ("",)
     levels: tuple[Any, ...] = ()
 
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        return ("[log]",) if self.log else ("",)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Return the bounds in coded units."""
+        if not self.log:
+            return self.lower, self.upper
+        return float(np.log(self.lower)) if self.lower > 0 else -np.inf, float(np.log(self.upper))
+
     def encode(self, column: Any) -> Array:
-        return to_numbers(column, self.name)[:, None]
+        values = to_numbers(column, self.name)
+        self._require_within(values)
+        return (np.log(values) if self.log else values)[:, None]
+
+    def _require_within(self, values: Array) -> None:
+        """Raise on a value that the declared type rules out; a missing cell is NaN and passes."""
+        if self.log and (wrong := values[values <= 0]).size:
+            raise ValueError(
+                f"known: column {self.name!r} holds {wrong[0]:g}, which has no logarithm, but is declared "
+                "Numeric(log=True); correct the value, add a constant to the column, or leave log out."
+            )
+        if (wrong := values[(values < self.lower) | (values > self.upper)]).size:
+            raise ValueError(
+                f"known: column {self.name!r} holds {wrong[0]:g}, which is outside the bounds that Numeric declares "
+                f"({self.lower:g} to {self.upper:g}); correct the value, or widen the bounds."
+            )
 
     def vertices(self) -> Array | None:
         return None
 
+    def restore(self, coded: Array) -> Array:
+        """Return coded numbers in the feature's own units."""
+        if not self.log:
+            return coded
+        with np.errstate(over="ignore"):  # the end of a wide interval
+            return np.asarray(np.exp(coded))
+
     def decode(self, coded: Array) -> tuple[Any, float]:
-        return float(coded[0]), 1.0
+        return float(self.restore(coded[0])), np.nan  # the fit says how sure a number is, not the number
 
 
 @dataclass(frozen=True)
 class Numeric:
-    """A measured feature, which enters linearly."""
+    """A measured feature, which enters linearly or by its logarithm.
+
+    Parameters
+    ----------
+    lower, upper : float, optional
+        The smallest and the largest value that is possible: a missing cell is estimated within them, and a value
+        outside is an error.
+    log : bool, default=False
+        Whether the natural logarithm of the feature enters: equal ratios then count alike, not equal differences.
+        All values must be above 0, and so is whatever is estimated for a missing cell. Importance and coefficients
+        are then per unit of the logarithm: of a value and one that is 2.72 times as large.
+
+    Examples
+    --------
+    >>> from unmask import Numeric
+    >>> Numeric(lower=0, log=True)
+    Numeric(lower=0, upper=None, log=True)
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+    log: bool = False
 
     def learn(self, column: Any, name: str) -> NumericCoding:
-        return NumericCoding(name)
+        if not isinstance(self.log, bool | np.bool_):
+            raise ValueError(f"known_types: log={self.log!r} of the Numeric of {name!r} must be True or False.")
+        lower = -np.inf if self.lower is None else self._bound("lower", self.lower, name)
+        upper = np.inf if self.upper is None else self._bound("upper", self.upper, name)
+        if lower >= upper or (self.log and upper <= 0):
+            least = max(lower, 0.0) if self.log else lower
+            raise ValueError(f"known_types: upper={upper:g} of the Numeric of {name!r} must be above {least:g}.")
+        return NumericCoding(name, lower, upper, bool(self.log))
+
+    def _bound(self, which: str, bound: Any, name: str) -> float:
+        if isinstance(bound, bool) or not isinstance(bound, Real) or np.isnan(float(bound)):
+            raise ValueError(f"known_types: {which}={bound!r} of the Numeric of {name!r} must be a number, or None.")
+        return float(bound)
 
 
 @dataclass(frozen=True)
@@ -333,12 +401,12 @@ def feature_type(declared: Any, name: str) -> FeatureType:
         return DECLARED[declared]
     if isinstance(declared, Numeric | Nominal | Ordinal | Cyclic | Spline):
         return declared
-    ways = {"cyclic": "Cyclic(period)", "spline": "Spline(df)"}
+    ways = {"cyclic": "Cyclic(period)", "spline": "Spline(df)", "log": "Numeric(log=True)"}
     if isinstance(declared, str) and declared in ways:
         raise ValueError(f"known_types: {name!r} is declared {declared!r}; declare it {ways[declared]}.")
     raise ValueError(
         f"known_types: {name!r} is declared {declared!r}, which is none of {', '.join(map(repr, TYPES))}, "
-        "Nominal([…]), Ordinal([…]), Cyclic(period), Spline(df)."
+        "Numeric(lower, upper, log), Nominal([…]), Ordinal([…]), Cyclic(period), Spline(df)."
     )
 
 

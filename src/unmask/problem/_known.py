@@ -284,6 +284,11 @@ def _check_errors(
                 f"known_error: {feature.name!r} is {feature.coding.kind}; only the values of a numeric feature can "
                 "move within an error. Leave it out of known_error, or declare it numeric."
             )
+        if feature.coding.suffixes == ("[log]",):
+            raise ValueError(
+                f"known_error: {feature.name!r} is declared Numeric(log=True), and an error in its own units is none "
+                "in those of its logarithm; pass the logarithms as the feature, with their error, or leave it out."
+            )
         if error > 0 and feature.columns[0] in place:
             found[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..discovery import Step
 from ..plotting._pair import MOST_CONNECTIONS
@@ -70,7 +70,36 @@ def _known_table(subject: Subject) -> Html:
         Column("Where from", [name_of(origins.get(f.name, "known from the start"), 200) for f in shown]),
     ]
     title = "Known features that the last map was given"
-    return join([table(title, columns, "known"), more(len(features), len(shown), "feature")])
+    return join([table(title, columns, "known"), more(len(features), len(shown), "feature"), _imputed_table(step)])
+
+
+def _imputed_table(step: Step) -> Html:
+    """Tell what was estimated for cells that were missing."""
+    found = step.imputed
+    if found.empty:
+        return Html("")
+    shown = found.head(MOST_FEATURES)
+    columns = [
+        Column("Object", [name_of(label) for label in shown["object"]]),
+        Column("Feature", [name_of(name) for name in shown["feature"]]),
+        Column("Estimated", [_cell(value) for value in shown["value"]], numeric=True),
+        Column("How sure", [_sure(cell) for cell in shown.to_dict("records")]),
+        Column("Remark", list(shown["remark"])),
+    ]
+    title = "Missing cells, as the last map estimated them"
+    return join([table(title, columns, "imputed"), more(len(found), len(shown), "cell")])
+
+
+def _cell(value: object) -> object:
+    return number(value) if isinstance(value, float) else name_of(value)
+
+
+def _sure(cell: dict[Any, Any]) -> str:
+    if cell["certainty"] == cell["certainty"]:  # of a level or an angle; NaN of a number
+        return percent(cell["certainty"])
+    if cell["lower"] == cell["lower"]:
+        return f"95%: {number(cell['lower'])} to {number(cell['upper'])}"
+    return "no interval"
 
 
 # ---- before and after

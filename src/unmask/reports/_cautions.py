@@ -20,6 +20,7 @@ PLAIN_WORDS = {
     "ConvergenceWarning": "The search stopped before it had settled, so that a better map may exist",
     "DisconnectedGraphWarning": "Some groups of objects were not connected",
     "FewPairsWarning": "Some objects have so few dissimilarities that their places are not certain",
+    "ImputedKnownWarning": "Something that was missing could not be estimated well",
     "RedundantKnownWarning": "Some known features tell nothing that the others do not",
     "SmallNeighbourhoodWarning": "The neighbourhood could not shrink as far as it should",
     "UnfinishedMapWarning": "The fit was interrupted, and its map is what it had by then",
