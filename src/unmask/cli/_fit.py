@@ -12,6 +12,7 @@ from ._folder import Folder, open_folder
 from ._inputs import Input, read_beside, read_input
 from ._options import FITTING, DataPath, Given, Neighbors, Reading, Saving, Search, TablePath
 from ._output import Outcome, Output
+from ._paint import Painting
 
 # Names of files that say nothing about what is in them.
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
@@ -32,6 +33,7 @@ def fit(
     search: Search,
     reading: Reading,
     saving: Saving,
+    painting: Painting,
     table: TablePath = None,
     closed_form: ClosedForm = False,
 ) -> Outcome:
@@ -42,7 +44,8 @@ def fit(
     folder = open_folder(saving, TABLES, OTHERS)
     source = read_input(output, data, given, reading)
     beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
-    return make_map(output, source, beside, "classical" if closed_form else "mds", search.params, folder)
+    paint = painting.read(source, beside, given, reading, saving)
+    return make_map(output, source, beside, "classical" if closed_form else "mds", search.params, folder, paint)
 
 
 def isomap(
@@ -52,6 +55,7 @@ def isomap(
     search: Search,
     reading: Reading,
     saving: Saving,
+    painting: Painting,
     table: TablePath = None,
     neighbors: Neighbors = None,
     radius: Radius = None,
@@ -63,12 +67,13 @@ def isomap(
     folder = open_folder(saving, TABLES, OTHERS)
     source = read_input(output, data, given, reading)
     beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    paint = painting.read(source, beside, given, reading, saving)
     params = search.params
     if neighbors is not None:
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
-    return make_map(output, source, beside, "isomap", params, folder)
+    return make_map(output, source, beside, "isomap", params, folder, paint)
 
 
 def study_of(source: Input, beside: Any, title: str = "") -> Any:
@@ -100,13 +105,19 @@ def _joined(features: Any, beside: Any) -> Any:
 
 
 def make_map(
-    output: Output, source: Input, beside: Any, estimator: str, params: dict[str, Any], folder: Folder | None
+    output: Output,
+    source: Input,
+    beside: Any,
+    estimator: str,
+    params: dict[str, Any],
+    folder: Folder | None,
+    paint: dict[str, Any],
 ) -> Outcome:
     """Fit one map, show it and write it."""
     study = study_of(source, beside)
     step = fit_map(output, study, estimator, params)
     if folder is not None:  # first, for whoever reads the output may stop reading
-        write_study(output, folder, study, data=source.record)
+        write_study(output, folder, study, paint, data=source.record)
     show_step(output, step)
     written = say_written(output, folder)
     if not step.finished:

@@ -132,8 +132,10 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 # ---- writing
 
 
-def write_study(output: Output, folder: Folder, study: Discovery, **record: Any) -> None:
-    """Write a study and the tables and picture of its last map."""
+def write_study(
+    output: Output, folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any
+) -> None:
+    """Write a study and the tables and picture of its last map, painted by what `plot_map` takes."""
     step = study.step
     folder.study(study)
     folder.table("embedding", step.embedding if step.n_components else None)
@@ -146,18 +148,19 @@ def write_study(output: Output, folder: Folder, study: Discovery, **record: Any)
         output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")
     folder.remove(MAP)
     if step.n_components:
-        folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)"))
+        title = step.title if step.finished else f"{step.title} (unfinished)"
+        folder.picture(MAP, picture_of(step.embedding, title, **(paint or {})))
     folder.mark(finished=step.finished, **record)
 
 
-def picture_of(embedding: pd.DataFrame, title: str, color: Any = None) -> Figure:
+def picture_of(embedding: pd.DataFrame, title: str, color: Any = None, shape: Any = None) -> Figure:
     """Draw a map."""
     from matplotlib.figure import Figure
 
     from ..plotting import plot_map
 
     figure = Figure(figsize=(7.5, 6.5), layout="constrained")
-    plot_map(embedding, color=color, title=title, ax=figure.add_subplot())
+    plot_map(embedding, color=color, shape=shape, title=title, ax=figure.add_subplot())
     return figure
 
 

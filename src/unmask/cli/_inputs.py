@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +166,16 @@ def read_beside(output: Output, path: Path | None, labels: Any, index: str | boo
     found = read_known(path, labels, index=index)
     tell(output, found)
     return found.table
+
+
+def columns_elsewhere(source: Input, given: Given, reading: Reading) -> Iterator[pd.DataFrame]:
+    """Return the files as they are, with the columns that the fit was not given."""
+    from ..io import read_known
+
+    if given.known is not None:
+        yield read_known(given.known, source.dissimilarities.index, index=reading.labels).table
+    if source.features is not None:
+        yield _read_data(source.path, reading).table
 
 
 def tell(output: Output, found: Any) -> None:

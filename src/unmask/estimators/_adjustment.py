@@ -8,7 +8,7 @@ the fit the residuals would again be correlated with V, and the map would leak.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -166,12 +166,17 @@ def _beside_chance(leak: LinearLeak) -> str:
 
 def warn_of_adjusting(known: KnownFeatures) -> None:
     """Say what adjusting costs where objects are few for what is known about them."""
+    for cost in costs_of_adjusting(known):
+        warn_user(cost, AdjustmentWarning)
+
+
+def costs_of_adjusting(known: KnownFeatures) -> Iterator[str]:
+    """Return what adjusting costs where objects are few for what is known about them."""
     n, q = known.values.shape
     if q / (n - 1) > LARGE_SHARE:
-        warn_user(
+        yield (
             f"the map is adjusted for {q} columns of known features with {n} objects: about {q / (n - 1):.0%} of what "
-            "is to be seen is taken off by chance alone. Condition on fewer features or levels, or use adjust=False.",
-            AdjustmentWarning,
+            "is to be seen is taken off by chance alone. Condition on fewer features or levels, or use adjust=False."
         )
     small = [
         f"{level} ({feature.name})"
@@ -180,9 +185,8 @@ def warn_of_adjusting(known: KnownFeatures) -> None:
         if count <= SMALL_LEVEL
     ]
     if small:
-        warn_user(
+        yield (
             f"the map is adjusted and some levels have no more than {SMALL_LEVEL} objects: {quote(small)}. They come "
             "to lie at or near the centre, whatever their dissimilarities are; join such levels, or leave the objects "
-            "out.",
-            AdjustmentWarning,
+            "out."
         )

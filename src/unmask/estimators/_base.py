@@ -42,6 +42,8 @@ from ._adjustment import (
     warn_of_leak,
 )
 from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
+from ._random_fits import sample_of
+from ._shown import ShownMap
 from ._tables import (
     Moved,
     block_roots,
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
 FARTHEST = 1e50
 
 
-class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
@@ -173,6 +175,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
+        self._sample = sample_of(checked.values)
         self._free = FreeMap.given(U, known, moved, float(np.abs(self._fitted).max()) * self._scale)
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
@@ -181,7 +184,7 @@ class ConditionalMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.embedding_ = (shown / self._scale).astype(dtype)
         self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
-        self.free_leak_ = decision.leak.leak
+        self._linear_leak, self.free_leak_ = decision.leak, decision.leak.leak
         # Where groups are set side by side, the map without these offsets counts.
         leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference

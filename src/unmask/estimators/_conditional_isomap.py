@@ -152,6 +152,10 @@ disparities_, component_, radius_, asymmetry_
         paths = self.geodesic_.fit_transform(values)
         return replace(check_dissimilarities(paths, symmetrize=None, workers=workers), labels=labels)
 
+    def _for_ready_dissimilarities(self) -> ConditionalMDS:
+        shared = ConditionalMDS().get_params()
+        return ConditionalMDS(**{name: value for name, value in self.get_params().items() if name in shared})
+
     def _read_new_dissimilarities(self, X: Any) -> Array:
         """Return geodesic dissimilarities (new x fitted) for new objects, through their neighbours."""
         if not self._precomputed:

@@ -346,6 +346,7 @@ class ConditionalMDS(PlacingMap):
             self._report_fit(search.stage, problem.known, checked, component, decision)
             self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = _sammon_floor(problem.pairs)
+        self._own_weights = weights is not None
         self._report_search(search)
         self._speak_of_leak(decision)
         return self

@@ -237,6 +237,7 @@ level_positions_, known_imputed_
                 may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
             )
             self._report_fit(search, coded, checked, decision)
+        self._own_weights = weights is not None
         self._speak_of_leak(decision)
         return self
 

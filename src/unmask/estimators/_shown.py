@@ -1,0 +1,98 @@
+"""How a fitted estimator shows itself: a summary, a plot, and a page in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from ._picture import draw_map, small_picture
+from ._summary import Summary, as_html, key_rows, summarise, title_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class ShownMap:
+    """What the conditional estimators have in common for those who look at them; goes before ``BaseEstimator``."""
+
+    embedding_: Any
+    _own_weights = False
+
+    def summary(self) -> Summary:
+        """Return what was asked, what was found, whether it is good, and what to do next.
+
+        Returns
+        -------
+        Summary
+            ``print`` it, or let a notebook show it; ``rows`` has its lines. Stress stands beside that of the same
+            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each.
+            Of more than 100 objects, 100 are taken for this; random data of all have more, so that a map that is
+            better than these is better than those.
+
+        Examples
+        --------
+        >>> from unmask import ConditionalClassicalMDS
+        >>> from unmask.datasets import load_kinship
+        >>> kin = load_kinship()
+        >>> mds = ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities, known=kin.known[["gender"]])
+        >>> print(mds.summary().title)
+        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given gender
+        """
+        check_is_fitted(self)
+        return summarise(self)
+
+    def plot(self, *, color: Any = None, shape: Any = None, labels: Any = None, ax: Axes | None = None) -> Axes:
+        """Draw the map; :func:`unmask.plotting.plot_map` draws more of it.
+
+        Parameters
+        ----------
+        color, shape : Series or array-like of length n_objects, optional
+            What to colour by, and what to show by markers.
+        labels : sequence of length n_objects, optional
+            Labels of the objects; by default those of the data, if they had any.
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        Axes
+            The Axes drawn on.
+        """
+        check_is_fitted(self)
+        self._require_map()
+        return draw_map(self, color=color, shape=shape, labels=labels, ax=ax)
+
+    def _require_map(self) -> None:
+        if not self.embedding_.shape[1]:
+            raise ValueError("n_components=0 fits coefficients alone: there is no map to draw; use at least 1.")
+
+    def _for_ready_dissimilarities(self) -> Any:
+        """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
+        return clone(self)
+
+    # ---- in a notebook
+
+    def _repr_html_inner(self) -> str:
+        """Return what scikit-learn's ``_repr_html_`` hands on, unless displays are set to text."""
+        if not hasattr(self, "embedding_"):
+            return str(super()._repr_html_inner())  # type: ignore[misc]
+        return fitted_page(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle and hasattr(self, "embedding_"):
+            bundle["text/html"] = fitted_page(self)
+        return bundle
+
+
+def fitted_page(estimator: Any) -> str:
+    """Return the map of a fitted estimator and the numbers that are ready at hand, as HTML that needs nothing else."""
+    picture = ""
+    if estimator.embedding_.shape[1]:
+        picture = f'<img alt="the map" style="max-width:100%" src="{small_picture(estimator)}">'
+    numbers = as_html(title_of(estimator), key_rows(estimator))
+    more = "<p>More: <code>summary()</code>, <code>plot(color=…)</code></p>"
+    box = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:1em"
+    return f'<div style="{box}">{picture}<div>{numbers}{more}</div></div>'
