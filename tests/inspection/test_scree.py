@@ -145,3 +145,19 @@ def test_held_out_pairs_are_predicted_in_the_units_of_an_ordinal_fit(rng):
     assert one["heldout"][2] < 0.1
     np.testing.assert_allclose(one["stress"], other["stress"], rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(one["heldout"], other["heldout"], rtol=0.1, atol=5e-3)
+
+
+def test_of_an_adjusting_estimator_the_axes_of_the_adjusted_map_are_shown():
+    rng = np.random.default_rng(21)
+    v = rng.normal(size=(40, 1))
+    truth = rng.normal(size=(40, 2)) * [1.0, 0.6]
+    D = squareform(pdist(truth + 2 * v * [1.0, 0.0]))
+    estimator = ConditionalMDS(1, metric="precomputed", n_init=3, random_state=0, adjust=True)
+    table = scree(estimator, D, v, max_components=3)
+    free = scree(ConditionalMDS(1, metric="precomputed", n_init=3, random_state=0), D, v, max_components=3)
+    assert "residual" not in free
+    np.testing.assert_array_equal(table["stress"], free["stress"])  # adjusting changes none
+    left = truth - truth.mean(axis=0) - (v - v.mean()) @ np.linalg.lstsq(v - v.mean(), truth - truth.mean(axis=0))[0]
+    lengths = np.linalg.svd(left, compute_uv=False) / np.sqrt(40)
+    np.testing.assert_allclose(table["residual"].iloc[1:3], lengths, rtol=1e-2)
+    assert table["residual"].iloc[3] < 0.05 * lengths[1]
