@@ -520,3 +520,34 @@ def test_labels_cannot_steer_the_terminal(shell):
     assert "[red]Aunt[/red]" in done.stdout
     assert "\x1b" not in done.stdout
     assert "�[31mBrother" in done.stdout
+
+
+@pytest.fixture
+def plants(shell):
+    """Write a table in which the site acts along the map."""
+    rng = np.random.default_rng(4)
+    site = np.repeat(["dry", "wet"], 15)
+    X = rng.normal(size=(30, 2)) + 3.0 * (site == "wet")[:, None] * [1.0, 0.4]
+    table = pd.DataFrame(X, columns=["leaf", "stem"], index=[f"plant {i}" for i in range(30)]).assign(site=site)
+    table.to_csv(shell.folder / "plants.csv", index_label="plant")
+    return "plants.csv", "--columns", "site", "--n-init", 2
+
+
+def test_what_is_known_is_taken_off_a_map_that_repeats_it_and_this_is_said(shell, plants):
+    said = shell("fit", *plants, "--out", "result")
+    assert "Warning: the map repeated what is known: its leak was 0." in said.stderr
+    assert "With --adjust no it is shown as it was fitted." in said.stderr
+    assert "given site, adjusted" in said.stdout
+    assert "leak 0 (adjusted; before, it was 0." in said.stdout
+    assert pd.read_csv(shell.folder / "result" / "free_embedding.csv").shape == (30, 4)
+    found = shell.json("fit", *plants, "--quiet")
+    assert (found["adjusted"], found["params"]["adjust"], found["params"]["n_free"]) == (True, True, 3)
+    assert found["free_leak"] > found["leak_reference"] > found["leak"]
+
+
+def test_the_published_map_is_shown_where_it_is_asked_for(shell, plants):
+    said = shell("fit", *plants, "--adjust", "no")
+    assert "Use --adjust yes, which takes off the map what the known features predict" in said.stderr
+    assert "(by chance below 0." in said.stdout
+    assert shell.json("fit", *plants, "--adjust", "yes", "--quiet")["adjusted"]
+    assert "'maybe' is not one of 'auto', 'yes', 'no'" in shell.refusal("fit", *plants, "--adjust", "maybe")

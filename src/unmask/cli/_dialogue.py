@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import ABOUT_INPUT, sentence
-from ._fitting import OTHERS, TABLES, fit_map, show_imputed, write_study
+from ._fitting import OTHERS, TABLES, fit_map, leak_of, show_imputed, write_study
 from ._folder import STUDY, Folder, open_folder, require_free
 from ._options import Saving
 from ._output import Output, as_text, progress
@@ -147,8 +147,7 @@ class Dialogue:
             self.output.tell("There is no map; fit makes one.")
             return
         step = self.study.step
-        leak = f", leak {as_text(step.leak)}" if step.known else ""
-        self.output.tell(f"\nMap {step.number}, {step.title}: stress {as_text(step.stress)}{leak}\n")
+        self.output.tell(f"\nMap {step.number}, {step.title}: stress {as_text(step.stress)}{leak_of(step)}\n")
         show_imputed(self.output.tell, step)
         if step.n_components > 1:
             self.output.tell(text_map(step.embedding, *_size(self.output.dialogue.is_terminal)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..discovery import Discovery, Step
 
-TABLES = ("embedding", "coef", "importance", "stress_per_point", "imputed", "history")
+TABLES = ("embedding", "free_embedding", "coef", "importance", "stress_per_point", "imputed", "history")
 MOST_CELLS = 10
 MAP, REPORT = "map.png", "report.html"
 OTHERS = (MAP, STUDY)
@@ -69,12 +69,24 @@ def show_step(output: Output, step: Step) -> None:
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
     output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
-    output.say(f"stress {as_text(step.stress)}" + (f", leak {as_text(step.leak)}" if step.known else ""))
+    output.say(f"stress {as_text(step.stress)}{leak_of(step)}")
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
     show_imputed(output.say, step)
     if step.n_components:
         output.show(step.embedding, "map")
+
+
+def leak_of(step: Step) -> str:
+    """Say how much a map repeats of what is known, beside what chance makes of it."""
+    if not step.known:
+        return ""
+    if step.adjusted:
+        return f", leak 0 (adjusted; before, it was {as_text(step.free_leak)})"
+    chance = (
+        "" if math.isnan(step.leak_reference) else f" (by chance below {as_text(step.leak_reference)} in 19 of 20 maps)"
+    )
+    return f", leak {as_text(step.leak)}{chance}"
 
 
 def show_imputed(say: Callable[[str], None], step: Step) -> None:
@@ -109,10 +121,14 @@ def document_of(step: Step) -> dict[str, Any]:
         "known": list(step.known),
         "stress": step.stress,
         "leak": step.leak,
+        "leak_reference": step.leak_reference,
+        "adjusted": step.adjusted,
+        "free_leak": step.free_leak,
         "converged": step.converged,
         "finished": step.finished,
         "seconds": step.seconds,
         "embedding": labelled(step.embedding),
+        "free_embedding": labelled(step.free_embedding),
         "coef": labelled(step.coef),
         "importance": labelled(step.importance),
         "stress_per_point": labelled(step.stress_per_point.to_frame()),
@@ -139,6 +155,7 @@ def write_study(
     step = study.step
     folder.study(study)
     folder.table("embedding", step.embedding if step.n_components else None)
+    folder.table("free_embedding", step.free_embedding if step.adjusted else None)
     folder.table("coef", step.coef if step.known else None)
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())

@@ -200,6 +200,14 @@ class Search:
         Literal["primary", "secondary"],
         typer.Option("--ties", help="Ordinal level: whether ties may be broken.", rich_help_panel=FITTING),
     ] = "primary"
+    adjust: Annotated[
+        Literal["auto", "yes", "no"],
+        typer.Option(
+            "--adjust",
+            help="Take off the map what the known features predict, at no cost of fit; auto: if it repeats them.",
+            rich_help_panel=FITTING,
+        ),
+    ] = "auto"
     orthogonal: Annotated[
         bool,
         typer.Option("--orthogonal", help="Keep the map uncorrelated with what is known.", rich_help_panel=FITTING),
@@ -229,6 +237,8 @@ class Search:
     def params(self) -> dict[str, Any]:
         """Parameters of an estimator: the number of dimensions, and what is not as it would be anyway."""
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        if "adjust" in chosen:
+            chosen["adjust"] = self.adjust == "yes"
         return {"n_components": self.n_components, **chosen}
 
 

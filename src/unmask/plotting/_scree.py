@@ -28,8 +28,9 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
     table : DataFrame, Series or sequence
         A DataFrame as :func:`unmask.inspection.scree` and :func:`unmask.inspection.choose_n_components` make it:
         indexed by the number of dimensions, with a column ``stress`` and perhaps ``heldout`` and ``heldout_se``, drawn
-        as bars of one standard error to each side; ``residual``, the axes of an adjusted map, as bars; ``attrs`` may name the numbers ``elbow`` and ``chosen``, which are
-        marked. Or the stress alone: a Series with that index, or a sequence for 0, 1, … dimensions.
+        as bars of one standard error to each side, and ``residual``, the axes of an adjusted map, as columns; ``attrs``
+        may name the numbers ``elbow`` and ``chosen``, which are marked. Or the stress alone: a Series with that index,
+        or a sequence for 0, 1, … dimensions.
     ax : Axes, optional
         Where to draw; by default on a new figure.
     title : str, optional

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..discovery import Adoption
-from ..problem import linear_leak
 from ._html import Html, clip, count, element, items, join, names_of, note, paragraph, percent
+from ._repeats import LEAK_WARNING, leak_in_short
 from ._section import Section, given, more
 from ._subject import Subject
 
 MOST_CAUTIONS = 30
 LONGEST_CAUTION = 600
-# A leak is worth a word when chance makes one as large less often than this.
-LEVEL = 0.05
 FEW_OBJECTS = 10
 # What the warnings of a fit mean to somebody who has not read the code.
 PLAIN_WORDS = {
+    "AdjustmentWarning": "What is known was taken off the map",
     "ConvergenceWarning": "The search stopped before it had settled, so that a better map may exist",
     "DisconnectedGraphWarning": "Some groups of objects were not connected",
     "FewPairsWarning": "Some objects have so few dissimilarities that their places are not certain",
     "ImputedKnownWarning": "Something that was missing could not be estimated well",
+    "LeakWarning": "The map repeats what is known",
     "RedundantKnownWarning": "Some known features tell nothing that the others do not",
     "SmallNeighbourhoodWarning": "The neighbourhood could not shrink as far as it should",
     "UnfinishedMapWarning": "The fit was interrupted, and its map is what it had by then",
@@ -43,7 +43,8 @@ def in_short(subject: Subject, cautions: int) -> Section:
         "Accounted for: the share of the sum of squared dissimilarities that the distances of the fit reproduce, which "
         "is 1 less the stress."
     )
-    return Section("short", "In short", join([shown, _sentences(subject), careful, explained]))
+    parts = [shown, _sentences(subject), leak_in_short(subject), careful, explained]
+    return Section("short", "In short", join(parts))
 
 
 def _sentences(subject: Subject) -> Html:
@@ -94,6 +95,8 @@ def _of_steps(subject: Subject) -> Iterator[Html]:
     said: dict[str, list[str]] = {}
     for step in subject.steps:
         for warning in step.warnings:
+            if step is subject.last and warning.startswith(LEAK_WARNING):
+                continue  # said in short
             said.setdefault(warning, []).append(str(step.number))
     for warning, numbers in said.items():
         category, _, message = warning.partition(": ")
@@ -104,22 +107,11 @@ def _of_steps(subject: Subject) -> Iterator[Html]:
 
 def _of_last(subject: Subject) -> Iterator[Html]:
     last = subject.last
-    leak = linear_leak(last.embedding.to_numpy(), subject.coded(last).values)
-    if leak.p_value < LEVEL:
-        yield _caution(
-            "The last map repeats what was known",
-            f"Its leak is {last.leak:.2f}; chance alone exceeds {leak.reference:.2f} in one map of twenty "
-            f"({_p_value(leak.p_value)}). Fewer dimensions, or a leak_penalty, keep the map apart from what was known.",
-        )
     waiting = [action.name for action in subject.after(last.number) if isinstance(action, Adoption)]
     if waiting:
         yield _caution("Not fitted yet", Html("Adopted after the last map, which was not given: "), names_of(waiting))
     if last.n_components > 2:
         yield _caution("More than a picture", f"The last map has {last.n_components} dimensions; a picture shows two.")
-
-
-def _p_value(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _of_scree(subject: Subject) -> Iterator[Html]:

@@ -15,6 +15,7 @@ from ._cautions import cautions, cautions_section, in_short
 from ._findings import dimensions, importances, quality, sureness
 from ._html import Html, clip, count, element, items, join
 from ._record import history, script, versions
+from ._repeats import repeats_section
 from ._rivals import RIVALS, rivals
 from ._section import Section
 from ._style import STYLE
@@ -157,6 +158,7 @@ def _builders(settings: Settings) -> dict[str, Builder]:
         "what was asked": (True, asked),
         "before and after": (True, before_and_after),
         "maps": (True, step_by_step),
+        "what is repeated": (True, repeats_section),
         "scree": (settings.scree, dimensions),
         "importances": (True, importances),
         "quality of the fit": (True, quality),

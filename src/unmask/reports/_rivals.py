@@ -76,7 +76,8 @@ def _estimated(subject: Subject) -> list[Html]:
 def _is_plain(subject: Subject) -> bool:
     """Tell whether the last step is conditional scaling with its defaults already."""
     step = subject.last
-    return step.estimator == "mds" and set(step.params) <= DEFAULTS and subject.study._material.weights is None
+    chosen = set(step.params) - ({"adjust"} if not step.adjusted else set())
+    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study._material.weights is None
 
 
 def _words(subject: Subject) -> Html:

@@ -261,7 +261,7 @@ class Subject:
         coded = self.coded(self.last)
         kept = list(coded.kept)
         own = coded.values * coded.scale[kept]  # in the units of the coefficients
-        return np.column_stack([self.last.embedding, own @ self.last.coef.to_numpy()[np.ix_(kept, kept)]])
+        return np.column_stack([self.last.free_embedding, own @ self.last.coef.to_numpy()[np.ix_(kept, kept)]])
 
     def _fit_of(self, distances: Array, objects: pd.Index, rows: Any = slice(None)) -> Fit:
         import pandas as pd

@@ -1,0 +1,109 @@
+"""Whether the last map repeats what was known: in a sentence, feature by feature, and as it is before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..inspection import leak_report
+from ..plotting import plot_leak
+from ._html import Column, Html, join, name_of, note, number, paragraph, table
+from ._maps import paint_of, pair_pictures
+from ._pictures import CHART, draw, figure_element
+from ._section import Section
+from ._subject import LeftOut, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LEAK_WARNING = "LeakWarning"
+
+
+def repeats_section(subject: Subject) -> Section:
+    """Tell for each known feature what is left of it on the last map."""
+    return Section("repeats", "Does the last map repeat what was known?", subject.attempt(lambda: _repeats(subject)))
+
+
+def leak_in_short(subject: Subject) -> Html:
+    """Say in a sentence or two whether the last map repeats what was known, and what was or can be done about it."""
+    step = subject.last
+    if not step.known or not step.n_components:
+        return Html("")
+    if step.adjusted:
+        return paragraph(
+            f"The last map is adjusted: as it was fitted, its leak was {step.free_leak:.2f}, and what the known "
+            "features predict was taken off it, which changes neither distances nor stress."
+        )
+    chance = f"; by chance it would be below {step.leak_reference:.2f} in 19 of 20 maps"
+    leak = f"(leak {step.leak:.2f}{chance if step.leak_reference == step.leak_reference else ''})"  # not NaN
+    if repeats_what_is_known(subject):
+        return paragraph(
+            f"The last map repeats what was known {leak}. Fit it with adjust=True (on the command line --adjust yes), "
+            "which takes that off the map at no cost of fit; or with fewer dimensions, or a leak_penalty."
+        )
+    return paragraph(f"It repeats nothing of what was known beyond chance {leak}.")
+
+
+def repeats_what_is_known(subject: Subject) -> bool:
+    """Tell whether the last fit warned of a leak."""
+    return any(text.startswith(LEAK_WARNING) for text in subject.last.warnings)
+
+
+def _repeats(subject: Subject) -> Html:
+    step, known = subject.last, subject.known_of(subject.last)
+    if known is None:
+        return note("Nothing was known to the last map.")
+    if not step.n_components:
+        raise LeftOut("What the last map repeats is not looked at: it has no dimensions.")
+    for cell in step.imputed.to_dict("records"):
+        known.loc[cell["object"], cell["feature"]] = cell["value"]
+    report = leak_report(step.embedding, known, known_types=dict(step.known_types) or None)
+
+    def drawing(figure: Figure) -> None:
+        plot_leak(report, ax=figure.add_subplot())
+
+    picture = draw(drawing, CHART)
+    return join(
+        [
+            _words(step.adjusted),
+            _table(report),
+            figure_element([picture], "What the map repeats of each known feature, beside what chance makes.", _CHANCE),
+            _both_maps(subject),
+        ]
+    )
+
+
+_CHANCE = "Grey is what chance makes of each measure in 19 of 20 maps; a filled dot is above it."
+
+
+def _words(adjusted: bool) -> Html:
+    along = "0 by construction here, since the map is adjusted" if adjusted else "how far the map varies along with it"
+    return paragraph(
+        f"Three measures for each known feature. Along a line: {along}. Neighbours: how well an object's neighbours on "
+        "the map tell its value, which sees clusters and rings too. Distances: whether objects that differ in the "
+        "feature lie apart. Each stands beside what it exceeds by chance in one map of twenty."
+    )
+
+
+def _table(report: pd.DataFrame) -> Html:
+    columns = [Column("Feature", [name_of(str(name)) for name in report.index])]
+    for measure, heading in (("linear", "Along a line"), ("neighbours", "Neighbours"), ("distance", "Distances")):
+        cells = [
+            f"{number(value)} ({number(reference)})"
+            for value, reference in zip(report[measure], report[f"{measure}_reference"], strict=True)
+        ]
+        columns.append(Column(f"{heading} (chance)", cells, numeric=True))
+    columns.append(Column("In words", list(report["verdict"])))
+    return table("What the last map repeats of what was known", columns, "repeats-table")
+
+
+def _both_maps(subject: Subject) -> Html:
+    """Show the map as it was fitted beside the adjusted one."""
+    step = subject.last
+    if not step.adjusted:
+        return Html("")
+    paint = paint_of(subject, step.known[0])
+    titles = ("as it was fitted", "adjusted")
+    pictures = pair_pictures(subject, step.free_embedding.iloc[:, :2], step.embedding.iloc[:, :2], titles, paint)
+    words = join(["The last map as it was fitted, and adjusted for what was known.", paint.caption])
+    return figure_element(pictures, f"The last map before and after adjusting.{paint.words}", words)
