@@ -66,7 +66,7 @@ def test_full_coefficients_have_off_diagonal_entries_however_many_features(q):
 def test_too_many_products_are_refused():
     cars = make_car_brands(150, random_state=0)
     known = np.random.default_rng(0).standard_normal((150, 110))
-    with pytest.raises(ValueError, match=r"110 known features have 6105 products .* use coef='diagonal'"):
+    with pytest.raises(ValueError, match=r"110 columns of known features have 6105 products .* use coef='diagonal'"):
         fit(cars.dissimilarities, known, coef="full")
 
 

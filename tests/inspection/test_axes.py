@@ -196,7 +196,7 @@ def test_what_cannot_be_tested(data):
         name_axes(U, external, correction="bonferroni")
     with pytest.raises(ValueError, match="n_permutations=-1 must be an integer"):
         name_axes(U, external, n_permutations=-1)
-    with pytest.raises(ValueError, match="2 columns but its objects spread in 1 dimensions only"):
+    with pytest.raises(ValueError, match="2 columns but its objects spread in 1 dimension only"):
         name_axes(U[:, [0, 0]], external)
     with pytest.raises(ValueError, match="embedding has 4 objects in 2 dimensions, too few"):
         name_axes(U[:4], external[:4])
