@@ -45,7 +45,7 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# The same with every simulation of the gallery in full: about a quarter of an hour more.
+# The same with every size that the papers have.
 gallery-full: export UNMASK_GALLERY = full
 gallery-full: docs
 

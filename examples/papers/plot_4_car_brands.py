@@ -35,7 +35,7 @@ except ImportError:  # its rows are then left out
 REPETITIONS = 50
 # Random starts of each fit; the best is kept.
 STARTS = 8
-# Sizes in figures 7 and 8. The paper goes to 2000, as ``make gallery-full`` does: t-SNE takes minutes there.
+# Sizes in figures 7 and 8. The paper goes to 2000, as ``make gallery-full`` does; t-SNE is slow there.
 SIZES = (100, 250, 500, 1000) + ((2000,) if os.environ.get("UNMASK_GALLERY") == "full" else ())
 # Data sets for figure 5. The paper does not say how many it has.
 REPETITIONS_IRRELEVANT = 10
@@ -417,8 +417,8 @@ contests.pivot_table(["seconds", "ACC"], "method", "N")[["seconds", "ACC"]].loc[
 # As published, t-SNE is the slowest by far, and conditional scaling, metric scaling and Isomap take about the same
 # time. Three things differ:
 #
-# - With the default solver, conditional scaling takes a fraction of the time of SMACOF and is the fastest of all for
-#   large N. UMAP, the fastest in the paper, is not faster here.
+# - With the default solver, conditional and metric scaling take a fraction of the time of SMACOF and are the fastest
+#   for large N. UMAP, the fastest in the paper, is not faster here.
 # - The ACC of UMAP falls with N in the paper (figure 8; 0.56 for N = 2000 even after 5000 iterations). Here, with the
 #   Python package, it rises, from a spectral start as from a random one. Why is not known; the paper gives neither
 #   the implementation nor its settings.
