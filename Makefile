@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := unmask-demo
 
-.PHONY: demo test test-slow lint format docs pictures bench clean
+# What `make package` unpacks, installs and writes; outside the checkout's own environment.
+PACKAGE := build/package
+
+.PHONY: demo test test-slow lint format docs gallery-full pictures package bench clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -21,13 +24,12 @@ demo: $(VENV)/.installed
 	$(BIN)/unmask demo --out $(DEMO)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n auto -m "simulation and not slow"
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels --cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest -n auto -m "not simulation and not slow" --cov --cov-append --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -40,12 +42,31 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# The same with every simulation of the gallery in full: about a quarter of an hour more.
+gallery-full: export UNMASK_GALLERY = full
+gallery-full: docs
 
 # The pictures of the pages, drawn by the pages' own code.
 pictures: $(VENV)/.installed-docs
 	$(BIN)/python docs/pictures.py
+
+# What people get: the source archive, whose tests must run from it, and the wheel, alone in an empty environment.
+package: $(VENV)/.installed-dev
+	rm -rf dist $(PACKAGE)
+	mkdir -p $(PACKAGE)/source
+	$(BIN)/python -m build --outdir dist .
+	tar -xzf dist/unmask-*.tar.gz --strip-components=1 -C $(PACKAGE)/source
+	# Nothing of the repository is left out, and what the tests read beside the code is found.
+	cd $(PACKAGE)/source && ls -d $$(git -C $(CURDIR) ls-files) >/dev/null
+	cd $(PACKAGE)/source && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -q -k "not code_of_a_page" \
+		tests/test_docs.py tests/test_package.py tests/examples/test_gallery.py
+	$(PYTHON) -m venv $(PACKAGE)/venv
+	$(PACKAGE)/venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check dist/unmask-*.whl
+	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
+	test -s $(PACKAGE)/demo/kinship.png
 
 bench: $(VENV)/.installed-bench
 	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.

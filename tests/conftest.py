@@ -11,6 +11,13 @@ from unmask.datasets import load_kinship
 REFERENCE = Path(__file__).parent / "reference"
 
 
+def pytest_collection_modifyitems(items):
+    """Let coverage look away from simulations: what they run, other tests run too."""
+    for item in items:
+        if item.get_closest_marker("simulation"):
+            item.add_marker(pytest.mark.no_cover)
+
+
 @pytest.fixture(scope="session")
 def kinship():
     return load_kinship()

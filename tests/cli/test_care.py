@@ -70,3 +70,10 @@ def test_labels_that_are_escaped_are_remarked(shell, label, said):
     done = shell("fit", "d.csv", "--n-init", 1, "--out", "result")
     assert ("was written with an apostrophe before it" in done.stderr) == said
     assert pd.read_csv("result/embedding.csv").iloc[0, 0] == ("'" if said else "") + label
+
+
+def test_a_study_is_called_by_its_folder_where_the_file_is_called_like_any_other(shell):
+    (shell.folder / "kinship").mkdir()
+    load_kinship().dissimilarities.to_csv("kinship/dissimilarities.csv")
+    shell("fit", "kinship/dissimilarities.csv", "--n-init", 1, "--out", "result")
+    assert Discovery.load("result/study").title == "kinship"

@@ -32,6 +32,12 @@ def test_columns_of_numbers_have_the_decimals_of_their_largest(capsys):
     assert as_text_table(frame).row_count == 3
 
 
+def test_a_number_that_is_not_zero_is_not_printed_as_zero():
+    frame = pd.DataFrame({"stress": [0.58, 0.06, 6e-7, 0.0, -0.0, -2e-9]})
+    cells = [str(cell) for cell in as_text_table(frame).columns[1].cells]
+    assert cells == ["0.5800", "0.0600", "6.0e-07", "0.0000", "0.0000", "-2.0e-09"]
+
+
 def test_what_is_no_number_becomes_null():
     assert plain({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
         "a": None,

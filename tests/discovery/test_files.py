@@ -663,7 +663,14 @@ def test_a_zip_bomb_is_refused(whole, tmp_path, monkeypatch):
     monkeypatch.setattr(loading, "ALWAYS_ALLOWED", 100_000)
     Discovery.load(path)
     repack(path, lambda entries: entries.update({"table.csv": b"0" * 50_000_000}))
-    with pytest.raises(FileProblem, match="holds more than 200 times its own size, as no study does"):
+    with pytest.raises(FileProblem, match="holds more than 200 times its own size, or than memory has room for"):
+        Discovery.load(path)
+
+
+def test_a_zip_file_larger_than_memory_is_refused(whole, tmp_path, monkeypatch):
+    path = whole.save(tmp_path / "study.zip")
+    monkeypatch.setattr(loading, "memory_limit", lambda: 2000)
+    with pytest.raises(FileProblem, match="or than memory has room for"):
         Discovery.load(path)
 
 

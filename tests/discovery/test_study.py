@@ -56,7 +56,7 @@ def test_a_step_has_the_numbers_of_the_estimator(kinship, name, estimator):
     np.testing.assert_array_equal(step.stress_per_point, mds.stress_per_point_)
     assert (step.stress, step.leak) == (mds.stress_, mds.leak_)
     assert step.known == ("gender", "degree")
-    assert step.params == {"n_components": 2, **params}
+    assert step.params == {"n_components": 2, "adjust": False, **params}
     assert step.converged
     assert step.finished
     assert step.seconds > 0

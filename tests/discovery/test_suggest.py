@@ -9,6 +9,7 @@ from scipy.stats import permutation_test, wilcoxon
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import silhouette_score
 
+import unmask.discovery._suggest as suggesting
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
 from unmask.discovery import Discovery
@@ -346,3 +347,24 @@ def study_of_three(kinship):
 def test_a_map_without_dimensions_suggests_nothing(study_of_three):
     with pytest.raises(ValueError, match="the last map has no dimensions and shows nothing"):
         study_of_three.suggest()
+
+
+def test_p_values_count_the_families_of_questions(kinship, monkeypatch):
+    """Columns and structures are two families: what one alone would call 0.03 is 0.06 where both are asked."""
+    finding = {"kind": "column", "what": "x", "strength": 1.0, "adopt": "", "direction": np.zeros(2)}
+    study = Discovery(kinship.dissimilarities, table=kinship.known)
+    study.fit(2, n_init=1)
+
+    def answers(columns, structures):
+        for name, p_values in (("_columns", columns), ("_structures", structures)):
+            found = [suggesting.Suggestion(**finding, p_value=p) for p in p_values]
+            monkeypatch.setattr(suggesting, name, lambda *_, found=found: found)
+        return sorted(study.suggest()["p_value"].round(12), key=lambda p: (np.isnan(p), p))
+
+    assert answers([0.03, 0.5], [0.2]) == [0.06, 0.4, 1.0]
+    assert answers([0.03, 0.5], []) == [0.03, 0.5]
+    assert answers([], [0.2]) == [0.2]
+    # A family of which nothing could be tested asks no question.
+    found = answers([np.nan], [0.2])
+    assert found[0] == 0.2
+    assert np.isnan(found[1])

@@ -10,6 +10,7 @@ import pytest
 
 from unmask import MissingDissimilarityWarning
 from unmask.dissimilarities._metric import Metric
+from unmask.io import read_table
 
 
 def gower(**params):
@@ -223,3 +224,71 @@ def test_weights_in_a_series_are_matched_by_name(rng):
     weights = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
     found = Metric("gower", metric_params={"weights": weights}).fit_transform(X)
     np.testing.assert_array_equal(found, Metric("gower", metric_params={"weights": [1, 2, 3]}).fit_transform(X))
+
+
+# ---- dates and codes, as files have them
+
+
+def test_dates_of_a_file_are_compared_as_dates(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("when,x\n2020-01-01,0\n2020-01-11,0\nNA,0\n2020-02-20,1\n2020-01-31,1\n", encoding="utf-8")
+    text = read_table(file, index=False).table
+    dates = text.assign(when=pd.to_datetime(text["when"]))
+    found = Metric("gower").fit(text)
+    expected = Metric("gower").fit(dates)
+    np.testing.assert_allclose(found.dissimilarities_, expected.dissimilarities_)
+    assert found.dissimilarities_[0, 1] == pytest.approx(10 / 50 / 2)
+    np.testing.assert_allclose(found.transform(text.iloc[:2]), expected.transform(dates.iloc[:2]))
+    with pytest.raises(ValueError, match="column 'when' holds 'soon' but held dates in the fit"):
+        found.transform(pd.DataFrame({"when": ["soon"], "x": [0]}))
+
+
+@pytest.mark.parametrize(
+    "cells", [["2020-01-01", "x"], ["2020-13-01", "2020-01-02"], ["2020", "2021"], ["1-2-3", "1-2-4"]]
+)
+def test_text_that_is_no_date_stays_text(cells):
+    assert Metric("gower").fit(pd.DataFrame({"when": cells})).dissimilarities_[0, 1] == 1.0
+
+
+def test_moments_with_and_without_a_zone_are_dates_too():
+    for cells in (
+        ["2020-01-01T10:00", "2020-01-01 16:00:00", "2020-01-02T10:00"],
+        ["2020-01-01T10:00Z", "2020-01-01T16:00Z", "2020-01-02T10:00Z"],
+    ):
+        D = Metric("gower").fit(pd.DataFrame({"when": cells})).dissimilarities_
+        np.testing.assert_allclose(D[0], [0, 0.25, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("zip", [1067, 80331, 20095]),
+        ("Postal Code", [1, 2, 3]),
+        ("plz", [1067.0, 2.0, 3.0]),
+        ("n", [10115, 80331, 20095, 50667, 70173]),
+    ],
+)
+def test_codes_that_are_compared_as_numbers_are_said(name, cells):
+    with pytest.warns(UserWarning, match=f"column '{name}' .* compared as numbers; .*astype\\(str\\)"):
+        Metric("gower").fit(pd.DataFrame({name: cells}))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("year", [1998, 2003, 2011, 2020, 2021]),
+        ("zip", ["01067", "80331", "20095"]),
+        ("n", [10115.5, 80331.0, 20095.0, 5e4, 6e4]),
+        ("n", [1, 80331, 20095, 50667, 70173]),
+    ],
+)
+def test_other_columns_are_not_called_codes(name, cells):
+    Metric("gower").fit(pd.DataFrame({name: cells}))
+
+
+def test_leading_zeros_of_a_file_are_said(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("zip,x\n01067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
+    assert "column 'zip' has leading zeros ('01067') and is read as numbers; is it a code?" in read_table(file).detected
+    file.write_text("zip,x\n1067,0.5\n80331,0\n20095,1\n", encoding="utf-8")
+    assert not any("leading zeros" in said for said in read_table(file).detected)

@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import smacof
+from sklearn.model_selection import GridSearchCV, KFold
 
 from tests.helpers import noisy_distances, symmetric_weights
 from unmask import ConditionalMDS, MissingDissimilarityWarning
@@ -100,11 +102,12 @@ def test_no_unknown_dimension_fits_the_coefficients_alone(rng):
 
 
 @pytest.mark.simulation
+@pytest.mark.parametrize("replicates", [15, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("q", "least"), [(4, 0.89), (5, 0.915), (6, 0.96)])
-def test_car_brands_recover_all_seven_features(q, least):
-    """Median over 100 replicates of the papers' score; plain metric MDS reaches about .81."""
+def test_car_brands_recover_all_seven_features(q, least, replicates):
+    """Median over the replicates of the papers' score; plain metric MDS reaches about .81."""
     scores = []
-    for replicate in range(100):
+    for replicate in range(replicates):
         cars = make_car_brands(random_state=replicate)
         known = cars.known.iloc[:, :q]
         U = fit(cars.dissimilarities, known, n_components=7 - q, random_state=replicate).embedding_
@@ -531,6 +534,7 @@ def test_training_rows_are_told_apart_by_dissimilarities_that_did_not_count(stor
         np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
 @pytest.mark.parametrize("options", [{}, {"level": "interval"}, {"weights": "sammon"}, {"coef": "diagonal"}])
 def test_training_rows_return_to_their_points_with_values_that_moved_within_their_error(options):
     """The values that are given again are those that were measured, not those that the fit made of them."""
@@ -609,3 +613,40 @@ def test_starts_followed_at_the_same_time_give_the_same_report(weights):
     one, two = (fit(cars.dissimilarities, cars.known.iloc[:, :3], W, n_jobs=jobs, **options) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one.starts_, two.starts_)
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
+
+
+# ---- the score
+
+
+def test_the_score_is_of_dissimilarities_that_did_not_place_the_object(rng):
+    """By hand: every new object from the even fitted ones, judged by the odd ones, and the other way round."""
+    Z = rng.standard_normal((30, 4))
+    D = np.sqrt(((Z[:, None] - Z[None]) ** 2).sum(axis=2))
+    D[25, 3] = np.nan
+    V = Z[:, :1]
+    mds = fit(D[:22, :22], V[:22], n_init=3)
+    rows, VB = D[22:, :22], V * mds.coef_.to_numpy()
+    missed = total = 0.0
+    for first in (0, 1):
+        used = np.arange(22) % 2 == first
+        placed = mds.transform(np.where(used, rows, np.nan), known=V[22:])
+        d = np.sqrt(((placed[:, None] - mds.embedding_[None]) ** 2).sum(axis=2) + (VB[22:] - VB[:22].T) ** 2)
+        missed += np.nansum((d - rows)[:, ~used] ** 2)
+        total += np.nansum(rows[:, ~used] ** 2)
+    assert mds.score(rows, known=V[22:]) == pytest.approx(1 - missed / total, rel=1e-9)
+    # An object with nothing in one half is judged by the other alone; one with nothing at all by nothing.
+    rows[0, ::2] = np.nan
+    rows[1] = np.nan
+    assert np.isfinite(mds.score(rows, known=V[22:]))
+
+
+def test_a_grid_search_finds_the_number_of_dimensions():
+    """Two unknown features beside a known one, and noise; the stress alone would take as many as it can."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) * [2, 1.5, 1]
+    noise = np.triu(0.1 * rng.normal(size=(40, 40)), 1)
+    D = squareform(pdist(X)) * np.abs(1 + noise + noise.T)
+    model = ConditionalMDS(metric="precomputed", n_init=2, random_state=0)
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(model, {"n_components": [0, 1, 2, 4]}, cv=KFold(4)).fit(D, known=X[:, :1])
+    assert search.best_params_ == {"n_components": 2}

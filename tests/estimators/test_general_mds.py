@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.special import huber, kl_div
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import MDS
@@ -140,6 +141,46 @@ def test_sammons_loss_is_sammons_mapping(D, known):
     plain, delta = fit(D, loss="sammon"), upper(D)
     expected = np.sum((delta - pdist(plain.embedding_)) ** 2 / delta)
     assert plain.cost_ == pytest.approx(expected, rel=1e-10)
+
+
+def sammon_stress(D, Y):
+    delta = upper(D)
+    return np.sum((delta - pdist(Y)) ** 2 / delta) / np.sum(delta)
+
+
+def sammons_own_descent(D, steps=1000):
+    """Return the stress of Sammon's mapping as he published it: from the classical map, a damped diagonal Newton."""
+    n = len(D)
+    centre = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ D**2 @ centre)
+    Y, off = vectors[:, -2:] * np.sqrt(values[-2:]), ~np.eye(n, dtype=bool)
+    stress, magic = sammon_stress(D, Y), 0.3
+    for _ in range(steps):
+        d, delta = squareform(pdist(Y)) + np.eye(n), D + np.eye(n)
+        gap = (delta - d)[:, :, None] * off[:, :, None]
+        difference = Y[:, None] - Y[None]
+        scale = (delta * d)[:, :, None]
+        d = d[:, :, None]
+        slope = np.sum(gap * difference / scale, axis=1)
+        curvature = np.sum(off[:, :, None] * (gap - difference**2 / d * (1 + gap / d)) / scale, axis=1)
+        tried = Y + magic * slope / np.abs(curvature)
+        now = sammon_stress(D, tried)
+        if now < stress:
+            Y, stress, magic = tried, now, min(1.5 * magic, 0.5)
+        else:
+            magic /= 5
+    return stress
+
+
+@pytest.mark.parametrize("rows", [slice(50, 125), slice(0, None, 2)])
+def test_sammons_mapping_of_flowers_is_as_low_as_others_find_it(rows):
+    """By default; what others find is Sammon's own descent, and the weighted stress from as many starts."""
+    D = squareform(pdist(np.unique(load_iris().data, axis=0)[rows]))
+    options = {"metric": "precomputed", "random_state": 0}
+    found = sammon_stress(D, GeneralMDS(loss="sammon", **options).fit(D).embedding_)
+    assert found <= sammons_own_descent(D) * (1 + 1e-6)
+    weighted = ConditionalMDS(weights="sammon", **options).fit(D)
+    assert found <= sammon_stress(D, weighted.embedding_) * (1 + 5e-4)
 
 
 # ---- robust scaling, and what the losses are at the map that is found
@@ -370,7 +411,8 @@ def test_from_a_start_that_is_given_it_goes_on(D, known):
 
 def test_the_closed_form_alone_is_one_start(D):
     assert list(fit(D, init="closed-form", n_init=5).starts_["kind"]) == ["closed-form"]
-    assert len(fit(D, n_init="auto", tol=1e-2).starts_) == 32
+    auto = {"metric": "precomputed", "random_state": 0, "tol": 1e-2}
+    assert len(GeneralMDS(**auto).fit(D).starts_) == len(ConditionalMDS(**auto).fit(D).starts_) == 127
 
 
 def test_an_exact_start_is_left_where_it_is(rng):

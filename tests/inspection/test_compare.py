@@ -227,24 +227,79 @@ def test_input_is_checked_before_anything_runs(kinship):
     ]:
         with pytest.raises(ValueError, match=message):
             compare(D, known, **arguments)
-    with pytest.raises(ValueError, match="known has 1 missing cells in column 'gender'"):
-        compare(D, known.astype(float).mask(known.index.to_numpy()[:, None] == "Aunt"))
+    with pytest.raises(ValueError, match="known has no value at all in column 'gender'"):
+        compare(D, known.astype(float) * np.nan)
+
+
+def medians_on_car_brands(q, sets):
+    """Return the median ACC of each method with the unknown features, over so many sets of 30 brands."""
+    methods = ["mds-then-regress", "partial-dbrda", "conditional-mds"]
+    scores = []
+    for seed in range(sets):
+        cars = make_car_brands(random_state=seed)
+        known = cars.known.iloc[:, :q]
+        table = compare(cars.dissimilarities, known, n_components=7 - q, features=cars.features, methods=methods)
+        scores.append(table["acc_unknown"])
+    return pd.DataFrame(scores).median()[methods].to_numpy()
 
 
 @pytest.mark.simulation
 def test_order_of_the_rivals_on_car_brands():
+    regressed, dbrda, conditional = medians_on_car_brands(6, 8)
+    assert conditional > regressed + 0.05
+    assert regressed > dbrda + 0.05
+
+
+@pytest.mark.slow
+def test_medians_of_the_rivals_on_car_brands():
     """Medians over 20 sets of 30 brands: those of the page, and near those of another implementation on other sets."""
-    methods = ["mds-then-regress", "partial-dbrda", "conditional-mds"]
     page = {4: [0.73, 0.64, 0.82], 6: [0.68, 0.57, 0.87]}
     elsewhere = {4: [0.675, 0.633, 0.722], 6: [0.710, 0.530, 0.833]}
     for q, expected in page.items():
-        scores = []
-        for seed in range(20):
-            cars = make_car_brands(random_state=seed)
-            known = cars.known.iloc[:, :q]
-            table = compare(cars.dissimilarities, known, n_components=7 - q, features=cars.features, methods=methods)
-            scores.append(table["acc_unknown"])
-        medians = pd.DataFrame(scores).median()[methods]
+        medians = medians_on_car_brands(q, 20)
         np.testing.assert_allclose(medians, expected, atol=0.01)
         # One set's score has a standard deviation of 0.1 and more: the medians of 20 sets differ by that much.
         np.testing.assert_allclose(medians, elsewhere[q], atol=0.1)
+
+
+# ---- missing cells of known features
+
+
+def with_gaps(kinship):
+    known = kinship.known.astype(float)
+    known.iloc[2, 0] = known.iloc[5, 1] = np.nan
+    return known.assign(sex=np.where(known.index == "Aunt", None, np.where(kinship.known["gender"] == 1, "m", "f")))
+
+
+def test_missing_known_cells_are_estimated_with_a_remark(kinship):
+    known = with_gaps(kinship)[["degree", "sex"]]
+    methods = ["conditional-classical-mds", "mds-then-regress", "partial-dbrda"]
+    with pytest.warns(
+        UserWarning, match=r"2 missing cells of known features \('degree', 'sex'\) are estimated by cond"
+    ):
+        found = compare(kinship.dissimilarities, known, methods=methods)
+    assert found["leak"].notna().all()
+    mds = ConditionalMDS(metric="precomputed", random_state=0).fit(kinship.dissimilarities, known=known)
+    filled = known.copy()
+    for cell in mds.known_imputed_.itertuples():
+        filled.loc[cell.object, cell.feature] = cell.value
+    assert not filled.isna().any(axis=None)
+    expected = compare(kinship.dissimilarities, filled, methods=methods)
+    pd.testing.assert_frame_equal(found.drop(columns="seconds"), expected.drop(columns="seconds"))
+
+
+def test_estimates_fit_columns_of_every_type(kinship):
+    known = with_gaps(kinship)
+    frames = [
+        known[["degree"]].astype("Float64"),
+        known[["degree"]].astype("Int64"),
+        known[["sex"]].astype("category"),
+        known[["degree"]].to_numpy(),
+        known[["degree"]].sample(frac=1, random_state=0),
+        pd.DataFrame({"boy": (known["sex"] == "m").astype("boolean").mask(known["sex"].isna())}),
+    ]
+    for frame in frames:
+        with pytest.warns(UserWarning, match=r"1 missing cell of known features \(.*\) is estimated"):
+            found = compare(kinship.dissimilarities, frame, methods=["partial-dbrda"])
+        assert found["note"].tolist() == [""]
+        assert np.isfinite(found["leak"]).all()

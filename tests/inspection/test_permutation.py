@@ -58,7 +58,8 @@ def p_values_of_long_searches(D, known, n_permutations, n_init, seed):
         for column in range(known.shape[1]):
             permuted = known.copy()
             permuted[:, column] = known[orders.permutation(len(known)), column]
-            counts[column] += stress(permuted) <= observed
+            # Where neither order has any effect, the stresses are the same up to where the searches stop.
+            counts[column] += stress(permuted) <= observed * (1 + 1e-6)
     return counts / (1 + n_permutations)
 
 

@@ -1,5 +1,7 @@
 """Bootstrap and jackknife: coverage, alignment, tables."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from matplotlib.figure import Figure
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import chi2
+from sklearn.base import clone
 
 from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from unmask.inspection import bootstrap, jackknife
@@ -216,3 +219,20 @@ def test_what_one_object_alone_tells_cannot_be_judged_without_it(kinship, known)
     known = pd.DataFrame({"group": known}, index=kinship.dissimilarities.index)
     with pytest.raises(ValueError, match="known: 'group' has a level, or varies, by object 'Uncle' alone"):
         jackknife(mds(1), kinship.dissimilarities, known)
+
+
+@pytest.mark.parametrize("resample", [partial(bootstrap, n_resamples=10), jackknife])
+def test_an_adjusted_map_is_resampled_as_it_was_decided(resample):
+    """Every fit has the free dimensions of the first, and is adjusted as it was, though a start is given."""
+    rng = np.random.default_rng(22)
+    v = rng.normal(size=(25, 1))
+    d = pdist(rng.normal(size=(25, 2)) * [1.0, 0.3] + 2 * v * [0.0, 1.0])
+    D = squareform(d * (1 + 0.05 * rng.normal(size=d.size)))
+    estimator = ConditionalMDS(1, metric="precomputed", n_init=4, random_state=0, adjust="auto")
+    fitted = clone(estimator).fit(D, known=v)
+    assert (fitted.adjusted_, fitted.n_free_) == (True, 2)
+    found = resample(estimator, D, v)
+    np.testing.assert_array_equal(found.objects[["axis1"]], fitted.embedding_)
+    # A map of another kind would be off by the size of the map, not by that of the noise.
+    assert (np.sqrt(found.covariances[:, 0, 0]) < 0.5 * fitted.embedding_.std()).all()
+    assert found.importance.loc["known0", "standardized"] == pytest.approx(2 * v.std(ddof=1), rel=0.1)

@@ -45,6 +45,25 @@ def test_elbow_is_where_the_curve_bends():
     assert elbow([0.3, 0.3, 0.3]) == 0
 
 
+def test_an_elbow_does_not_leave_behind_what_one_more_dimension_explains():
+    assert elbow([0.58, 0.06, 6e-7]) == 2
+    assert elbow([0.58, 0.06, 6e-7, 1e-9, 0.0]) == 2
+    assert elbow([1.0, 0.58, 0.06, 6e-7, 0.0, 0.0, 0.0]) == 3
+    assert elbow([1.0, 0.2, 0.04, 1e-9, 0.0, 0.0]) == 3
+    # A stress that is small already, or that falls on slowly, is left.
+    assert elbow([1.0, 0.5, 0.008, 1e-12, 0.0]) == 2
+    assert elbow([1.0, 0.1, 0.05, 0.02, 0.01, 0.0]) == 1
+
+
+def test_the_elbow_of_points_on_a_sphere_is_three():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    D = squareform(pdist(X / np.linalg.norm(X, axis=1, keepdims=True)))
+    table = scree(ConditionalMDS(metric="precomputed", n_init=4, random_state=0), D, max_components=5)
+    assert table["stress"].iloc[2] > 0.01
+    assert table.attrs["elbow"] == 3
+    assert not np.signbit(table["fall"].to_numpy()[1:]).any()
+
+
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
 def test_held_out_pairs_find_the_number_of_dimensions(rng, dimensions):
     D = squareform(pdist(rng.standard_normal((30, dimensions))))
@@ -126,3 +145,19 @@ def test_held_out_pairs_are_predicted_in_the_units_of_an_ordinal_fit(rng):
     assert one["heldout"][2] < 0.1
     np.testing.assert_allclose(one["stress"], other["stress"], rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(one["heldout"], other["heldout"], rtol=0.1, atol=5e-3)
+
+
+def test_of_an_adjusting_estimator_the_axes_of_the_adjusted_map_are_shown():
+    rng = np.random.default_rng(21)
+    v = rng.normal(size=(40, 1))
+    truth = rng.normal(size=(40, 2)) * [1.0, 0.6]
+    D = squareform(pdist(truth + 2 * v * [1.0, 0.0]))
+    estimator = ConditionalMDS(1, metric="precomputed", n_init=3, random_state=0, adjust=True)
+    table = scree(estimator, D, v, max_components=3)
+    free = scree(ConditionalMDS(1, metric="precomputed", n_init=3, random_state=0), D, v, max_components=3)
+    assert "residual" not in free
+    np.testing.assert_array_equal(table["stress"], free["stress"])  # adjusting changes none
+    left = truth - truth.mean(axis=0) - (v - v.mean()) @ np.linalg.lstsq(v - v.mean(), truth - truth.mean(axis=0))[0]
+    lengths = np.linalg.svd(left, compute_uv=False) / np.sqrt(40)
+    np.testing.assert_allclose(table["residual"].iloc[1:3], lengths, rtol=1e-2)
+    assert table["residual"].iloc[3] < 0.05 * lengths[1]

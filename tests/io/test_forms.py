@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from unmask import ConditionalMDS
 from unmask.io import read_dissimilarities, write_table
+from unmask.io._numbers import find_decimal
 from unmask.io._problems import times
 
 N = 6
@@ -615,3 +616,17 @@ def test_large_files_are_read_in_pieces_and_take_little_memory(tmp_path, rng, mo
     assert found.detected[-1] == f"{times(700, 700)} square"
     # The rows, the table, and what is looked at of the first rows, which is the same for larger files.
     assert peak < 3 * D.nbytes + 2**24
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["1.5", "2,5"], "."),  # as many of each: the point, which more files have
+        (["1.5", "2,5", "3,5"], ","),
+        (["1.5", "2.5", "3,5"], "."),
+        (["1", "2", "x"], None),
+        ([], None),
+    ],
+)
+def test_the_decimal_mark_is_that_of_most_cells(cells, mark):
+    assert find_decimal(cells) == mark

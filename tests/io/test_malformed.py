@@ -10,8 +10,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from unmask.io import FileProblem, read_data, read_dissimilarities, read_known, read_table
+import unmask.io._source as sources
+from unmask.io import FileProblem, memory_limit, read_data, read_dissimilarities, read_known, read_table
 from unmask.io._source import Source
+from unmask.io._tables import _require_distinct
 
 
 def npy(array, **options) -> bytes:
@@ -287,6 +289,57 @@ def test_a_gzip_bomb_is_stopped_at_the_limit(tmp_path):
     assert file.stat().st_size < 100_000
     with pytest.raises(FileProblem, match="unpacks to more than 1 MB, which is not read unless max_expanded"):
         read_dissimilarities(file, max_expanded=2**20)
+
+
+def test_the_limit_is_a_share_of_the_memory(tmp_path, monkeypatch):
+    file = tmp_path / "bomb.csv.gz"
+    file.write_bytes(gzip.compress(b"0," * 10_000_000))
+    pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1024}
+    monkeypatch.setattr(sources.os, "sysconf", pages.__getitem__)
+    monkeypatch.setattr(sources, "_LIMITS", ())
+    for read in (read_dissimilarities, read_table, lambda file: read_known(file, ["a"]), read_data):
+        with pytest.raises(FileProblem, match="unpacks to more than 1 MB, which is not read unless max_expanded"):
+            read(file)
+    pages["SC_PHYS_PAGES"] = 2**22
+    assert memory_limit() == 4 * 2**30
+    (tmp_path / "limit").write_text("8388608\n")
+    (tmp_path / "none").write_text("max\n")
+    monkeypatch.setattr(sources, "_LIMITS", (tmp_path / "none", tmp_path / "limit", tmp_path / "absent"))
+    assert memory_limit() == 2 * 2**20
+    monkeypatch.delattr(sources.os, "sysconf")
+    monkeypatch.setattr(sources, "_LIMITS", ())
+    assert memory_limit() == 4 * 2**30
+
+
+def test_unpacking_ends_at_the_limit_and_not_after_it(tmp_path, monkeypatch):
+    file = tmp_path / "bomb.csv.gz"
+    file.write_bytes(gzip.compress(b"0," * 50_000_000))
+    unpacked = []
+    read = sources.gzip.GzipFile.read
+    monkeypatch.setattr(
+        sources.gzip.GzipFile, "read", lambda self, size=-1: unpacked.append(read(self, size)) or unpacked[-1]
+    )
+    with pytest.raises(FileProblem, match="unpacks to more than 1 MB"):
+        read_table(file, max_expanded=2**20)
+    assert sum(map(len, unpacked)) < 4 * 2**20
+
+
+class Counting(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Counting.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_many_columns_are_compared_once_each():
+    names = [Counting(f"x{at}") for at in range(2000)]
+    _require_distinct(None, names, None)
+    assert Counting.compared < 10 * len(names)
 
 
 def test_a_zip_bomb_is_refused_by_what_it_says_of_itself(tmp_path):

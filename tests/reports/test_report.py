@@ -1,6 +1,7 @@
 """The page as a whole: what it says, that it says it safely, and that it is the same every time."""
 
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,7 +114,7 @@ def test_maps_are_coloured_by_what_was_recognised_on_them(page):
     assert alts == [
         "Map 1 of 14 objects, nothing known. Coloured by gender.",
         "Map 2 of 14 objects, given gender. Coloured by degree.",
-        "Map 3 of 14 objects, given gender, degree.",
+        "Map 3 of 14 objects, given gender, degree. Coloured by degree.",  # which it was told last
     ]
 
 
@@ -399,6 +400,17 @@ def test_estimated_cells_are_told(no_pictures):
     assert number.remark in said
 
 
+def test_missing_known_cells_are_estimated_for_the_rivals(no_pictures):
+    known = pd.DataFrame({"a": [np.nan, *np.random.default_rng(0).normal(size=11)]})
+    page = render_report(
+        quick_study(known=known), scree=False, bootstrap=0, compare=["mds-then-regress", "partial-dbrda"]
+    )
+    text = section(page, "rivals").text
+    assert "1 missing cell of the known features is estimated, and all methods use the estimates." in text
+    assert "could not be made" not in text
+    assert "Partial distance-based redundancy analysis" in text
+
+
 def test_conditional_scaling_is_no_rival_of_itself(no_pictures):
     page = render_report(quick_study(), scree=False, bootstrap=0, compare=["conditional-mds", "partial-dbrda"])
     study = quick_study()
@@ -674,3 +686,22 @@ def test_every_rival_has_a_name_in_plain_words():
     from unmask.reports._rivals import RIVALS
 
     assert set(_METHODS) == set(RIVALS)
+
+
+def test_what_is_not_installed_is_no_caution(study, no_pictures, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    page = render_report(study, **QUICK | {"compare": ["umap", "mds"]})
+    said = section(page, "rivals").text
+    assert "Not compared, because not installed: UMAP. pip install 'unmask[compare]' adds them." in said
+    assert "ImportError" not in said
+    assert "umap" not in section(page, "cautions").text.lower()
+
+
+def test_a_part_that_lacks_its_package_is_no_caution(study, no_pictures, monkeypatch):
+    def missing(*_, **__):
+        raise ImportError("this needs the package 'x'")
+
+    monkeypatch.setattr("unmask.reports._rivals.compare", missing)
+    page = render_report(study, **QUICK | {"compare": ["mds"]})
+    assert "This part is not there: this needs the package 'x'." in section(page, "rivals").text
+    assert "package" not in section(page, "cautions").text

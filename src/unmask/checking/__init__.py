@@ -11,6 +11,7 @@ from ._dissimilarities import (
 )
 from ._exceptions import (
     AdjustmentWarning,
+    EstimatedKnownWarning,
     FewPairsWarning,
     IgnoredTargetWarning,
     ImputedKnownWarning,
@@ -55,6 +56,7 @@ from ._parameters import (
 __all__ = [
     "AdjustmentWarning",
     "Dissimilarities",
+    "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",

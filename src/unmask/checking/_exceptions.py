@@ -10,6 +10,10 @@ class MissingDissimilarityWarning(UserWarning):
     """Some pairs have no dissimilarity and take no part in the fit."""
 
 
+class EstimatedKnownWarning(UserWarning):
+    """Missing cells of known features were replaced by estimates."""
+
+
 class RedundantKnownWarning(UserWarning):
     """Some known columns carry no information of their own and were left out."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,8 @@ from ._options import FITTING, DataPath, Given, Neighbors, Reading, Saving, Sear
 from ._output import Outcome, Output
 from ._paint import Painting
 
+# Names of files that say nothing about what is in them.
+EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
 ClosedForm = Annotated[
     bool,
     typer.Option("--closed-form", help="Conditional classical scaling, without a search.", rich_help_panel=FITTING),
@@ -82,9 +85,14 @@ def study_of(source: Input, beside: Any, title: str = "") -> Any:
         known=source.known,
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
-        title=title or source.path.stem,
+        title=title or _title(source.path),
         weights=source.weights,
     )
+
+
+def _title(path: Path) -> str:
+    """Return what a study is called: the file, or its folder where every file would be called so."""
+    return path.parent.name if path.stem.lower() in EVERY_FILE and path.parent.name else path.stem
 
 
 def _joined(features: Any, beside: Any) -> Any:

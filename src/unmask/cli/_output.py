@@ -174,7 +174,15 @@ def _texts(column: pd.Series[Any]) -> list[str]:
     decimals = max(3 - math.floor(math.log10(largest)), 0) if largest > 0 else 0
     if decimals > MOST_DECIMALS:
         return [as_text(cell) for cell in column]
-    return [f"{cell:.{decimals}f}" if math.isfinite(cell) else as_text(cell) for cell in column]
+    return [_fixed(cell, decimals) if math.isfinite(cell) else as_text(cell) for cell in column]
+
+
+def _fixed(cell: float, decimals: int) -> str:
+    """Return a number with so many decimals; one that would read as zero but is none in powers of ten."""
+    text = f"{cell:.{decimals}f}"
+    if float(text) != 0.0:
+        return text
+    return f"{cell:.1e}" if cell else f"{0.0:.{decimals}f}"
 
 
 def as_text(cell: Any) -> str:

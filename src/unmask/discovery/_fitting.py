@@ -179,21 +179,23 @@ def _record(
     seconds: float,
     finished: bool,
 ) -> Step:
-    import pandas as pd
-
-    axes = [f"axis{c + 1}" for c in range(mds.embedding_.shape[1])]
+    # What was decided, not that it was to be decided: the study comes to the same map again.
+    decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
     return Step(
         number=number,
         estimator=estimator,
-        params=dict(params),
+        params={**{name: value for name, value in params.items() if name not in ("adjust", "n_free")}, **decided},
         known=tuple(map(str, known.columns)),
         known_types=dict(declared),
-        embedding=pd.DataFrame(mds.embedding_.astype(float), index=known.index, columns=axes),
+        embedding=_map_table(mds.embedding_, known.index),
+        free_embedding=_map_table(mds.free_embedding_, known.index),
         coef=mds.coef_,
         importance=mds.importance_,
         imputed=mds.known_imputed_,
         stress=float(mds.stress_),
         leak=float(mds.leak_),
+        free_leak=float(mds.free_leak_),
+        leak_reference=float(mds.leak_reference_),
         stress_per_point=mds.stress_per_point_,
         warnings=tuple(f"{category.__name__}: {message}" for category, message in said),
         converged=bool(mds.converged_) if recipe.searches else True,
@@ -201,6 +203,13 @@ def _record(
         seconds=seconds,
         versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     )
+
+
+def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
+    import pandas as pd
+
+    axes = [f"axis{c + 1}" for c in range(embedding.shape[1])]
+    return pd.DataFrame(embedding.astype(float), index=objects, columns=axes)
 
 
 @contextmanager

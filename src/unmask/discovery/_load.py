@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checking import quote
 from ..estimators import imputed_frame
-from ..io import FileProblem
+from ..io import FileProblem, memory_limit
 from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params
@@ -59,7 +59,7 @@ class _Zip:
         strange = [entry.filename for entry in entries if not _is_plain(entry.filename)]
         if strange:
             raise _problem(path, f"has {strange[0]!r} in it, which is no name of a file of a study.")
-        self.left = max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size)
+        self.left = min(max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size), memory_limit())
 
     def read(self, name: str) -> bytes:
         try:
@@ -73,8 +73,8 @@ class _Zip:
         if self.left < 0:
             raise _problem(
                 self.path,
-                f"holds more than {MOST_EXPANSION} times its own size, as no study does; if it can be trusted, "
-                "unpack it and load the folder.",
+                f"holds more than {MOST_EXPANSION} times its own size, or than memory has room for; if it can be "
+                "trusted, unpack it and load the folder.",
             )
         return data
 
@@ -313,20 +313,28 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
     objects = files.table(f"step{number}-map")
     if objects is None:
         raise _problem(path, f"{STUDY} names no map of step {number}.")
+    embedding = pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1])
+    free = files.table(f"step{number}-free")
+    # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
+    leak = float(_field(record, "leak", (int, float), path))
+    earlier = {"free_leak": leak, "leak_reference": float("nan")}
     return Step(
         number=number,
         estimator=estimator,
         params=_params(estimator, decode(_field(record, "params", dict, path)), path),
         known=_texts(record, "known", path),
         known_types=_types(decode(_field(record, "known_types", dict, path))),
-        embedding=pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1]),
+        embedding=embedding,
+        free_embedding=embedding if free is None else free,
         coef=files.small(f"step{number}-coef", list(_texts(record, "coef", path)), []),
         importance=files.small(
             f"step{number}-importance", list(_texts(record, "importance", path)), ["raw", "standardized"]
         ),
         imputed=files.imputed(number, record),
         stress=float(_field(record, "stress", (int, float), path)),
-        leak=float(_field(record, "leak", (int, float), path)),
+        leak=leak,
+        free_leak=float(_field(earlier | record, "free_leak", (int, float), path)),
+        leak_reference=float(_field(earlier | record, "leak_reference", (int, float), path)),
         stress_per_point=objects.iloc[:, -1].rename("stress"),
         warnings=_texts(record, "warnings", path),
         converged=_field(record, "converged", bool, path),

@@ -34,7 +34,7 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
         row["adopted"] = ", ".join(f"-{a.name}" if isinstance(a, Forgetting) else a.name for a in done)
         row["why"] = "; ".join(a.why for a in done if a.why)
     importances = [f"importance_{name}" for name in features]
-    columns = ["known", "n_components", "estimator", "stress", "leak", *importances]
+    columns = ["known", "n_components", "estimator", "adjusted", "stress", "leak", *importances]
     columns += ["converged", "finished", "warnings", "seconds", "adopted", "why"]
     return pd.DataFrame(rows, columns=["step", *columns]).set_index("step")
 
@@ -46,6 +46,7 @@ def _line(step: Step, features: list[str]) -> dict[str, Any]:
         "known": ", ".join(step.known),
         "n_components": step.n_components,
         "estimator": step.estimator,
+        "adjusted": step.adjusted,
         "stress": step.stress,
         "leak": step.leak,
         **{f"importance_{name}": importance.get(name, float("nan")) for name in features},

@@ -17,7 +17,7 @@ from ._material import Material
 # One start, and not to the last digit: only the shape of such maps is looked at.
 QUICK = {"init": "closed-form", "n_init": 1, "tol": 1e-5}
 # Parameters of a fit that mean nothing where nothing is known.
-ABOUT_KNOWN = ("coef", "known_types", "known_error", "leak_penalty", "orthogonal")
+ABOUT_KNOWN = ("coef", "known_types", "known_error", "leak_penalty", "orthogonal", "adjust", "n_free")
 
 
 def even_box(U: Array, rng: np.random.Generator) -> Iterator[Array]:

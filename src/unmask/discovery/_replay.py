@@ -36,7 +36,7 @@ def replay(material: Material, actions: tuple[Action, ...], tol: float) -> pd.Da
 
 def _repeat(again: Discovery, action: Action) -> None:
     if isinstance(action, Step):
-        params: dict[str, Any] = dict(action.params)
+        params: dict[str, Any] = {"adjust": False, **action.params}  # a study of an earlier version has no word of it
         again.fit(params.pop("n_components"), estimator=action.estimator, **params)
     elif isinstance(action, Adoption):
         (way, detail), *_ = action.source.items()

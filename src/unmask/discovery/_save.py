@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
@@ -179,6 +180,7 @@ def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.Dat
             f"step{step.number}-coef": step.coef,
             f"step{step.number}-importance": step.importance,
             f"step{step.number}-imputed": step.imputed,
+            **({f"step{step.number}-free": step.free_embedding} if step.adjusted else {}),
         }
     return {name: table for name, table in tables.items() if table.size}
 
@@ -194,6 +196,9 @@ def _action(action: Action) -> dict[str, Any]:
             "known_types": encode(dict(action.known_types)),
             "stress": action.stress,
             "leak": action.leak,
+            "free_leak": action.free_leak,
+            # JSON has no word for a number that an earlier version did not have.
+            **({} if math.isnan(action.leak_reference) else {"leak_reference": action.leak_reference}),
             "converged": action.converged,
             "finished": action.finished,
             "warnings": list(action.warnings),

@@ -176,7 +176,7 @@ class Discovery:
     def history(self) -> pd.DataFrame:
         """The steps, one a row.
 
-        Columns: ``known`` (features given), ``n_components``, ``estimator``, ``stress``, ``leak``, an
+        Columns: ``known`` (features given), ``n_components``, ``estimator``, ``adjusted``, ``stress``, ``leak``, an
         ``importance_…`` for each feature (standardized), ``converged``, ``finished``, ``warnings`` (their number),
         ``seconds``, ``adopted`` (what was recognised on this map; with a minus what was put aside), ``why``. A row 0
         says what was adopted before the first fit, if anything was.
@@ -186,7 +186,13 @@ class Discovery:
     # ---- the loop
 
     def fit(
-        self, n_components: int = 2, *, estimator: str = "mds", callback: Callback | None = None, **params: Any
+        self,
+        n_components: int = 2,
+        *,
+        estimator: str = "mds",
+        adjust: Any = "auto",
+        callback: Callback | None = None,
+        **params: Any,
     ) -> Step:
         """Fit a map given what is known now, and add it as a step.
 
@@ -197,6 +203,9 @@ class Discovery:
         estimator : {"mds", "isomap", "classical"}, default="mds"
             :class:`unmask.ConditionalMDS`, :class:`unmask.ConditionalIsomap` or
             :class:`unmask.ConditionalClassicalMDS`.
+        adjust : {"auto", True, False}, default="auto"
+            Whether the map is shown adjusted for what is known, so that nothing of it is left: ``"auto"`` adjusts if
+            the map would repeat it, beyond chance. The step keeps what was decided.
         callback : callable, optional
             Called as ``callback(iteration, stress)`` after every iteration of a search; one that returns True ends
             the fit with the best map so far. It is not part of the study.
@@ -214,7 +223,7 @@ class Discovery:
         Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False`` and an
         `UnfinishedMapWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
         """
-        given = check_params(estimator, n_components, params)
+        given = check_params(estimator, n_components, {**params, "adjust": adjust})
         number = len(self.steps) + 1
         step = fit_step(self._material, self.known, self.known_types, estimator, given, number, callback)
         self._actions += (step,)

@@ -356,14 +356,22 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
 
 def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:
     """Return a better place along a step, entries that would change sign at 0; None if there is none."""
+
+    def place(length: float) -> Array:
+        there = x + length * move
+        return np.where((field.penalty > 0) & (there * sign < 0), 0.0, there)
+
+    def slope(at: Array) -> float:
+        return float(np.abs(field.steepest(at, field.inverse(at))).max())
+
     before, length = field.value(x, 0.0), 1.0
     while length > SMALLEST_STEP:
-        place = x + length * move
-        place = np.where((field.penalty > 0) & (place * sign < 0), 0.0, place)
-        if field.value(place, 0.0) < before:
-            return np.asarray(place)
+        if field.value(place(length), 0.0) < before:
+            return place(length)
         length /= 2.0
-    return None
+    # Next to the optimum values differ by less than their rounding (the square of the step), slopes do not.
+    alike = field.value(place(1.0), 0.0) <= before + 1e-12 * abs(before)
+    return place(1.0) if alike and slope(place(1.0)) < slope(x) else None
 
 
 def _length(field: _Field, x: Array, move: Array, width: float, promised: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -278,6 +278,20 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return pd.DataFrame(distances, index=self._labels, columns=self._labels)
 
 
+class NewObjects(NamedTuple):
+    """New objects: dissimilarities to the fitted ones, what is known, and squared known distances to the fitted ones.
+
+    ``c`` goes by the fitted objects' known values as the fit moved them, ``c_given`` by the values as they were given.
+    """
+
+    delta: Array
+    V: Array
+    c: Array
+    c_given: Array
+    labels: pd.Index | None
+    dtype: Any
+
+
 class PlacingMap(ConditionalMap):
     """Base of the estimators that can also place new objects on a finished map."""
 
@@ -303,6 +317,15 @@ class PlacingMap(ConditionalMap):
             same.
         """
         check_is_fitted(self)
+        new = self._read_new(X, known)
+        U = self._place(new.delta, new.c, new.c_given)
+        if self._adjustment is not None:
+            U = self._adjustment(U, new.V)
+        placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
+        return placed
+
+    def _read_new(self, X: Any, known: Any) -> NewObjects:
+        """Return checked new objects in the units of the fit."""
         if self._precomputed:
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = labels_of(X)
@@ -310,11 +333,8 @@ class PlacingMap(ConditionalMap):
         V = self._known_of_new(known, len(delta), labels)
         known_map = V @ self._coef_standard
         c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
-        U = self._place(self._transformed(delta.astype(np.float64)) * self._scale, c, c_given)
-        if self._adjustment is not None:
-            U = self._adjustment(U, V)
-        placed: Array = with_labels(self, (U / self._scale).astype(delta.dtype), labels)
-        return placed
+        scaled = self._transformed(delta.astype(np.float64)) * self._scale
+        return NewObjects(scaled, V, c, c_given, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""

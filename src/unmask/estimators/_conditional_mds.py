@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import (
@@ -114,7 +116,7 @@ class ConditionalMDS(PlacingMap):
     level : {"ratio", "interval", "ordinal", "spline"}, default="ratio"
         Measurement level of the dissimilarities. Other than ratio, they are replaced by disparities, the admissible
         transformation that comes nearest to the distances: ``a + b delta``, any increasing one, or a smooth increasing
-        one.
+        one. No disparity is negative (smacof's interval level permits it).
     ties : {"primary", "secondary"}, default="primary"
         At the ordinal level: whether equal dissimilarities may have different disparities, or must keep equal ones.
     on_disconnected : {"error", "components"}, default="error"
@@ -242,6 +244,7 @@ class ConditionalMDS(PlacingMap):
     """
 
     __metadata_request__fit = {"known": True, "weights": True}
+    __metadata_request__score = {"known": True}
     _ON_DISCONNECTED: tuple[str, ...] = ("error", "components")
 
     def __init__(
@@ -575,6 +578,39 @@ class ConditionalMDS(PlacingMap):
         if self._floor is not None:
             weight /= np.maximum(delta, self._floor)
         return place(delta, weight, self._free_map, c, c_given, self._fingerprints)
+
+    def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
+        """Return how well dissimilarities of new objects are predicted that were not used to place them.
+
+        Every new object is placed twice, each time by its dissimilarities to one half of the fitted objects, and those
+        to the other half are predicted. Unlike the stress this does not improve with every dimension, so that searches
+        such as :class:`sklearn.model_selection.GridSearchCV` can go by it. To choose the number of dimensions alone,
+        :func:`unmask.inspection.choose_n_components` holds out pairs instead of objects and wastes fewer.
+
+        Parameters
+        ----------
+        X, known
+            New objects, as in :meth:`transform`.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        float
+            1 less the share of the predicted dissimilarities' sum of squares that is not accounted for: 1 is best.
+        """
+        check_is_fitted(self)
+        new, U = self._read_new(X, known), self._free_map
+        half = np.arange(len(U)) % 2 == 0
+        missed = total = 0.0
+        for used in (half, ~half):
+            rows = ~np.isnan(new.delta[:, used]).all(axis=1)  # an object needs something to be placed by
+            own, known_part = new.delta[rows], new.c[rows]
+            placed = self._place(np.where(used, own, np.nan), known_part, new.c_given[rows])
+            squares = cdist(placed, U, "sqeuclidean") if placed.shape[1] else 0.0
+            missed += float(np.nansum((np.sqrt(squares + known_part) - own)[:, ~used] ** 2))
+            total += float(np.nansum(own[:, ~used] ** 2))
+        return 1.0 - missed / total if total > 0 else 1.0
 
     def _require_one_group(self, weight: Array) -> None:
         """Raise on a new object with dissimilarities to several groups that were mapped apart."""

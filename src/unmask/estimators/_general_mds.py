@@ -101,7 +101,8 @@ class GeneralMDS(ConditionalMap):
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start.
     n_init : "auto" or int, default="auto"
-        Number of starts; ``"auto"`` makes at most 32, and fewer the more objects there are.
+        Number of starts; ``"auto"`` makes as many as :class:`ConditionalMDS`: 128 for a dozen objects, and fewer the
+        more there are.
     max_iter : int, default=1000
         Most iterations from each start.
     tol : float, default=1e-8
@@ -344,7 +345,8 @@ level_positions_, known_imputed_
 
     @property
     def _default_starts(self) -> int:
-        return 32
+        # With 32 Sammon's mapping of 75 flowers ended .05% or more above the best in up to 80% of the cases.
+        return 128
 
     def _attempt(self, objective: Objective, starts: list[Start], workers: Workers) -> list[Attempt]:
         return attempt_all(

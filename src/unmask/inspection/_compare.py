@@ -16,6 +16,7 @@ from ..checking import Dissimilarities, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
 from ..problem import canonical_correlations, check_dimension, linear_leak, neighbour_leak
+from ._completed import completed
 from ._correlations import average, unknown_columns
 from ._fits import ending_all
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
@@ -93,7 +94,8 @@ def compare(
     dissimilarities : array-like of shape (n_objects, n_objects)
         In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
     known : array-like of shape (n_objects, n_known), optional
-        Known features, none missing.
+        Known features. Missing cells are estimated by :class:`unmask.ConditionalMDS`, with a warning, and all methods
+        are given the estimates.
     n_components : int, default=2
         Dimensions of every map.
     features : array-like of shape (n_objects, n_features), optional
@@ -132,9 +134,11 @@ def compare(
     """
     import pandas as pd
 
+    require_integer("n_components", n_components, 1)
     checked = read_dissimilarities(dissimilarities)
+    known = completed(known, checked, n_components, known_types, random_state)
     judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
-    check_dimension(require_integer("n_components", n_components, 1), checked.n, judge.coded)
+    check_dimension(n_components, checked.n, judge.coded)
     task = Task(
         pd.DataFrame(checked.values, index=checked.labels, columns=checked.labels),
         align(known, checked.labels, "known", "dissimilarities"),

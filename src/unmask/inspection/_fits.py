@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +72,15 @@ class Study:
     def takes_start(self) -> bool:
         """Tell an estimator that searches from a closed form, which has nowhere to start."""
         return "init" in self.estimator.get_params()
+
+    def unadjusted(self) -> Study:
+        """Return the same with free maps: for what goes by the stress, of which adjusting changes nothing."""
+        return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
+
+    def decided(self, fitted: Any) -> Study:
+        """Return the same with what a fit decided: whether its map is adjusted, and the dimensions of the free one."""
+        n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
+        return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
@@ -163,7 +172,7 @@ def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any)
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
     """Return a fit as a start, with ``extra`` dimensions of almost nothing."""
-    U = np.asarray(fitted.embedding_, dtype=np.float64)
+    U = np.asarray(fitted.free_embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
     size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
     more = np.random.default_rng(seed).normal(scale=size, size=(len(U), extra))

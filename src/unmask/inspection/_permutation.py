@@ -87,7 +87,7 @@ def permutation_test(
     import pandas as pd
 
     number = require_integer("n_permutations", n_permutations, 1)
-    study = make_study(estimator, X, _as_frame(known, X), weights)
+    study = make_study(estimator, X, _as_frame(known, X), weights).unadjusted()
     rng = check_random_state(random_state)
     stress, stresses = _permuted_stresses(study, number, rng, progress)
     rows = []
@@ -212,7 +212,7 @@ def dimension_test(
     import pandas as pd
 
     number = require_integer("n_permutations", n_permutations, 1)
-    study = make_study(estimator, X, known, weights)
+    study = make_study(estimator, X, known, weights).unadjusted()
     rng = check_random_state(random_state)
     p = int(estimator.n_components)
     with warnings.catch_warnings():

@@ -99,6 +99,7 @@ def bootstrap(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = _one_map(study.fit())
+        study = study.decided(fitted)
         residuals = make_residuals(study, fitted)
         start = warm_start(fitted)
         fits = (study.fit(residuals.wild(rng), start=start) for _ in range(number))
@@ -131,6 +132,7 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = _one_map(study.fit())
+        study = study.decided(fitted)
         U0, B0 = warm_start(fitted)
         draws = [_without(study, fitted, U0, B0, left_out) for left_out in range(study.n)]
     U, coef, importance = (np.array(side) for side in zip(*draws, strict=True))

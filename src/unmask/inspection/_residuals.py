@@ -50,7 +50,7 @@ def make_residuals(study: Study, fitted: Any) -> Residuals:
     i, j = np.triu_indices(study.n, 1)
     present = np.isfinite(study.D[i, j]) & np.isfinite(distances[i, j])
     i, j = i[present], j[present]
-    p, n = fitted.embedding_.shape[1], study.n
+    p, n = fitted.n_free_, study.n
     parameters = n * p - p * (p + 1) // 2 + int(np.count_nonzero(np.tril(fitted.coef_.to_numpy())))
     left = 1 - parameters / max(len(i), 1)
     if left <= 0:

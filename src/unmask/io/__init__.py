@@ -6,12 +6,11 @@ from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._problems import FileProblem
 from ._ratings import read_ratings
-from ._source import MAX_EXPANDED
+from ._source import memory_limit
 from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
 
 __all__ = [
-    "MAX_EXPANDED",
     "DissimilarityFile",
     "FileProblem",
     "TableFile",
@@ -19,6 +18,7 @@ __all__ = [
     "draft_beside",
     "drafts_beside",
     "escape",
+    "memory_limit",
     "not_written",
     "plain_data",
     "read_data",

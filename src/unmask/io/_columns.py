@@ -174,3 +174,13 @@ def written_whole(grid: Grid, names: Names) -> list[bool]:
     """Tell of each column whether its first cells are whole numbers."""
     table = [row.cells() for row in grid.head[names.rows :]]
     return [all(is_whole(cells[at]) for cells in table if at < len(cells)) for at in range(len(names.names))]
+
+
+def leading_zeros(rows: list[list[str]]) -> dict[int, str]:
+    """Return the columns that have whole numbers with leading zeros in these rows, each with the first of them."""
+    found: dict[int, str] = {}
+    for cells in rows:
+        for at, cell in enumerate(cells):
+            if len(cell) > 1 and cell[0] == "0" and cell.isdigit():
+                found.setdefault(at, cell)
+    return found

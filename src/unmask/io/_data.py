@@ -7,13 +7,12 @@ from os import PathLike
 
 import numpy as np
 
-from ..checking import require_integer
 from ._dialect import Grid, Wishes
 from ._dissimilarities import DissimilarityFile, read_source
 from ._layout import Layout
 from ._numbers import is_text
 from ._problems import FileProblem
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 from ._tables import TableFile, table_of_source
 
 
@@ -25,7 +24,7 @@ def read_data(
     header: bool | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> DissimilarityFile | TableFile:
     r"""Read dissimilarities if a file holds them, and a table of features otherwise.
 
@@ -64,7 +63,7 @@ def read_data(
     """
     wishes = Wishes(delimiter, decimal, header, encoding, sheet)
     wishes.check()
-    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    source = open_source(path, max_expanded)
     judge = _Judge()
     try:
         found = read_source(source, "auto", wishes, None, judge)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import find_labels, is_long, is_unlabelled, require_choice, require_integer
+from ..checking import find_labels, is_long, is_unlabelled, require_choice
 from ..dissimilarities import similarity_to_dissimilarity
 from ._arrays import read_array
 from ._dialect import Grid, Wishes, grid_of, text_grid
@@ -19,7 +19,7 @@ from ._layout import Layout, find_layout
 from ._pairs import table_of_pairs
 from ._phylip import is_phylip, read_phylip
 from ._problems import times
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 from ._tabular import from_condensed, read_rows
 from ._text import find_encoding, lines_of
 
@@ -65,7 +65,7 @@ def read_dissimilarities(
     symmetrize: str | None = None,
     similarity: str | None = None,
     pseudocount: float | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> DissimilarityFile:
     r"""Read dissimilarities from a file, in any of the usual forms.
 
@@ -94,8 +94,8 @@ def read_dissimilarities(
         :func:`unmask.dissimilarities.similarity_to_dissimilarity`, which makes dissimilarities of them.
     pseudocount : float, optional
         For ``similarity="confusion"``: added to every cell.
-    max_expanded : int, default=4 GiB
-        How many bytes a compressed file may unpack to.
+    max_expanded : int, optional
+        How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def read_dissimilarities(
     alike = None if similarity is None else Alike(similarity, pseudocount)
     wishes = Wishes(delimiter, decimal, header, encoding, sheet)
     wishes.check()
-    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    source = open_source(path, max_expanded)
     return read_source(source, shape, wishes, symmetrize, alike=alike)
 
 

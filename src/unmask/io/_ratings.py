@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_choice, require_integer
+from ..checking import quote, require_choice
 from ._dialect import Wishes
 from ._dissimilarities import DissimilarityFile, pairs_of_frame
 from ._found import frame_of, sound
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 from ._tables import table_of_source
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read_ratings(
     header: bool | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> DissimilarityFile:
     r"""Read a list of pairs in which a pair may occur several times, such as the judgements of several raters.
 
@@ -75,7 +75,7 @@ def read_ratings(
     require_choice("aggregate", aggregate, AGGREGATES)
     wishes = Wishes(delimiter, decimal, header, encoding, sheet)
     wishes.check()
-    source = open_source(path, require_integer("max_expanded", max_expanded, 1))
+    source = open_source(path, max_expanded)
     table, _ = table_of_source(source, wishes, index=False)
     pairs, raters = _without_rater(source, table.table, rater)
     both = _judgements(source, pairs)

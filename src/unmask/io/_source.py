@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from ..checking import require_integer
 from ._problems import FileProblem, problem
 
-MAX_EXPANDED = 4 * 2**30
-"""How many bytes a compressed file may unpack to, and a table that a small file asks for may take."""
+# Where the machine does not say how much memory it has.
+_USUAL_MEMORY = 16 * 2**30
+# Memory that this process and those beside it may use, where the system sets such a limit.
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def memory_limit() -> int:
+    """Return how many bytes a file may unpack to, and a table that a small file asks for may take.
+
+    A quarter of the machine's memory: a table in memory takes a few times its text.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not every system says
+        memory = _USUAL_MEMORY
+    for name in _LIMITS:
+        with suppress(OSError, ValueError):  # "max": no limit
+            memory = min(memory, int(Path(name).read_text(encoding="ascii")))
+    return max(memory // 4, 2**20)
+
 
 # How a file begins says what it is; its name is asked only where that is silent.
 _GZIP = b"\x1f\x8b"
@@ -75,20 +95,21 @@ class Source:
             )
 
 
-def open_source(path: str | PathLike[str], max_expanded: int) -> Source:
+def open_source(path: str | PathLike[str], max_expanded: int | None) -> Source:
     """Return a file with its kind, or say why it is none that can be read."""
     name = str(path)
+    limit = memory_limit() if max_expanded is None else require_integer("max_expanded", max_expanded, 1)
     size = _regular_size(name)
-    with Source(name, "text", False, max_expanded, size).binary() as file:
+    with Source(name, "text", False, limit, size).binary() as file:
         start = file.read(16)
     packed = start.startswith(_GZIP)
-    whole = Source(name, "text", packed, max_expanded, size)
+    whole = Source(name, "text", packed, limit, size)
     if packed:
         with whole.binary() as file:
             start = file.read(16)
     if not start:
         raise problem(name, "is empty; write the table again.")
-    return Source(name, _kind(whole, start), packed, max_expanded, size)
+    return Source(name, _kind(whole, start), packed, limit, size)
 
 
 def readable(size: int) -> str:

@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import find_labels, is_unlabelled, quote, require_integer
+from ..checking import find_labels, is_unlabelled, quote
 from ._arrays import read_array
-from ._columns import MoreText, Names, find_names, is_label_name, read_columns, typed_numbers, typed_text, written_whole
+from ._columns import (
+    MoreText,
+    Names,
+    find_names,
+    is_label_name,
+    leading_zeros,
+    read_columns,
+    typed_numbers,
+    typed_text,
+    written_whole,
+)
 from ._dialect import Grid, Wishes, grid_of, text_grid
 from ._escape import unescape
 from ._frames import excel_rows, read_json, read_parquet
 from ._numbers import is_text, parse
 from ._problems import times
-from ._source import MAX_EXPANDED, Source, open_source
+from ._source import Source, open_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +75,7 @@ def read_table(
     header: bool | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> TableFile:
     r"""Read a table of features, one row per object.
 
@@ -87,8 +97,8 @@ def read_table(
         By default UTF-8, or what a byte-order mark says.
     sheet : str, optional
         The sheet of an Excel file; by default the first.
-    max_expanded : int, default=4 GiB
-        How many bytes a compressed file may unpack to.
+    max_expanded : int, optional
+        How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
 
     Returns
     -------
@@ -125,7 +135,7 @@ def read_known(
     header: bool | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
-    max_expanded: int = MAX_EXPANDED,
+    max_expanded: int | None = None,
 ) -> TableFile:
     r"""Read what is known of given objects, joined by label.
 
@@ -171,11 +181,11 @@ def read_known(
     return TableFile(table.iloc[at].set_axis(objects, axis=0), (*found.detected, *said), found.path)
 
 
-def _opened(path: str | PathLike[str], index: Any, wishes: Wishes, max_expanded: int) -> tuple[Source, Wishes]:
+def _opened(path: str | PathLike[str], index: Any, wishes: Wishes, max_expanded: int | None) -> tuple[Source, Wishes]:
     wishes.check()
     if not isinstance(index, str | None) and index is not False:
         raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to find out.")
-    return open_source(path, require_integer("max_expanded", max_expanded, 1)), wishes
+    return open_source(path, max_expanded), wishes
 
 
 def table_of_source(source: Source, wishes: Wishes, index: str | bool | None) -> tuple[TableFile, str | None]:
@@ -281,6 +291,11 @@ def _from_grid(grid: Grid, wishes: Wishes, index: str | bool | None, text: dict[
     for at, why in text.items():
         if why is not None:
             said.append(f"column {names.names[at]!r} is text because of {why[1][:40]!r} in row {why[0]}")
+    said += [
+        f"column {names.names[at]!r} has leading zeros ({cell!r}) and is read as numbers; is it a code?"
+        for at, cell in leading_zeros(head).items()
+        if at in typed and typed[at].dtype.kind in "if"
+    ]
     kept, left_out = _without_empty_last(names, typed)
     _require_distinct(grid.source, [names.names[at] for at in kept if names.names[at]], grid.head[0].number)
     frame = pd.concat([typed[at] for at in kept], axis=1)
@@ -298,10 +313,11 @@ def _without_empty_last(names: Names, typed: dict[int, pd.Series[Any]]) -> tuple
 
 
 def _require_distinct(source: Source, names: list[str], row: int | None) -> None:
+    first: dict[str, int] = {}
     for at, name in enumerate(names):
-        if name in names[:at]:
+        if first.setdefault(name, at) != at:
             raise source.problem(
-                f"two columns are named {name!r} (columns {names.index(name) + 1} and {at + 1}); give each a name of "
+                f"two columns are named {name!r} (columns {first[name] + 1} and {at + 1}); give each a name of "
                 "its own.",
                 row=row,
                 column=at + 1,

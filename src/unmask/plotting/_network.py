@@ -251,7 +251,7 @@ def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> 
             "is no path; draw one of them at a time, or pass an embedding."
         )
     paths = NetworkDissimilarity(weight).fit(nodes.network).dissimilarities_
-    return mds.fit(nodes.square(paths), known=known, weights=_relative(paths)).embedding_
+    return np.asarray(mds.fit(nodes.square(paths), known=known, weights=_relative(paths)).embedding_)
 
 
 def _relative(paths: Array) -> Array:

@@ -28,7 +28,7 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
     table : DataFrame, Series or sequence
         A DataFrame as :func:`unmask.inspection.scree` and :func:`unmask.inspection.choose_n_components` make it:
         indexed by the number of dimensions, with a column ``stress`` and perhaps ``heldout`` and ``heldout_se``, drawn
-        as bars of one standard error to each side; ``attrs`` may name the numbers ``elbow`` and ``chosen``, which are
+        as bars of one standard error to each side; ``residual``, the axes of an adjusted map, as bars; ``attrs`` may name the numbers ``elbow`` and ``chosen``, which are
         marked. Or the stress alone: a Series with that index, or a sequence for 0, 1, … dimensions.
     ax : Axes, optional
         Where to draw; by default on a new figure.
@@ -65,10 +65,23 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
         style: dict[str, Any] = {"linewidth": 1.4, "markersize": 4.5, "capsize": 2.5, "elinewidth": 1.0}
         ax.errorbar(x, frame["heldout"], bars, fmt="s--", color=OKABE_ITO[1], label="error of held-out pairs", **style)
         ax.legend(frameon=False, fontsize="small", labelcolor="0.25")
+    if "residual" in frame:
+        _draw_residual_axes(ax, frame["residual"])
     ax.set_xticks(x[:: max(1, -(-len(x) // 16))])
     ax.set_ylim(bottom=0)
     add_title(ax, title)
     return ax
+
+
+def _draw_residual_axes(ax: Axes, residual: pd.Series[Any]) -> None:
+    """Draw how long the axes of the adjusted map are, as bars on a scale of their own."""
+    beside = ax.twinx()
+    beside.bar(residual.index, residual, width=0.5, color=OKABE_ITO[2], alpha=0.35, linewidth=0, zorder=0)
+    beside.set_ylabel("axis of the adjusted map (standard deviation)", color="0.35")
+    beside.spines[["top", "left"]].set_visible(False)
+    beside.set_ylim(bottom=0)
+    ax.set_zorder(beside.get_zorder() + 1)  # the curves in front
+    ax.patch.set_visible(False)
 
 
 def _check_scree(table: Any) -> pd.DataFrame:

@@ -82,9 +82,9 @@ def _level(level: object) -> str:
 
 
 def shown_on(subject: Subject, step: Step) -> str | None:
-    """Return the feature that was recognised on a map, for its colours."""
+    """Return the feature that a map is coloured by: what was recognised on it, else what it was told last."""
     found = [action.name for action in subject.after(step.number) if isinstance(action, Adoption)]
-    return found[0] if found else None
+    return found[0] if found else step.known[-1] if step.known else None
 
 
 # ---- pictures

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checking import EstimatedKnownWarning
 from ..inspection import compare, neighbourhood_scores
 from ._html import NOTHING, Column, Html, clip, count, items, join, name_of, note, number, paragraph, table
 from ._section import Section
@@ -41,17 +43,34 @@ def _rivals(subject: Subject) -> Html:
         raise LeftOut("Other methods are left out: they need at least one dimension.")
     methods = [name for name in subject.settings.rivals if name != "conditional-mds" or not _is_plain(subject)]
     subject.require_few("The comparison with other methods", f"{count(len(methods), 'further map')}")
-    found = compare(
-        subject.dissimilarities,
-        subject.known_of(step),
-        n_components=step.n_components,
-        methods=methods,
-        known_types=dict(step.known_types) or None,
-        random_state=subject.settings.seed,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimatedKnownWarning)  # the page says so
+        found = compare(
+            subject.dissimilarities,
+            subject.known_of(step),
+            n_components=step.n_components,
+            methods=methods,
+            known_types=dict(step.known_types) or None,
+            random_state=subject.settings.seed,
+        )
     made = found["leak"].notna()
-    rest = _listed("Methods that made no map:", found[~made]) + _listed("Said by the methods:", found[made])
-    return join([_words(subject), _table(subject, found[made]), *rest])
+    absent = found["note"].str.startswith("ImportError: ")
+    rest = _listed("Methods that made no map:", found[~made & ~absent]) + _listed("Said by the methods:", found[made])
+    return join(
+        [_words(subject), *_estimated(subject), _table(subject, found[made]), *rest, *_not_installed(found[absent])]
+    )
+
+
+def _estimated(subject: Subject) -> list[Html]:
+    """Say that missing cells of known features are estimates."""
+    known = subject.known_of(subject.last)
+    gaps = 0 if known is None else int(known.isna().to_numpy().sum())
+    if not gaps:
+        return []
+    are = "is" if gaps == 1 else "are"
+    return [
+        note(f"{count(gaps, 'missing cell')} of the known features {are} estimated, and all methods use the estimates.")
+    ]
 
 
 def _is_plain(subject: Subject) -> bool:
@@ -92,6 +111,14 @@ def _trustworthiness(subject: Subject) -> float:
     nearest = min(5, (subject.n - 1) // 2)  # as in compare
     scores = neighbourhood_scores(subject.dissimilarities, subject.last.embedding, n_neighbors=nearest)
     return float(scores["trustworthiness"].iloc[0])
+
+
+def _not_installed(found: pd.DataFrame) -> list[Html]:
+    """Name the methods whose packages are not there."""
+    if found.empty:
+        return []
+    names = ", ".join(RIVALS.get(str(name), str(name)).partition(",")[0] for name in found.index)
+    return [note(f"Not compared, because not installed: {names}. pip install 'unmask[compare]' adds them.")]
 
 
 def _listed(words: str, found: pd.DataFrame) -> list[Html]:

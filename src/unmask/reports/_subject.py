@@ -280,6 +280,8 @@ class Subject:
                 made = make()
             except LeftOut as reason:
                 made = self.without(str(reason))
+            except ImportError as error:  # what is not installed is no caution about what was found
+                made = note(f"This part is not there: {error}.")
             except Exception as error:  # a fit that cannot be repeated must not cost the whole report
                 made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
         said = dict.fromkeys(str(warning.message) for warning in heard)

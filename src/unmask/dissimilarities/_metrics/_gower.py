@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Number as AnyNumber
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..._typing import Array
-from ...checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number
+from ...checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number, warn_user
 from ._family import Family, Reader
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ UNITS = {
     **dict.fromkeys(("datetime64", "datetime", "date"), "dates"),
     **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
 }
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_CODE_NAME = re.compile(r"(?i)(zip|postal|post)[ _-]?(code)?s?|postcode|plz|postleitzahl")
 CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
 
 
@@ -169,7 +172,7 @@ class Gower(Family):
 
     def fit(self, reader: Reader) -> Array:
         """Find out what kind each column is of, and the ranges."""
-        cells = _columns(reader)
+        cells = _with_dates(_columns(reader))
         names = list(cells)
         asymmetric = self._asymmetric(names)
         self.columns = [
@@ -181,7 +184,7 @@ class Gower(Family):
 
     def read(self, reader: Reader) -> Array:
         """Return the table coded as numbers."""
-        return self._coded(_columns(reader))
+        return self._coded(_with_dates(_columns(reader)))
 
     def _coded(self, cells: dict[str, pd.Series]) -> Array:
         coded = [column.code(values) for column, values in zip(self.columns, cells.values(), strict=True)]
@@ -260,6 +263,40 @@ def _columns(reader: Reader) -> dict[str, pd.Series]:
     return {str(k): pd.Series(column) for k, column in enumerate(_array(reader).T)}
 
 
+def _with_dates(columns: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Return text that is a date in every cell (2024-12-31, also with a time) as dates: files have no other form."""
+    return {name: _as_dates(cells) for name, cells in columns.items()}
+
+
+def _as_dates(cells: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(cells.dtype) or isinstance(cells.dtype, pd.CategoricalDtype):
+        return cells
+    present = cells[cells.notna()]
+    if not len(present) or not all(isinstance(cell, str) and _DATE.fullmatch(cell) for cell in present):
+        return cells
+    try:
+        return pd.to_datetime(cells, format="ISO8601")
+    except ValueError:  # the 31st of February, or some with a zone and others without
+        return cells
+
+
+def _warn_of_codes(name: str, cells: pd.Series) -> None:
+    """Say that numbers which look like codes are compared by their size."""
+    values = cells[cells.notna()].to_numpy(dtype=np.float64, na_value=np.nan)
+    whole = len(values) >= 5 and bool(np.all((values == np.round(values)) & (values >= 1e4)))
+    alike = whole and len(set(np.floor(np.log10(values)))) == 1
+    named = _CODE_NAME.fullmatch(name.strip()) is not None
+    if named or alike:
+        why = "is named like a code" if named else "holds numbers of as many digits each, as codes are"
+        warn_user(
+            f"column {name!r} {why}, and its cells are compared as numbers; if only equal codes are alike, make them "
+            "text by astype(str).",
+            UserWarning,
+        )
+
+
 def _names(frame: Any, least: int) -> list[str]:
     """Return the names of a frame's columns."""
     if getattr(frame, "ndim", 2) != 2 or frame.shape[0] < least or not frame.shape[1]:
@@ -293,6 +330,8 @@ def _kind_of(name: str, cells: pd.Series) -> Column:
         return Ranks.learn(name, cells) if cells.cat.ordered else Nominal.learn(name, cells)
     found = pd.api.types.infer_dtype(cells, skipna=True)
     if found in UNITS:
+        if UNITS[found] == "numbers":
+            _warn_of_codes(name, cells)
         return Quantity.learn(name, cells)
     if found not in CATEGORIES:
         raise ValueError(
