@@ -214,8 +214,11 @@ def _cautions(estimator: Any) -> Iterator[str]:
         yield f"neighbours on the map tell {_names(told)}"
     for name, reason in estimator.known_redundant_.head(MOST_NAMES).items():
         yield f"known column {name} was left out: {reason}"
-    if len(estimator.known_imputed_):
-        yield f"{len(estimator.known_imputed_)} missing known cells were estimated (known_imputed_)"
+    cells = estimator.known_imputed_
+    if len(cells):
+        remarks = [f"{cell.feature} of {cell.object}, {cell.remark}" for cell in cells.itertuples() if cell.remark]
+        said = f": {_names(remarks)}" if remarks else ""
+        yield f"{len(cells)} missing known cells were estimated (known_imputed_){said}"
     if getattr(estimator, "asymmetry_", 0.0) > 0:
         yield f"the two halves of the table were averaged, which left out {estimator.asymmetry_:.1%} (asymmetry_)"
     if hasattr(estimator, "component_"):
