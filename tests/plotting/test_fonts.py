@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from unmask.plotting import MissingFontWarning, plot_coef, plot_map
+from unmask.plotting import MissingFontWarning, _fonts, plot_coef, plot_map
 
 # In the STIX fonts that matplotlib brings along, not in its DejaVu; and in none of its fonts.
 ELSEWHERE, NOWHERE = "\u1d81", "\U000e9999"
@@ -36,10 +36,13 @@ def test_dollars_beside_bars_and_cells():
     ax.figure.canvas.draw()
 
 
-def test_an_installed_font_that_has_the_characters_is_used():
+def test_an_installed_font_that_has_the_characters_is_used(caplog):
+    _fonts._fallback.cache_clear()
+    _fonts._characters_of.cache_clear()
     ax = drawn_map([ELSEWHERE, "b", "c"])
     (text,) = [text for text in ax.texts if text.get_text() == ELSEWHERE]
     assert text.get_fontfamily()[1:] == ["STIXGeneral"]
+    assert not caplog.records  # nor does matplotlib tell which fonts were looked through
     ax.figure.canvas.draw()  # a missing character would warn, and warnings are errors
     usual = drawn_map(["a", "é", "c"])
     assert usual.texts[0].get_fontfamily() == matplotlib.rcParams["font.family"]

@@ -131,13 +131,25 @@ def _fallback(present: tuple[str, ...], characters: frozenset[str]) -> tuple[lis
     return chosen, missing
 
 
+def _file_of(family: str) -> str:
+    """Return the upright, regular file of a family; asking matplotlib for it would log every family that has none."""
+    from matplotlib.font_manager import FontProperties, findfont, fontManager, weight_dict
+
+    files = [font for font in fontManager.ttflist if font.name == family]
+    if not files:  # "sans-serif" and the like
+        return str(findfont(FontProperties(family=[family])))
+    weights = [weight_dict[font.weight] if isinstance(font.weight, str) else font.weight for font in files]
+    best = min(range(len(files)), key=lambda at: (files[at].style != "normal", abs(weights[at] - 400)))
+    return files[best].fname
+
+
 @cache
 def _characters_of(family: str) -> frozenset[str]:
     """Return the characters that a font can draw; none of one that cannot be scaled, as emoji in colour."""
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import get_font
 
     try:
-        font = get_font(findfont(FontProperties(family=[family])))
+        font = get_font(_file_of(family))
     except (OSError, RuntimeError):
         return frozenset()
     return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()
