@@ -139,17 +139,17 @@ def assert_same_map(one, other):
     np.testing.assert_allclose(other.predict_dissimilarities(), one.predict_dissimilarities(), rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
 @pytest.mark.parametrize("coding", CODINGS)
-def test_the_map_does_not_depend_on_the_coding_of_levels(D, sites, coding, solver):
-    assert_same_map(*two_codings(D, sites, coding, solver=solver, **TIGHT))
+def test_the_map_does_not_depend_on_the_coding_of_levels(D, sites, coding):
+    assert_same_map(*two_codings(D, sites, coding, solver="lbfgs", **TIGHT))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("coding", CODINGS)
-def test_no_step_of_a_weighted_fit_depends_on_the_coding_either(D, sites, coding):
-    """Compared on the way: at the end these weights leave the stress so flat that rounding moves the map by 1e-8."""
-    W = symmetric_weights(np.random.default_rng(5), N)
+def test_no_step_of_smacof_depends_on_the_coding_either(D, sites, coding, weighted):
+    """Compared on the way: it stops where rounding hides a further fall of the stress, with the map off by 1e-8."""
+    W = symmetric_weights(np.random.default_rng(5), N) if weighted else None
     assert_same_map(*two_codings(D, sites, coding, W, solver="smacof", tol=0.0, max_iter=20))
 
 
