@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..inspection import leak_report
 from ..plotting import plot_leak
-from ._html import Column, Html, join, name_of, note, number, paragraph, table
+from ._html import Column, Html, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
-from ._pictures import CHART, draw, figure_element
+from ._pictures import WIDE, draw, figure_element
 from ._section import Section
 from ._subject import LeftOut, Subject
 
@@ -62,7 +62,7 @@ def _repeats(subject: Subject) -> Html:
     def drawing(figure: Figure) -> None:
         plot_leak(report, ax=figure.add_subplot())
 
-    picture = draw(drawing, CHART)
+    picture = draw(drawing, (WIDE[0], 1.7 + 0.8 * len(report)))
     return join(
         [
             _words(step.adjusted),
@@ -89,7 +89,7 @@ def _table(report: pd.DataFrame) -> Html:
     columns = [Column("Feature", [name_of(str(name)) for name in report.index])]
     for measure, heading in (("linear", "Along a line"), ("neighbours", "Neighbours"), ("distance", "Distances")):
         cells = [
-            f"{number(value)} ({number(reference)})"
+            f"{value:.2f} ({reference:.2f})"
             for value, reference in zip(report[measure], report[f"{measure}_reference"], strict=True)
         ]
         columns.append(Column(f"{heading} (chance)", cells, numeric=True))

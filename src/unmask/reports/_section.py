@@ -34,7 +34,7 @@ def beside(picture: Html, *words: object) -> Html:
 
 def given(step: Step) -> Html:
     """Say what a step was given."""
-    return join(["given ", names_of(step.known)]) if step.known else Html("nothing known")
+    return join(["given ", names_of(step.known), ", adjusted" * step.adjusted]) if step.known else Html("nothing known")
 
 
 def more(total: int, shown: int, what: str) -> Html:
