@@ -4,7 +4,6 @@ import re
 import sys
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,9 +13,8 @@ import pytest
 from unmask import MissingDissimilarityWarning
 from unmask.discovery import Discovery
 from unmask.inspection import bootstrap, compare, scree
-from unmask.problem import check_known, leak_reference
+from unmask.problem import leak_reference
 from unmask.reports import _asked, _findings, _maps, _subject, render_report, write_report
-from unmask.reports._cautions import _of_last
 from unmask.reports._html import number
 
 from .markup import everything, pictures, read, rows, section
@@ -476,30 +474,50 @@ def test_an_interrupted_map_is_marked(no_pictures):
     assert "interrupted" in rows(section(page, "history"))[0][1]
 
 
-def test_a_map_that_repeats_what_is_known_is_cautioned_against(no_pictures):
-    # One known feature of two that act together, and far too many dimensions.
+@pytest.fixture
+def leaking():
+    """Return a function that makes a study: one known feature of two that act together, and too many dimensions."""
     X, D = distances(40, 2)
-    study = Discovery(D, known=pd.DataFrame({"x": X[:, 0]}))
-    study.fit(3, n_init=1)
+
+    def study(p=3, **options):
+        made = Discovery(D, known=pd.DataFrame({"x": X[:, 0]}))
+        made.fit(p, n_init=1, **options)
+        return made
+
+    return study
+
+
+def test_what_the_last_map_repeats_is_said_in_short_and_not_among_the_cautions(no_pictures, leaking):
+    study = leaking(adjust=False)
     leak = study.step.leak
-    said = section(render_report(study, **QUICK), "cautions").text
+    page = render_report(study, **QUICK)
     assert leak > 0.5
-    assert f"Its leak is {leak:.2f}; chance alone exceeds {leak_reference(40, 3, 1):.2f}" in said
-    study = Discovery(D, known=pd.DataFrame({"x": X[:, 0]}))
-    study.fit(1, n_init=1, orthogonal=True)
-    assert "repeats what was known" not in section(render_report(study, **QUICK), "cautions").text
+    said = section(page, "short").text
+    assert f"The last map repeats what was known (leak {leak:.2f}; by chance it would be below" in said
+    assert f"below {leak_reference(40, 3, 1):.2f} in 19 of 20 maps)" in said
+    assert "adjust=True" in said
+    assert "repeats" not in section(page, "cautions").text
+    ((feature, cells),) = rows(section(page, "repeats"))
+    assert feature == "x"
+    assert cells[0] == f"{leak:.2f} ({leak_reference(40, 3, 1):.2f})"
 
 
-@pytest.mark.parametrize(("correlation", "said"), [(0.6, False), (0.7, True)])
-def test_a_leak_that_chance_makes_is_not_cautioned_against(correlation, said):
-    """Of 14 objects, two dimensions and one known column one map in twenty has more than .65 by chance."""
-    X = np.linalg.qr(np.random.default_rng(0).standard_normal((14, 4)) - 1)[0]
-    v, other, rest = (np.linalg.qr(X - X.mean(axis=0))[0]).T[:3]
-    U = pd.DataFrame({"axis1": correlation * v + np.sqrt(1 - correlation**2) * other, "axis2": rest})
-    last = SimpleNamespace(embedding=U, leak=correlation, number=1, n_components=2)
-    coded = check_known(pd.DataFrame({"v": v}), 14, None, "auto")
-    found = list(_of_last(SimpleNamespace(last=last, coded=lambda step: coded, after=lambda number: [])))
-    assert ["repeats what was known" in str(caution) for caution in found] == [True] * said
+def test_an_adjusted_map_is_shown_beside_the_free_one(no_pictures, leaking):
+    study = leaking()
+    page = render_report(study, **QUICK)
+    assert study.step.adjusted
+    assert f"as it was fitted, its leak was {study.step.free_leak:.2f}" in section(page, "short").text
+    assert "The last map as it was fitted, and adjusted for what was known." in section(page, "repeats").text
+    assert rows(section(page, "repeats"))[0][1][0].startswith("0.00 (")
+    # Distances are those of the free map: the record is enough for the Shepard diagram, nothing is fitted again.
+    assert "left out" not in section(page, "quality").text
+
+
+def test_a_map_that_repeats_nothing_says_so(no_pictures, leaking):
+    assert (
+        "It repeats nothing of what was known beyond chance (leak 0.00"
+        in section(render_report(leaking(1, orthogonal=True), **QUICK), "short").text
+    )
 
 
 def test_fewer_dimensions_than_the_elbow_are_cautioned_against(no_pictures):
