@@ -497,9 +497,9 @@ def test_what_the_last_map_repeats_is_said_in_short_and_not_among_the_cautions(n
     assert f"below {leak_reference(40, 3, 1):.2f} in 19 of 20 maps)" in said
     assert "adjust=True" in said
     assert "repeats" not in section(page, "cautions").text
-    ((feature, cells),) = rows(section(page, "repeats"))
+    ((_, (feature, along, *_)),) = rows(section(page, "repeats"))
     assert feature == "x"
-    assert cells[0] == f"{leak:.2f} ({leak_reference(40, 3, 1):.2f})"
+    assert along == f"{leak:.2f} ({leak_reference(40, 3, 1):.2f})"
 
 
 def test_an_adjusted_map_is_shown_beside_the_free_one(no_pictures, leaking):
@@ -508,7 +508,7 @@ def test_an_adjusted_map_is_shown_beside_the_free_one(no_pictures, leaking):
     assert study.step.adjusted
     assert f"as it was fitted, its leak was {study.step.free_leak:.2f}" in section(page, "short").text
     assert "The last map as it was fitted, and adjusted for what was known." in section(page, "repeats").text
-    assert rows(section(page, "repeats"))[0][1][0].startswith("0.00 (")
+    assert rows(section(page, "repeats"))[0][1][1].startswith("0.00 (")
     # Distances are those of the free map: the record is enough for the Shepard diagram, nothing is fitted again.
     assert "left out" not in section(page, "quality").text
 
