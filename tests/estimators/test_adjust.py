@@ -16,6 +16,7 @@ from unmask import (
     ConditionalTSNE,
     GeneralMDS,
     LeakWarning,
+    Numeric,
     Spline,
 )
 from unmask.datasets import load_kinship
@@ -265,3 +266,50 @@ def test_nothing_known_has_the_dimensions_that_are_asked_for():
     mds = make_mds(adjust=True, n_free=4).fit(D)
     assert mds.embedding_.shape == (20, 2)
     assert not mds.adjusted_
+
+
+# ---- missing cells of what is known
+
+
+def with_gaps(noise=0.05, seed=18):
+    """Return dissimilarities, known features of which one cell is missing, and the value of that cell.
+
+    The feature acts along the map only: across it, it has no coefficient by which to estimate anything.
+    """
+    D, _, v = effect_along(np.random.default_rng(seed), n=50, effect=3.0, noise=noise)
+    known = pd.DataFrame({"v": 100 + 10 * v[:, 0]})
+    true = known.loc[7, "v"]
+    known.loc[7, "v"] = np.nan
+    return D, known, true
+
+
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+def test_a_missing_number_is_taken_from_the_map_where_that_is_surer():
+    D, known, true = with_gaps()
+    mds = make_mds(adjust=True).fit(D, known=known)
+    cell = mds.known_imputed_.iloc[0]
+    assert cell["lower"] < true < cell["upper"]
+    # The map tells the feature but for what else is on it: a third of its spread.
+    assert cell["upper"] - cell["lower"] < 2.2 * known["v"].std()
+    assert abs(cell["value"] - true) < known["v"].std()
+    assert mds.leak_ < 1e-12  # with the value as estimated
+    assert cell["remark"] == ""
+
+
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+def test_a_bounded_number_stays_within_its_bounds():
+    D, known, _ = with_gaps()
+    types = {"v": Numeric(lower=float(known["v"].min()), upper=float(known["v"].min()) + 1e4)}
+    mds = make_mds(adjust=True, known_types=types).fit(D, known=known)
+    assert mds.known_imputed_["value"].item() >= known["v"].min()
+
+
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+def test_a_number_that_nothing_determines_is_refused():
+    rng = np.random.default_rng(19)
+    D = squareform(pdist(rng.normal(size=(40, 2))))
+    known = pd.DataFrame({"noise": rng.normal(size=40)})
+    known.loc[3, "noise"] = np.nan
+    with pytest.raises(ValueError, match=r"determined neither by .*'noise of object 3'.*adjust=False"):
+        make_mds(adjust=True).fit(D, known=known)
+    assert not make_mds(adjust="auto").fit(D, known=known).adjusted_

@@ -16,8 +16,10 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import AdjustmentWarning, LeakWarning, quote, require_integer, warn_user
+from ..engines import Engine
 from ..problem import KnownFeatures, LinearLeak, Structure, linear_leak
-from ._tables import Moved, moved_values
+from ._imputed import Widths, cell_widths, cells_off_the_map, undetermined_cells
+from ._tables import Moved, block_roots, moved_values
 
 F = TypeVar("F")
 
@@ -38,18 +40,30 @@ class FreeMap(NamedTuple):
     U: Array
     V: Array
     size: float  # of the coordinates, those of what is known among them: beside it an axis may be rounding
+    widths: Widths = {}  # of the intervals of missing numbers
 
     @classmethod
-    def of(cls, structure: Structure, theta: Array, known: KnownFeatures) -> FreeMap:
-        """Read the free map off the parameters of a fit."""
-        size = float(np.abs(structure.lift(theta)).max())
-        return cls.given(structure.unknown(theta), known, structure.moved(theta), size)
+    def of(cls, structure: Structure, theta: Array, known: KnownFeatures, engine: Engine | None = None) -> FreeMap:
+        """Read the free map off the parameters of a fit; an engine tells how sure its missing numbers are."""
+        U, moved, size = structure.unknown(theta), structure.moved(theta), float(np.abs(structure.lift(theta)).max())
+        roots = block_roots(structure.gram(theta), known)
+        widths = None if engine is None else cell_widths(known, moved, U, roots, engine)
+        return cls.given(U, known, moved, size, widths)
 
     @classmethod
-    def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float) -> FreeMap:
+    def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float, widths: Widths | None = None) -> FreeMap:
         """Put estimated cells into what is known."""
         estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
-        return cls(U, moved_values(known, estimated) - known.shift, size)
+        return cls(U, moved_values(known, estimated) - known.shift, size, widths or {})
+
+    def with_cells_off_the_map(self, known: KnownFeatures) -> FreeMap:
+        """Take missing numbers from the regression of what is known on the map where that is surer.
+
+        A feature that acts along the map, not across it, has a coefficient near 0, and the dissimilarities then say
+        next to nothing about a cell of its own.
+        """
+        V, widths = cells_off_the_map(self.U, self.V, known, self.widths)
+        return self._replace(V=V, widths=widths)
 
 
 class Decision(NamedTuple):
@@ -129,6 +143,14 @@ def fit_free_map(
     fitted = fit(int(n_free) if at_once else p)
     free = read(fitted)
     leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
+    doubtful = undetermined_cells(known, free.with_cells_off_the_map(known).widths) if adjust and possible else []
+    if doubtful and adjust != "auto":
+        raise ValueError(
+            f"adjust=True, but missing cells of known are determined neither by the dissimilarities nor by the map: "
+            f"{quote(doubtful)}; so what they predict cannot be taken off it. Fill them, leave these objects or "
+            "features out, or use adjust=False."
+        )
+    possible = possible and not doubtful
     decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
     wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
     if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):

@@ -176,7 +176,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
         dtype, p = checked.values.dtype, self.n_components
         self._sample = sample_of(checked.values)
-        self._free = FreeMap.given(U, known, moved, float(np.abs(self._fitted).max()) * self._scale)
+        size = float(np.abs(self._fitted).max()) * self._scale
+        self._free = FreeMap.given(U, known, moved, size, widths)
+        if decision.adjusted:
+            self._free = self._free.with_cells_off_the_map(known)
+            widths = self._free.widths
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
         self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
@@ -228,6 +232,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         import pandas as pd
 
         index = self._labels
+        # Of an adjusted map missing cells are as they were taken off it.
+        values = moved_values(known, moved) if self._adjustment is None else self._free.V + known.shift
         self._known = known
         self._coef_standard = block_roots(gram, known)
         self._known_map = moved_values(known, moved) @ self._coef_standard
@@ -245,7 +251,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
-        self.known_imputed_ = imputed_table(known, moved, index, self._coef_standard, widths)
+        self.known_imputed_ = imputed_table(known, values, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
         warn_of_imputed(self.known_imputed_)
 

@@ -633,7 +633,8 @@ class _Search(NamedTuple):
 
     def free(self, known: KnownFeatures) -> FreeMap:
         """Return the map that was found."""
-        return FreeMap.of(self.stage.objective.structure, self.stage.solution.theta, known)
+        objective = self.stage.objective
+        return FreeMap.of(objective.structure, self.stage.solution.theta, known, objective.engine)
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import f as f_distribution
 from scipy.stats import t as student
 
 from .._typing import Array
@@ -32,20 +33,19 @@ Widths = Mapping[tuple[int, int], float]
 
 
 def imputed_table(
-    known: KnownFeatures, moved: Moved, labels: pd.Index | None, roots: Array, widths: Widths | None = None
+    known: KnownFeatures, values: Array, labels: pd.Index | None, roots: Array, widths: Widths | None = None
 ) -> pd.DataFrame:
-    """Return the missing cells as they were estimated.
+    """Return the missing cells as they were estimated, of values in standard units (kept columns).
 
     ``certainty`` is 1 for a level or angle that fits by itself; a number has an interval instead, if ``widths`` are
     given. What is not to be believed is said in ``remark``.
     """
-    values = moved_values(known, moved)
     rows = []
     for feature, row, at in _missing(known):
         label = row if labels is None else labels[row]
         if isinstance(feature.coding, NumericCoding):
             width = None if widths is None else widths.get((row, at[0]), np.inf)
-            weak = bool(np.linalg.norm(roots[at[0]]) < ROUNDING)
+            weak = width is None and bool(np.linalg.norm(roots[at[0]]) < ROUNDING)
             found = _number(known, feature, feature.coding, values[:, at[0]], row, width, weak)
         else:
             found = (*_level(known, feature, values[row, at], roots), np.nan, np.nan, "")
@@ -198,6 +198,64 @@ def _own_error(J: Array, column: int, residuals: Array) -> float:
     if curvature <= 1e-12 * float(J[:, column] @ J[:, column]):
         return np.inf
     return float(np.linalg.norm(alone * residuals)) / curvature
+
+
+# ---- numbers that the map tells
+
+
+def cells_off_the_map(U: Array, V: Array, known: KnownFeatures, widths: Widths) -> tuple[Array, Widths]:
+    """Return known values with missing numbers as the map predicts them, where that is surer, and the widths."""
+    V, found = V.copy(), dict(widths)
+    for feature, row, (at, *_) in _missing_numbers(known):
+        value, width = _predicted(U, np.delete(V[:, at], feature.missing), feature, row)
+        if width < found.get((row, at), np.inf):
+            low, high = _standard_bounds(known, feature, at)
+            V[row, at], found[row, at] = np.clip(value, low, high), width
+    return V, found
+
+
+def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[float, float]:
+    """Return what a regression of the observed values on the map says of a missing one, and half its interval.
+
+    The interval is infinite where the map does not tell the feature beyond chance, by the F test of the regression.
+    """
+    X = np.column_stack([np.ones(len(U)), U - U[row]])  # the intercept is the prediction
+    design = np.delete(X, feature.missing, axis=0)
+    rank = int(np.linalg.matrix_rank(design))
+    free = len(design) - rank
+    if free < 1 or rank < 2:
+        return 0.0, np.inf
+    coef = np.linalg.lstsq(design, observed, rcond=None)[0]
+    left = float(np.sum((observed - design @ coef) ** 2))
+    told = float(np.sum((observed - observed.mean()) ** 2)) - left
+    variance = left / free
+    if f_distribution.sf(told / (rank - 1) / max(variance, 1e-300), rank - 1, free) > 1 - LEVEL:
+        return 0.0, np.inf
+    inflation = 1.0 + float(np.linalg.pinv(design.T @ design)[0, 0])
+    return float(coef[0]), float(student.ppf((1 + LEVEL) / 2, free) * np.sqrt(variance * inflation))
+
+
+def _standard_bounds(known: KnownFeatures, feature: Feature, at: int) -> tuple[float, float]:
+    assert isinstance(feature.coding, NumericCoding)
+    column = known.kept[at]
+    low, high = (
+        (bound - known.reference[column] - known.centre[column]) / known.scale[column]
+        for bound in feature.coding.bounds
+    )
+    return float(low), float(high)
+
+
+def _missing_numbers(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
+    return (found for found in _missing(known) if isinstance(found[0].coding, NumericCoding))
+
+
+def undetermined_cells(known: KnownFeatures, widths: Widths) -> list[str]:
+    """Name the missing numbers whose intervals are as wide as the data."""
+    return [
+        f"{feature.name} of object {row}"
+        for feature, row, (at, *_) in _missing_numbers(known)
+        if 2 * widths.get((row, at), np.inf) >= np.ptp(np.delete(known.values[:, at], feature.missing))
+    ]
 
 
 # ---- warning
