@@ -23,7 +23,7 @@ def drawn(monkeypatch):
 
 
 def test_a_column_that_the_fit_is_not_given_colours_the_picture(shell, drawn):
-    found = shell.json("fit", *GENDER, "--out", "result", "--color", "degree", "--marker", "gender")
+    found = shell.json("fit", *GENDER, "--out", "result", "--color", "degree", "--shape", "gender")
     assert found["known"] == ["gender"]
     ((color, shape),) = [(paint["color"], paint["shape"]) for paint in drawn]
     known = pd.read_csv("known.csv", index_col=0)
@@ -55,21 +55,19 @@ def test_a_near_miss_is_named_before_the_fit(shell, drawn):
         "--color: no table that was given has a column 'degre' (did you mean 'degree'?); there are "
     )
     assert "'generation_difference'" in refusal
-    assert "mean" not in shell.refusal("fit", *GENDER, "--out", "result", "--marker", "xyz")
+    assert "mean" not in shell.refusal("fit", *GENDER, "--out", "result", "--shape", "xyz")
     assert not (shell.folder / "result").exists()
 
 
 def test_nothing_to_look_in_and_nothing_to_draw_on(shell):
     refusal = shell.refusal("fit", "dissimilarities.csv", "--out", "result", "--color", "gender")
     assert refusal == "--color gender: no table was given; say with --known or --table which file has it."
-    assert shell.refusal("fit", *GENDER, "--marker", "gender").startswith(
-        "--marker is about the picture that --out DIR"
-    )
+    assert shell.refusal("fit", *GENDER, "--shape", "gender").startswith("--shape is about the picture that --out DIR")
 
 
 def test_more_categories_than_can_be_told_apart_are_refused_before_the_fit(shell):
     names = pd.read_csv("known.csv", index_col=0).index
     pd.DataFrame({"who": list(names)}, index=names).to_csv("beside.csv")
-    refusal = shell.refusal("fit", *GENDER, "--table", "beside.csv", "--out", "result", "--marker", "who")
+    refusal = shell.refusal("fit", *GENDER, "--table", "beside.csv", "--out", "result", "--shape", "who")
     assert "14" in refusal
     assert not (shell.folder / "result").exists()  # nothing was fitted

@@ -115,7 +115,7 @@ def _require_one_kind(reading: Reading) -> None:
     """Raise where options say different things about what DATA holds."""
     kinds = {
         "--metric and --features are for a table of features": reading.metric or reading.features,
-        "--shape, --symmetrize and --similarity for a table of dissimilarities or similarities": reading.shape != "auto"
+        "--form, --symmetrize and --similarity for a table of dissimilarities or similarities": reading.shape != "auto"
         or reading.symmetrize
         or reading.similarity,
         "--aggregate for a list of judged pairs": reading.aggregate,

@@ -110,7 +110,7 @@ class Reading:
     ] = None
     shape: Annotated[
         Literal["auto", "square", "lower", "condensed", "long", "lsmat", "phylip"],
-        typer.Option("--shape", help="Form of the dissimilarities.", rich_help_panel=READING),
+        typer.Option("--form", help="Form of the dissimilarities.", rich_help_panel=READING),
     ] = "auto"
     symmetrize: Annotated[
         Literal["mean"] | None,

@@ -32,13 +32,13 @@ class Painting:
     marker: Annotated[
         str | None,
         typer.Option(
-            "--marker", metavar="COLUMN", help="Show this column by the markers of the picture.", rich_help_panel=OUTPUT
+            "--shape", metavar="COLUMN", help="Show this column by the markers of the picture.", rich_help_panel=OUTPUT
         ),
     ] = None
 
     def read(self, source: Input, beside: Any, given: Given, reading: Reading, saving: Saving) -> dict[str, Any]:
         """Return the columns that were asked for, by parameter of `plot_map`; before the fit, which may take long."""
-        asked = (("color", "--color", self.color), ("shape", "--marker", self.marker))  # --shape is of the data
+        asked = (("color", "--color", self.color), ("shape", "--shape", self.marker))
         wanted = [(parameter, option, name) for parameter, option, name in asked if name is not None]
         if wanted and saving.out is None:
             option = wanted[0][1]

@@ -22,7 +22,8 @@ OPTIONS = {
     "similarity": "--similarity",
 }
 # Words that mean an option only where a value follows.
-VALUED = {name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "shape", "level", "coef", "ties")}
+VALUED = {name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties")}
+VALUED |= {"shape": "--form"}  # --shape is of the marks on a picture
 PHRASES = {
     "pass its encoding, for example encoding='latin-1'": "say --encoding latin-1, or whatever it is",
     "pass its encoding": "say which with --encoding",

@@ -284,12 +284,13 @@ def register_method(name: str, function: MapMaker | None, *, package: str | None
     _METHODS[name] = _Method(function, package)
 
 
-def _conditional(coef: str) -> MapMaker:
+def _conditional(coef: str, *, adjust: bool = False) -> MapMaker:
     def make(task: Task) -> ConditionalMDS:
         mds = ConditionalMDS(
             task.n_components,
             metric="precomputed",
             coef=coef,
+            adjust=adjust,
             known_types=task.known_types,
             random_state=task.random_state,
         )
@@ -366,6 +367,7 @@ def _umap(task: Task) -> Array:  # pragma: no cover - runs where umap-learn is i
 _METHODS: dict[str, _Method] = {
     "conditional-mds": _Method(_conditional("full")),
     "conditional-mds-diagonal": _Method(_conditional("diagonal")),
+    "conditional-mds-adjusted": _Method(_conditional("full", adjust=True)),
     "conditional-classical-mds": _Method(_closed_form),
     "mds-then-regress": _Method(_mds_then_regress),
     "partial-dbrda": _Method(_partial_dbrda),

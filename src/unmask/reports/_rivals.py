@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 RIVALS = {
     "conditional-mds": "Conditional scaling with its defaults",
     "conditional-mds-diagonal": "Conditional scaling, each feature by itself",
+    "conditional-mds-adjusted": "Conditional scaling, adjusted for the known features",
     "conditional-classical-mds": "Conditional classical scaling (closed form)",
     "mds-then-regress": "Scaling first, then regressing the known features out",
     "partial-dbrda": "Partial distance-based redundancy analysis",
