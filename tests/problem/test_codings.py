@@ -223,9 +223,13 @@ def test_a_spline_has_as_many_columns_as_degrees_of_freedom_and_holds_every_line
 
 
 def test_a_spline_goes_on_straight_beyond_its_range(rng):
-    coding = coded(rng.uniform(0, 1, 40), Spline(4))[0].coding
+    values = rng.uniform(0, 1, 40)
+    coding = coded(values, Spline(4))[0].coding
     far = coding.encode(np.array([2.0, 3.0, 4.0]))
     np.testing.assert_allclose(far[2] - far[1], far[1] - far[0], rtol=1e-9, atol=1e-12)
+    inside, edge = coding.encode(np.array([values.max() - 1e-7, values.max()]))
+    np.testing.assert_allclose(far[1] - far[0], (edge - inside) / 1e-7, rtol=1e-4, atol=1e-5)
+    assert np.abs(far[1] - far[0]).max() > 1
     assert coding.vertices() is None
 
 

@@ -253,10 +253,10 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.level_positions_ = level_table(known, self._coef_standard / self._scale)
         self.known_imputed_ = imputed_table(known, values, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
-        warn_of_imputed(self.known_imputed_)
 
-    def _speak_of_leak(self, decision: Decision) -> None:
-        """Warn of what the map repeats, or of what became of it: last, when everything has been set."""
+    def _speak_of_known(self, decision: Decision) -> None:
+        """Warn of doubtful cells, of what the map repeats, or what became of it: last, when everything has been set."""
+        warn_of_imputed(self.known_imputed_)
         if not decision.adjusted and decision.leak.directions:
             warn_of_leak(decision.leak)
         if decision.adjusted:

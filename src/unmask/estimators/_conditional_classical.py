@@ -132,7 +132,7 @@ level_positions_
             means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
             squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
             self._mean_squares = means - squares - squares.mean()
-        self._speak_of_leak(decision)
+        self._speak_of_known(decision)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:

@@ -348,7 +348,7 @@ class ConditionalMDS(PlacingMap):
         self._floor = _sammon_floor(problem.pairs)
         self._own_weights = weights is not None
         self._report_search(search)
-        self._speak_of_leak(decision)
+        self._speak_of_known(decision)
         return self
 
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:

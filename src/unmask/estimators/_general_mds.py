@@ -238,7 +238,7 @@ level_positions_, known_imputed_
             )
             self._report_fit(search, coded, checked, decision)
         self._own_weights = weights is not None
-        self._speak_of_leak(decision)
+        self._speak_of_known(decision)
         return self
 
     def _search(self, problem: Problem, cost: Cost, checked: Dissimilarities, workers: Workers) -> _Search:
