@@ -562,7 +562,7 @@ def test_a_callback_hears_of_every_iteration_and_may_stop(capsys):
     step = study.fit(2, callback=lambda *said: heard.append(said), n_init=1, verbose=2)
     assert step.finished
     assert [iteration for iteration, _ in heard] == list(range(1, len(heard) + 1))
-    assert capsys.readouterr().out.count("iteration") == len(heard)
+    assert capsys.readouterr().out.count("normalised stress") == len(heard)
     with pytest.warns(UnfinishedMapWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
         stopped = study.fit(2, callback=lambda iteration, stress: iteration == 3, n_init=2)
     assert not stopped.finished
