@@ -99,6 +99,7 @@ def test_options_reach_the_estimator(shell):
         "max_iter": 40,
         "random_state": 7,
         "n_jobs": 1,
+        "adjust": False,
     }
     kin = load_kinship()
     params = {name: value for name, value in found["params"].items() if name != "n_components"}
@@ -109,7 +110,9 @@ def test_options_reach_the_estimator(shell):
 def test_weights_reach_the_estimator_and_what_does_not_go_together_is_refused(shell):
     found = shell.json("fit", *GENDER, "--weights", "sammon", "--n-init", 2, "--quiet")
     assert found["stress"] == estimated(weights="sammon", n_init=2).stress_
-    assert "weights='sammon' with level='ordinal'" in shell.refusal("fit", *GENDER, "-w", "sammon", "-l", "ordinal")
+    why = shell.refusal("fit", *GENDER, "-w", "sammon", "-l", "ordinal")
+    assert "--weights sammon with --level ordinal" in why
+    assert why.endswith("leave --weights out, or --level ratio.")
 
 
 def test_choices_are_those_of_the_library():
@@ -294,6 +297,8 @@ def test_a_plain_table_of_features_is_compared_and_said_so(shell, features):
         "metric": "euclidean",
         "features": ["length", "width", "height"],
         "known": ["site"],
+        "known_in_data": ["site"],
+        "similarity": None,
     }
     assert any(note.startswith("Assumed: ") for note in found["notes"])
     # The features may explain the map, and are kept with it.
@@ -344,7 +349,7 @@ def test_the_file_may_be_told_how_to_be_read(shell):
     assert "--metric and --features are for" in shell.refusal("fit", GENDER[0], "-m", "gower", "--form", "square")
     D.to_csv("tabs.txt", sep="\t")
     shell("fit", "tabs.txt", "--delimiter", "tab", "--n-init", 1, "-q")
-    assert "'x'" in shell.refusal("fit", "tabs.txt", "--delimiter", "x")
+    assert "--delimiter x is not one of" in shell.refusal("fit", "tabs.txt", "--delimiter", "x")
 
 
 def test_labels_of_a_table(shell, features):

@@ -106,7 +106,7 @@ def test_methods_are_compared(shell):
     assert rival["leak"] == pytest.approx(0, abs=1e-9)
     assert "acc_all" not in mds
     assert pd.read_csv("result/comparison.csv").shape[0] == 2
-    assert "methods=['magic']" in shell.refusal("compare", *BOTH, "--methods", "magic")
+    assert "--methods ['magic']" in shell.refusal("compare", *BOTH, "--methods", "magic")
 
 
 def test_too_many_dimensions_are_refused_in_words_of_the_command_line(shell):

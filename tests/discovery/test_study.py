@@ -160,7 +160,7 @@ def test_where_warnings_are_errors_the_study_stays_as_it_was(study):
         ({"init": (np.zeros((14, 2)), None)}, r"init=\(array.* is a tuple, which cannot be written into a study"),
         ({"metric": "euclidean"}, "metric='euclidean' is not a parameter of a step: the study holds dissimilarities"),
         ({"symmetrize": "mean"}, "symmetrize='mean' is not a parameter of a step: pass it to Discovery"),
-        ({"n_inits": 3}, "fit has no parameter 'n_inits' with estimator='mds'; it has coef, init, "),
+        ({"n_inits": 3}, "fit has no parameter 'n_inits' with estimator='mds'; it has adjust, coef, init, "),
         (
             {"estimator": "classical", "random_state": 0},
             "fit has no parameter 'random_state' with estimator='classical'",
@@ -562,7 +562,7 @@ def test_a_callback_hears_of_every_iteration_and_may_stop(capsys):
     step = study.fit(2, callback=lambda *said: heard.append(said), n_init=1, verbose=2)
     assert step.finished
     assert [iteration for iteration, _ in heard] == list(range(1, len(heard) + 1))
-    assert capsys.readouterr().out.count("iteration") == len(heard)
+    assert capsys.readouterr().out.count("normalised stress") == len(heard)
     with pytest.warns(UnfinishedMapWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
         stopped = study.fit(2, callback=lambda iteration, stress: iteration == 3, n_init=2)
     assert not stopped.finished

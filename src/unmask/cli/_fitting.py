@@ -82,11 +82,10 @@ def leak_of(step: Step) -> str:
     if not step.known:
         return ""
     if step.adjusted:
-        return f", leak 0 (adjusted; before, it was {as_text(step.free_leak)})"
-    chance = (
-        "" if math.isnan(step.leak_reference) else f" (by chance below {as_text(step.leak_reference)} in 19 of 20 maps)"
-    )
-    return f", leak {as_text(step.leak)}{chance}"
+        return f", leak 0 (adjusted; before, it was {step.free_leak:.3f})"
+    if math.isnan(step.leak_reference):
+        return f", leak {step.leak:.3f}"
+    return f", leak {step.leak:.3f} (by chance below {step.leak_reference:.3f} in 19 of 20 maps)"
 
 
 def show_imputed(say: Callable[[str], None], step: Step) -> None:

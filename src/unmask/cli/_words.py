@@ -22,13 +22,16 @@ OPTIONS = {
     "similarity": "--similarity",
 }
 # Words that mean an option only where a value follows.
-VALUED = {name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties")}
+VALUED = {
+    name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights")
+}
 VALUED |= {"shape": "--form"}  # --shape is of the marks on a picture
 PHRASES = {
     "pass its encoding, for example encoding='latin-1'": "say --encoding latin-1, or whatever it is",
     "pass its encoding": "say which with --encoding",
     "pass encoding='utf-16-le' or 'utf-16-be'": "say --encoding utf-16-le or --encoding utf-16-be",
     "index=False": "--index none",
+    "use weights=None (or an array in fit)": "leave --weights out",
     "columns=": "--columns ",
     "methods=": "--methods ",
     "rater=…": "--rater COLUMN",
