@@ -24,7 +24,7 @@ def main() -> None:
     parts = page.tables(found)
     print("\n\n".join(parts.values()))
     if not quick:
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        RESULTS.write_text(as_text(found), encoding="utf-8")
         PAGE.write_text(page.renew(PAGE.read_text(encoding="utf-8"), parts), encoding="utf-8")
 
 
@@ -41,6 +41,15 @@ def compare(sets: int) -> dict[str, Any]:
         "simulated": _rounded(simulated.simulate(sets)),
         "real": _rounded([row for data in real.load() for row in real.run(data, simulated.SEED)]),
     }
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """Return JSON with a line for each row, so that two versions of the file can be compared."""
+    parts = []
+    for name, value in found.items():
+        rows = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        parts.append(f' "{name}": ' + (f"[\n  {rows}\n ]" if rows else json.dumps(value)))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def _rounded(value: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.adjusted import methods, page, real, simulated
+from benchmarks.adjusted.__main__ import as_text
 from benchmarks.measure import ROOT
 from scipy.spatial.distance import pdist, squareform
 
@@ -62,6 +63,7 @@ def test_measures_of_a_map_that_shows_only_what_is_known_and_of_one_that_shows_o
     assert rest["told"] < 0.3
 
 
+@pytest.mark.simulation
 def test_two_sets_show_what_adjusting_is_for():
     along, weak = simulated.KINDS[1], simulated.KINDS[-1]
     rows = {(row["kind"], row["method"]): row for row in simulated.simulate(2, (along, weak))}
@@ -94,6 +96,12 @@ def test_the_page_shows_the_numbers_that_were_found(found):
     assert found["sets"] >= 60
     kinds = {row["kind"] for row in found["simulated"]}
     assert kinds == {kind.name for kind in simulated.KINDS}
+
+
+def test_the_file_has_a_line_for_each_row(found):
+    text = as_text(found)
+    assert json.loads(text) == found
+    assert len(text.splitlines()) > len(found["simulated"]) + len(found["real"])
 
 
 def test_a_page_without_the_marks_is_refused():
