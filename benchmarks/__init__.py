@@ -1,1 +1,1 @@
-"""Speed of unmask against what a user would pick instead, measured side by side; see ``run.py``."""
+"""Speed of unmask against what a user would pick instead (``run.py``), and accuracy of adjusted maps (``adjusted``)."""

@@ -126,10 +126,10 @@ def child(arguments: Sequence[str], environment: dict[str, str] | None = None) -
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of the packages compared, as far as they are installed."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Return the versions of packages, by default of those compared, as far as they are installed."""
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
