@@ -229,7 +229,9 @@ def test_levels_of_few_objects_and_few_objects_are_said():
     [
         ({"adjust": "yes"}, r"adjust='yes' is not one of False, True, 'auto'"),
         ({"adjust": None}, r"adjust=None is not one of"),
-        ({"adjust": True, "orthogonal": True}, "leave orthogonal=False"),
+        ({"adjust": True, "orthogonal": True}, "set orthogonal=False"),
+        ({"adjust": True, "leak_penalty": 0.1}, "leave leak_penalty=0"),
+        ({"adjust": "auto", "n_free": 3, "init": (np.zeros((40, 2)), None)}, "which is not known before the fit"),
         ({"adjust": True, "n_free": 1}, "n_free=1 must be an integer of at least 2"),
         ({"adjust": True, "n_free": 50}, "at most n_free=38"),
         ({"n_free": 3}, "but adjust=False; use adjust=True"),
@@ -310,6 +312,73 @@ def test_a_number_that_nothing_determines_is_refused():
     D = squareform(pdist(rng.normal(size=(40, 2))))
     known = pd.DataFrame({"noise": rng.normal(size=40)})
     known.loc[3, "noise"] = np.nan
-    with pytest.raises(ValueError, match=r"determined neither by .*'noise of object 3'.*adjust=False"):
+    with pytest.raises(ValueError, match=r"determine them: 'noise of 3'\. Fill them.*adjust=False"):
         make_mds(adjust=True).fit(D, known=known)
     assert not make_mds(adjust="auto").fit(D, known=known).adjusted_
+
+
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.parametrize("options", [{}, {"level": "interval"}])
+def test_a_number_that_the_dissimilarities_determine_is_kept(options):
+    rng = np.random.default_rng(20)
+    U, v = rng.normal(size=(40, 2)), rng.normal(size=40)
+    D = squareform(pdist(np.column_stack([U, 2 * v])))
+    known, middle = pd.DataFrame({"v": v}), int(np.argsort(v)[15])
+    known.loc[middle, "v"] = np.nan
+    mds = make_mds(adjust=True, n_free=2, **options).fit(D, known=known)
+    assert mds.known_imputed_["value"].item() == pytest.approx(v[middle], abs=0.05)
+
+
+def test_a_missing_level_is_refused_and_auto_says_why_it_did_not_adjust():
+    """What acts along the map tells nothing of a level by its coefficient, and a wrong one would be taken off."""
+    rng = np.random.default_rng(21)
+    names = [f"flower {i}" for i in range(45)]
+    level = pd.Series(np.repeat(["a", "b", "c"], 15), index=names, dtype=object, name="kind")
+    X = rng.normal(size=(45, 2)) + np.repeat([0.0, 2.0, 4.0], 15)[:, None] * [1.0, 0.0]
+    D = pd.DataFrame(squareform(pdist(X)), index=names, columns=names)
+    level.iloc[20] = None
+    with pytest.raises(ValueError, match="'kind of flower 20'"):
+        make_mds(adjust=True).fit(D, known=level)
+    with pytest.warns(LeakWarning, match="It is not adjusted, since .*'kind of flower 20'.*; or use fewer"):
+        assert not make_mds(adjust="auto").fit(D, known=level).adjusted_
+
+
+def test_places_of_levels_count_what_acts_along_the_map():
+    rng = np.random.default_rng(22)
+    X = rng.normal(size=(60, 2)) * 0.5 + np.repeat([0.0, 2.0, 4.0], 20)[:, None] * [1.0, 0.0]
+    mds = make_mds(adjust=True).fit(squareform(pdist(X)), known=np.repeat(["a", "b", "c"], 20))
+    places = mds.level_positions_.loc["known0"].fillna(0.0).to_numpy()
+    means = np.array([X[part].mean(axis=0) for part in (slice(0, 20), slice(20, 40), slice(40, 60))])
+    np.testing.assert_allclose(pdist(places), pdist(means), rtol=0.02)
+
+
+def test_a_penalty_is_a_remedy_of_its_own():
+    D, _, v = effect_along(np.random.default_rng(23))
+    with pytest.warns(LeakWarning):
+        mds = make_mds(adjust="auto", leak_penalty=0.01).fit(D, known=v)
+    assert not mds.adjusted_
+
+
+def test_without_dimensions_there_are_no_neighbours_to_ask():
+    D, _, v = effect_along(np.random.default_rng(24), n=20)
+    mds = make_mds(0, adjust=True).fit(D, known=v)
+    assert mds.knn_leak_.empty
+    assert not mds.adjusted_
+
+
+def test_the_share_that_the_axes_shown_hold():
+    D, _, v = effect_along(np.random.default_rng(25))
+    mds = make_mds(1, adjust=True).fit(D, known=v)
+    both = make_mds(2, adjust=True, n_free=mds.n_free_).fit(D, known=v)
+    squares = (both.embedding_**2).sum(axis=0)
+    assert mds.n_free_ == 2
+    assert mds.shown_share_ == pytest.approx(squares[0] / squares.sum(), rel=1e-9)
+    assert make_mds().fit(D, known=v).shown_share_ == 1.0
+
+
+def test_single_precision_dissimilarities_are_placed():
+    D, _, v = effect_along(np.random.default_rng(26), n=30)
+    mds = make_mds(adjust=True).fit(D.astype(np.float32), known=v)
+    placed = mds.transform(D[:3].astype(np.float32), known=v[:3])
+    assert placed.dtype == np.float32
+    np.testing.assert_allclose(placed, mds.embedding_[:3], atol=1e-5)

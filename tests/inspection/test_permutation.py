@@ -217,3 +217,29 @@ def test_isomap_is_tested_by_its_own_stress(kinship):
     D, known = kinship.dissimilarities, kinship.known[["gender"]]
     table = permutation_test(isomap, D, known, n_permutations=2)
     assert table.loc["gender", "stress"] == isomap.fit(D, known=known).stress_
+
+
+def test_of_an_adjusted_map_what_acts_along_it_matters():
+    """Its stress does not depend on the order of such a feature; its importance does."""
+    rng = np.random.default_rng(23)
+    v, noise = rng.normal(size=(2, 30))
+    D = squareform(pdist(rng.normal(size=(30, 2)) + 2 * v[:, None] * [1.0, 0.0]))
+    known = pd.DataFrame({"v": v, "noise": noise})
+    model = mds(2, n_init=2, adjust=True)
+    table = permutation_test(model, D, known, n_permutations=19)
+    assert table.loc["v", "p_value"] == 0.05
+    assert table.loc["v", "importance"] > 3 * table.loc["v", "permuted"]
+    assert table.loc["noise", "p_value"] > 0.05
+
+
+def test_p_values_of_an_adjusted_map_have_their_level():
+    """Of features that have nothing to do with the map, one in five has p <= .2."""
+    p_values = []
+    for seed in range(30):
+        rng = np.random.default_rng(2400 + seed)
+        D = squareform(pdist(rng.normal(size=(14, 2))))
+        known = rng.normal(size=(14, 2))
+        model = mds(1, n_init=1, adjust=True, n_free=1)
+        p_values += list(permutation_test(model, D, known, n_permutations=9)["p_value"])
+    share = np.mean(np.array(p_values) <= 0.2)
+    assert 0.09 < share < 0.31  # two standard errors of a binomial share of 60

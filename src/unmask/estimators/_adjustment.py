@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._typing import Array
-from ..checking import AdjustmentWarning, LeakWarning, quote, require_integer, warn_user
+from ..checking import AdjustmentWarning, LeakWarning, count, quote, require_integer, warn_user
 from ..engines import Engine
 from ..problem import KnownFeatures, LinearLeak, Structure, linear_leak
-from ._imputed import Widths, cell_widths, cells_off_the_map, undetermined_cells
+from ._imputed import Widths, cell_widths, cells_off_the_map
 from ._tables import Moved, block_roots, moved_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 F = TypeVar("F")
 
@@ -40,7 +43,7 @@ class FreeMap(NamedTuple):
     U: Array
     V: Array
     size: float  # of the coordinates, those of what is known among them: beside it an axis may be rounding
-    widths: Widths = {}  # of the intervals of missing numbers
+    widths: Widths | None = None  # of the intervals of missing numbers, if there are any
 
     @classmethod
     def of(cls, structure: Structure, theta: Array, known: KnownFeatures, engine: Engine | None = None) -> FreeMap:
@@ -54,16 +57,16 @@ class FreeMap(NamedTuple):
     def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float, widths: Widths | None = None) -> FreeMap:
         """Put estimated cells into what is known."""
         estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
-        return cls(U, moved_values(known, estimated) - known.shift, size, widths or {})
+        return cls(U, moved_values(known, estimated) - known.shift, size, widths)
 
-    def with_cells_off_the_map(self, known: KnownFeatures) -> FreeMap:
+    def with_cells_off_the_map(self, known: KnownFeatures) -> tuple[FreeMap, list[tuple[str, int]]]:
         """Take missing numbers from the regression of what is known on the map where that is surer.
 
         A feature that acts along the map, not across it, has a coefficient near 0, and the dissimilarities then say
-        next to nothing about a cell of its own.
+        next to nothing about a cell of its own. Also return the cells that nothing determines: feature and row.
         """
-        V, widths = cells_off_the_map(self.U, self.V, known, self.widths)
-        return self._replace(V=V, widths=widths)
+        V, widths, left = cells_off_the_map(self.U, self.V, known, self.widths)
+        return self._replace(V=V, widths=widths), left
 
 
 class Decision(NamedTuple):
@@ -71,6 +74,7 @@ class Decision(NamedTuple):
 
     adjusted: bool
     leak: LinearLeak
+    hindrance: str = ""  # why a map that leaks could not be adjusted
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,12 @@ class Adjustment:
 
     def __call__(self, free: Array, V: Array) -> Array:
         return np.asarray((free - (V - self.centre) @ self.A) @ self.turn)
+
+    def shown_share(self, free: FreeMap) -> float:
+        """Return which share of the sum of squares that is left of a free map the axes shown hold."""
+        left = free.U - (free.V - self.centre) @ self.A
+        total = float(np.sum(left**2))
+        return float(np.sum(self(free.U, free.V) ** 2)) / total if total > 0 else 1.0
 
     @property
     def shared(self) -> Array:
@@ -99,17 +109,27 @@ def adjust_map(free: FreeMap, p: int, turn_of: Callable[[Array], Array]) -> Adju
     return Adjustment(A, centre, turn_of(residuals)[:, :p])
 
 
-def check_adjust(adjust: Any, n_free: Any, p: int, *, orthogonal: bool) -> None:
+def check_adjust(adjust: Any, n_free: Any, p: int, *, orthogonal: bool, penalty: bool, given_start: bool) -> None:
     """Raise where what is asked for is not an option, or contradicts itself."""
     if not isinstance(adjust, bool | np.bool_) and not (isinstance(adjust, str) and adjust == "auto"):
         raise ValueError(f"adjust={adjust!r} is not one of False, True, 'auto'.")
     if adjust and adjust != "auto" and orthogonal:
         raise ValueError(
             "adjust=True with orthogonal=True: both keep the map uncorrelated with what is known, adjust without cost "
-            "of fit; leave orthogonal=False."
+            "of fit; set orthogonal=False."
+        )
+    if adjust and adjust != "auto" and penalty:
+        raise ValueError(
+            "adjust=True with a leak_penalty: the penalty costs fit, and adjusting takes the same off the map without; "
+            "leave leak_penalty=0."
         )
     if isinstance(n_free, str) and n_free == "auto":
         return
+    if given_start and adjust == "auto":
+        raise ValueError(
+            f"n_free={n_free!r} with adjust='auto' and a given start: the start has either n_components columns or "
+            "n_free, and which is not known before the fit. Use adjust=True or adjust=False."
+        )
     require_integer("n_free", n_free, p)
     if not adjust:
         raise ValueError(
@@ -128,6 +148,7 @@ def fit_free_map(
     *,
     may_follow: Callable[[F], bool] = lambda _: True,
     groups: int = 1,
+    labels: pd.Index | None = None,
 ) -> tuple[F, Decision]:
     """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
 
@@ -143,30 +164,42 @@ def fit_free_map(
     fitted = fit(int(n_free) if at_once else p)
     free = read(fitted)
     leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
-    doubtful = undetermined_cells(known, free.with_cells_off_the_map(known).widths) if adjust and possible else []
-    if doubtful and adjust != "auto":
-        raise ValueError(
-            f"adjust=True, but missing cells of known are determined neither by the dissimilarities nor by the map: "
-            f"{quote(doubtful)}; so what they predict cannot be taken off it. Fill them, leave these objects or "
-            "features out, or use adjust=False."
-        )
-    possible = possible and not doubtful
-    decision = Decision(possible and bool(leak.directions if adjust == "auto" else adjust), leak)
+    wished = possible and bool(leak.directions if adjust == "auto" else adjust)
+    hindrance = _hindrance(free, known, labels) if wished else ""
+    if hindrance and adjust != "auto":
+        raise ValueError(f"adjust=True, but {hindrance}, or use adjust=False.")
+    decision = Decision(wished and not hindrance, leak, hindrance)
     wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
     if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):
         fitted = fit(wanted)
     return fitted, decision
 
 
+def _hindrance(free: FreeMap, known: KnownFeatures, labels: pd.Index | None) -> str:
+    """Say which missing cells nothing determines, so that what they predict cannot be taken off the map."""
+    _, left = free.with_cells_off_the_map(known)
+    if not left:
+        return ""
+    named = quote(f"{feature} of {row if labels is None else labels[row]}" for feature, row in left)
+    return (
+        f"what missing cells of known predict cannot be taken off the map, since neither it nor the dissimilarities "
+        f"determine them: {named}. Fill them, leave these objects or features out"
+    )
+
+
 # ---- what is said about it
 
 
-def warn_of_leak(leak: LinearLeak) -> None:
-    """Say that the map repeats what is known, and the remedies in order."""
+def warn_of_leak(decision: Decision) -> None:
+    """Say that the map repeats what is known, and the remedies in order; or why the first of them did not work."""
+    first = (
+        f"It is not adjusted, since {decision.hindrance}"
+        if decision.hindrance
+        else "Use adjust=True, which takes off the map what the known features predict and leaves the fit as it is"
+    )
     warn_user(
-        f"the map repeats what is known: its leak is {_beside_chance(leak)}. Use adjust=True, which takes off the map "
-        "what the known features predict, at no cost of fit; or fewer dimensions (n_components), or leak_penalty; or "
-        "declare a feature Spline or another type if its effect is not linear.",
+        f"the map repeats what is known: its leak is {_beside_chance(decision.leak)}. {first}; or use fewer dimensions "
+        "(n_components), or leak_penalty; or declare a feature Spline or another type if its effect is not linear.",
         LeakWarning,
     )
 
@@ -197,14 +230,15 @@ def costs_of_adjusting(known: KnownFeatures) -> Iterator[str]:
     n, q = known.values.shape
     if q / (n - 1) > LARGE_SHARE:
         yield (
-            f"the map is adjusted for {q} columns of known features with {n} objects: about {q / (n - 1):.0%} of what "
-            "is to be seen is taken off by chance alone. Condition on fewer features or levels, or use adjust=False."
+            f"the map is adjusted for {count(q, 'column')} of known features with {n} objects: about "
+            f"{q / (n - 1):.0%} of what is to be seen is taken off by chance alone. Condition on fewer features or "
+            "levels, or use adjust=False."
         )
     small = [
         f"{level} ({feature.name})"
         for feature in known.features
-        for level, count in zip(feature.coding.levels, feature.counts, strict=True)
-        if count <= SMALL_LEVEL
+        for level, objects in zip(feature.coding.levels, feature.counts, strict=True)
+        if objects <= SMALL_LEVEL
     ]
     if small:
         yield (

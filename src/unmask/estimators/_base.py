@@ -109,7 +109,14 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         p = require_integer("n_components", self.n_components, 0)
-        check_adjust(self.adjust, self.n_free, p, orthogonal=bool(getattr(self, "orthogonal", False)))
+        check_adjust(
+            self.adjust,
+            self.n_free,
+            p,
+            orthogonal=bool(getattr(self, "orthogonal", False)),
+            penalty=bool(getattr(self, "leak_penalty", 0.0)),
+            given_start=isinstance(getattr(self, "init", None), tuple),
+        )
         return p
 
     # ---- reading input
@@ -179,7 +186,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         size = float(np.abs(self._fitted).max()) * self._scale
         self._free = FreeMap.given(U, known, moved, size, widths)
         if decision.adjusted:
-            self._free = self._free.with_cells_off_the_map(known)
+            self._free, _ = self._free.with_cells_off_the_map(known)
             widths = self._free.widths
         self._turn_of = turn_of
         self._free_map = U if component is None else side_by_side(U, component)
@@ -188,6 +195,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.embedding_ = (shown / self._scale).astype(dtype)
         self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
+        self.shown_share_ = 1.0 if self._adjustment is None else self._adjustment.shown_share(self._free)
         self._linear_leak, self.free_leak_ = decision.leak, decision.leak.leak
         # Where groups are set side by side, the map without these offsets counts.
         leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
@@ -208,11 +216,15 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         check_is_fitted(self)
         if self._knn_leak is None:
-            told = neighbour_leak(
-                self.embedding_.astype(np.float64),
-                self._known,
-                np.random.default_rng(0),
-                adjusted_for=self._free.V if self.adjusted_ else None,
+            told = (
+                {}
+                if not self.embedding_.shape[1]
+                else neighbour_leak(
+                    self.embedding_.astype(np.float64),
+                    self._known,
+                    np.random.default_rng(0),
+                    adjusted_for=self._free.V if self.adjusted_ else None,
+                )
             )
             columns = ["score", "baseline", "reference", "p_value"]
             self._knn_leak = pd.DataFrame.from_dict(told, orient="index", columns=columns, dtype=np.float64)
@@ -240,17 +252,17 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
         self._known_given = (self._free.V + known.shift) @ self._coef_standard
         shared: Array = np.zeros((known.n_kept, self.embedding_.shape[1]))
-        total = gram
+        everywhere = self._coef_standard
         if self._adjustment is not None:
             shared = self._adjustment.shared
             # Along the map and at right angles to it; with spare dimensions only the sum of the two is determined.
-            total = gram + self._adjustment.A @ self._adjustment.A.T
+            everywhere = np.column_stack([self._adjustment.A, everywhere])
         self.coef_ = coef_table(known, gram, self._scale)
         self.shared_coef_ = shared_table(known, shared, self._scale)
-        self.importance_ = importance_table(known, total, self._scale)
+        self.importance_ = importance_table(known, everywhere @ everywhere.T, self._scale)
         self.known_redundant_ = pd.Series(known.redundant, name="reason", dtype=object)
         self.known_summary_ = summary_table(known)
-        self.level_positions_ = level_table(known, self._coef_standard / self._scale)
+        self.level_positions_ = level_table(known, everywhere / self._scale)
         self.known_imputed_ = imputed_table(known, values, index, self._coef_standard, widths)
         self.known_corrected_ = corrected_table(known, moved, index)
 
@@ -258,7 +270,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Warn of doubtful cells, of what the map repeats, or what became of it: last, when everything has been set."""
         warn_of_imputed(self.known_imputed_)
         if not decision.adjusted and decision.leak.directions:
-            warn_of_leak(decision.leak)
+            warn_of_leak(decision)
         if decision.adjusted:
             if self.adjust == "auto":
                 warn_of_automatic(decision.leak)
@@ -373,7 +385,7 @@ class PlacingMap(ConditionalMap):
             raise ValueError(
                 f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
             )
-        if np.nanmax(values, initial=0.0) * self._scale > FARTHEST:
+        if float(np.nanmax(values, initial=0.0)) * self._scale > FARTHEST:  # which a single-precision number is not
             raise ValueError(
                 f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
                 "fitted ones; pass them in the same units."

@@ -132,7 +132,8 @@ class ConditionalMDS(PlacingMap):
     adjust : {False, True, "auto"}, default=False
         Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
-        free map. ``"auto"`` adjusts if the leak is above chance, and says so. False is the published model.
+        free map. ``"auto"`` adjusts if the leak is above chance, and says so; with a `leak_penalty`, which is another
+        remedy, it does not. False is the published model.
     n_free : "auto" or int, default="auto"
         Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
         left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
@@ -179,6 +180,8 @@ class ConditionalMDS(PlacingMap):
         The map of the same fit adjusted for what is known, also where it is not the one shown.
     n_free_ : int
         Dimensions of the free map.
+    shown_share_ : float
+        Share of the sum of squares that the adjusted free map has left which the axes shown hold; 1 unless adjusted.
     shared_coef_ : DataFrame of shape (n_known, n_components)
         ``A`` per unit of the known features: how they act along the axes of the map. 0 unless it is adjusted.
     leak_ : float
@@ -210,8 +213,8 @@ class ConditionalMDS(PlacingMap):
         What each known feature was taken for: type, whether it was declared or inferred, number of columns, levels,
         number of missing cells.
     level_positions_ : DataFrame
-        Fitted places of the levels of nominal and ordinal features, in principal axes of each feature; the index is
-        (feature, level). Drawn by ``unmask.plotting.plot_levels``.
+        Fitted places of the levels of nominal and ordinal features, in principal axes of each feature (of an adjusted
+        map, what acts along it counts too); the index is (feature, level). Drawn by ``unmask.plotting.plot_levels``.
     known_imputed_ : DataFrame
         Missing cells of `known` as they were estimated: object, feature, value; of levels and angles ``certainty``,
         which is 1 where one fits by itself and lower where a mixture fits better; of numbers the 95% interval from
@@ -333,7 +336,7 @@ class ConditionalMDS(PlacingMap):
             problem, component = self._make_problem(checked, known, weights, p, workers)
             engine = make_engine(problem.pairs, workers, self.level, self.ties)
             search, decision = fit_free_map(
-                self.adjust,
+                False if self.adjust == "auto" and self.leak_penalty else self.adjust,
                 self.n_free,
                 p,
                 problem.known,
@@ -342,6 +345,7 @@ class ConditionalMDS(PlacingMap):
                 # A given start says how many dimensions there are.
                 may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
                 groups=1 if component is None else int(component.max()) + 1,
+                labels=checked.labels,
             )
             self._report_fit(search.stage, problem.known, checked, component, decision)
             self._fingerprints = self._fingerprints_of(checked, workers)

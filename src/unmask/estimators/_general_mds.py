@@ -235,6 +235,7 @@ level_positions_, known_imputed_
                 lambda search: search.free(coded),
                 # A given start says how many dimensions there are.
                 may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
+                labels=checked.labels,
             )
             self._report_fit(search, coded, checked, decision)
         self._own_weights = weights is not None

@@ -120,8 +120,8 @@ def _number(
             value, remark = bound, f"at its {side} bound"
     if not remark and not low - ROUNDING <= here <= high + ROUNDING:
         remark = f"{OUTSIDE}: {own(low):.6g} to {own(high):.6g}"
-    # An interval as wide as the data tells nothing that the data did not.
-    if weak or (width is not None and 2 * width >= high - low):
+    # An interval that holds all of the data tells nothing that the data did not.
+    if weak or (width is not None and _holds(here, width, observed)):
         remark = f"{NOT_DETERMINED}; {remark}" if remark else NOT_DETERMINED
     if width is None or not np.isfinite(width):
         return value, np.nan, np.nan, np.nan, remark
@@ -203,15 +203,38 @@ def _own_error(J: Array, column: int, residuals: Array) -> float:
 # ---- numbers that the map tells
 
 
-def cells_off_the_map(U: Array, V: Array, known: KnownFeatures, widths: Widths) -> tuple[Array, Widths]:
-    """Return known values with missing numbers as the map predicts them, where that is surer, and the widths."""
-    V, found = V.copy(), dict(widths)
-    for feature, row, (at, *_) in _missing_numbers(known):
-        value, width = _predicted(U, np.delete(V[:, at], feature.missing), feature, row)
-        if width < found.get((row, at), np.inf):
-            low, high = _standard_bounds(known, feature, at)
-            V[row, at], found[row, at] = np.clip(value, low, high), width
-    return V, found
+def cells_off_the_map(
+    U: Array, V: Array, known: KnownFeatures, widths: Widths | None
+) -> tuple[Array, Widths | None, list[tuple[str, int]]]:
+    """Return known values with missing numbers as the map predicts them, where that is surer; the widths; what is left.
+
+    Left are the cells that nothing determines, by feature and row: numbers whose interval holds all of the data, or,
+    where there are no intervals (`widths` is None), that lie outside the data; and all missing levels and angles: the
+    fit knows them by what acts across the map only, and a wrong level would be taken off as surely as a right one.
+    """
+    V, found = V.copy(), None if widths is None else dict(widths)
+    left = []
+    for feature, row, (at, *_) in _missing(known):
+        if not isinstance(feature.coding, NumericCoding):
+            left.append((feature.name, row))
+            continue
+        observed = np.delete(V[:, at], feature.missing)
+        value, width = _predicted(U, observed, feature, row)
+        own = 0.0 if observed.min() <= V[row, at] <= observed.max() else np.inf
+        if found is not None:
+            own = found.get((row, at), np.inf)
+        if width < own:
+            V[row, at] = np.clip(value, *_standard_bounds(known, feature, at))
+            if found is not None:
+                found[row, at] = width
+        elif not np.isfinite(own) or _holds(V[row, at], own, observed):
+            left.append((feature.name, row))
+    return V, found, left
+
+
+def _holds(value: float, width: float, observed: Array) -> bool:
+    """Tell whether an interval holds all that was observed."""
+    return bool(value - width <= observed.min() and value + width >= observed.max())
 
 
 def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[float, float]:
@@ -243,19 +266,6 @@ def _standard_bounds(known: KnownFeatures, feature: Feature, at: int) -> tuple[f
         for bound in feature.coding.bounds
     )
     return float(low), float(high)
-
-
-def _missing_numbers(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
-    return (found for found in _missing(known) if isinstance(found[0].coding, NumericCoding))
-
-
-def undetermined_cells(known: KnownFeatures, widths: Widths) -> list[str]:
-    """Name the missing numbers whose intervals are as wide as the data."""
-    return [
-        f"{feature.name} of object {row}"
-        for feature, row, (at, *_) in _missing_numbers(known)
-        if 2 * widths.get((row, at), np.inf) >= np.ptp(np.delete(known.values[:, at], feature.missing))
-    ]
 
 
 # ---- warning

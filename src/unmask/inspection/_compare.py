@@ -20,7 +20,7 @@ from ._completed import completed
 from ._correlations import average, unknown_columns
 from ._fits import ending_all
 from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
-from ._leak import is_adjusted
+from ._leak import taken_out
 from ._rivals import mds_then_regress, partial_dbrda
 from ._scores import coordinates, neighbourhood_scores
 
@@ -198,7 +198,7 @@ class _Judge:
         return scores
 
     def _knn_leak(self, U: Array) -> float:
-        adjusted_for = self.coded.values if is_adjusted(U, self.coded) else None
+        adjusted_for = taken_out(U, self.coded)
         rng = np.random.default_rng(0)  # the same permutations for every method
         told = neighbour_leak(U, self.coded, rng, adjusted_for=adjusted_for, n_permutations=FEW_PERMUTATIONS)
         return average(np.array([found.corrected for found in told.values()]))

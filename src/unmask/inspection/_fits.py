@@ -14,7 +14,9 @@ from sklearn.base import clone
 
 from .._typing import Array
 from ..checking import (
+    AdjustmentWarning,
     Dissimilarities,
+    LeakWarning,
     UnfinishedMapWarning,
     align_columns,
     align_rows,
@@ -99,7 +101,10 @@ class Study:
     def _fit(self, fresh: Any, D: Array | None, known: Any) -> Any:
         values = self.D if D is None else D
         arguments = {} if self.weights is None else {"weights": self.weights}
-        with ending_all():
+        with ending_all(), warnings.catch_warnings():
+            # What the map repeats, and what is done about it, is said by the user's own fit.
+            warnings.simplefilter("ignore", LeakWarning)
+            warnings.simplefilter("ignore", AdjustmentWarning)
             return fresh.fit(self.table(values), known=self.known if known is None else known, **arguments)
 
     def table(self, values: Array) -> Any:

@@ -107,7 +107,7 @@ def leak_report(
     U, n = axes.values, len(axes.values)
     coded = code_known(known, n, axes.labels, known_types, "embedding")
     traits = _traits(coded, align(known, axes.labels, "known", "embedding"))
-    V = coded.values if is_adjusted(U, coded) else None
+    V = taken_out(U, coded)
     rng = np.random.default_rng(random_state)
     # In random order, by which neighbours are picked among those equally far away.
     rows = rng.permutation(n)
@@ -129,10 +129,11 @@ def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
     return traits if len(traits) == 1 else [*traits, Trait(ALL, "", None, coded.values)]
 
 
-def is_adjusted(U: Array, known: KnownFeatures) -> bool:
-    """Tell whether what is known was taken out of a map: it is not correlated with it, up to rounding."""
-    correlations = canonical_correlations(U, known.values)
-    return len(correlations) > 0 and bool(correlations.max() < UNCORRELATED)
+def taken_out(U: Array, known: KnownFeatures) -> Array | None:
+    """Return the known columns that were taken out of a map: not correlated with it, up to rounding; None if none."""
+    found = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
+    out = np.flatnonzero(np.array(found) < UNCORRELATED)
+    return known.values[:, out] if len(out) and U.shape[1] else None
 
 
 def _row(U: Array, trait: Trait, near: Sequence[float], far: Sequence[float]) -> tuple[Any, ...]:

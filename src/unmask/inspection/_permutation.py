@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FEW_STARTS = 3
 
 Progress = Callable[[int, int], None]
+Judge = Callable[[Any, int], float]  # a number of a fit by which a feature, given by its column, is judged
 
 
 def permutation_test(
@@ -47,8 +48,10 @@ def permutation_test(
     """Test for each known feature whether it says anything about the dissimilarities.
 
     The rows of the feature are permuted among the objects, the other known features are kept, and the map is fitted
-    anew; a feature that matters has a lower stress in its own order than in almost any other. The test is exact where
-    the feature is independent of the other known ones; where it is not, its permuted rows break that link as well.
+    anew; a feature that matters has a lower stress in its own order than in almost any other. Of an adjusted map, whose
+    stress does not change with what acts along it, a feature that matters has a larger importance in its own order. The
+    test is exact where the feature is independent of the other known ones; where it is not, its permuted rows break
+    that link as well.
 
     A refit starts from the fitted map, from the map of the feature's first permutation, which is searched for as the
     fitted one is, and from a few further starts; the best counts. Ctrl-C ends the test with the permutations so far,
@@ -70,7 +73,8 @@ def permutation_test(
     Returns
     -------
     DataFrame indexed by feature
-        ``stress`` of the fit, ``permuted`` (mean stress over permutations), ``p_value``, and how many ``permutations``
+        ``stress`` of the fit (``importance`` of the feature, if the map is adjusted), ``permuted`` (its mean over
+        permutations), ``p_value``, and how many ``permutations``
         it is from: fewer than `n_permutations` if the test was interrupted.
 
     Examples
@@ -87,66 +91,79 @@ def permutation_test(
     import pandas as pd
 
     number = require_integer("n_permutations", n_permutations, 1)
-    study = make_study(estimator, X, _as_frame(known, X), weights).unadjusted()
+    study = make_study(estimator, X, _as_frame(known, X), weights)
     rng = check_random_state(random_state)
-    stress, stresses = _permuted_stresses(study, number, rng, progress)
+    fitted = _quietly(study.fit)
+    name, judge = ("importance", _importance) if fitted.adjusted_ else ("stress", _stress)
+    refits = _permuted_fits(study.decided(fitted), fitted, judge, number, rng, progress)
     rows = []
-    for permuted in map(np.array, stresses):
-        # Fits are told apart by no less than what they stop at.
-        beaten = np.sum(as_small(permuted, stress, slack=getattr(estimator, "tol", 0.0)))
-        rows.append((stress, permuted.mean(), (1 + beaten) / (1 + len(permuted))))
-    names = [str(name) for name in study.known.columns]
-    table = pd.DataFrame(rows, columns=["stress", "permuted", "p_value"], index=pd.Index(names, name="feature"))
-    return table.assign(permutations=[len(found) for found in stresses])
+    for column, refit in enumerate(refits):
+        own, permuted = judge(fitted, column), np.array(refit.values)
+        # Fits are told apart by no less than what they stop at, which is of the stress and not of a coordinate.
+        tol = getattr(estimator, "tol", 0.0)
+        if fitted.adjusted_:
+            beaten = as_large(permuted, own, slack=own * np.sqrt(tol))
+        else:
+            beaten = as_small(permuted, own, slack=tol)
+        rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
+    names = pd.Index([str(name) for name in study.known.columns], name="feature")
+    return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
 
 
-def _permuted_stresses(
-    study: Study, number: int, rng: Any, progress: Progress | None
-) -> tuple[float, list[list[float]]]:
-    """Return the stress of the fit, and for each feature those of its permutations: as many as Ctrl-C allows.
+def _stress(fitted: Any, _: int) -> float:
+    return float(fitted.stress_)
+
+
+def _importance(fitted: Any, column: int) -> float:
+    return float(fitted.importance_["standardized"].iloc[column])
+
+
+def _permuted_fits(
+    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Progress | None
+) -> list[_Refit]:
+    """Return for each feature what its permutations found: as many as Ctrl-C allows.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    fitted = _quietly(study.fit)
     total = number * study.known.shape[1]
-    refits = [_Refit(study, column, fitted) for column in range(study.known.shape[1])]
+    refits = [_Refit(study, column, fitted, judge) for column in range(study.known.shape[1])]
     try:
         for done in range(total):
             refits[done % len(refits)].permute(rng.permutation(study.n))
             if progress is not None:
                 progress(done + 1, total)
     except KeyboardInterrupt:
-        done = sum(len(refit.stresses) for refit in refits)
+        done = sum(len(refit.values) for refit in refits)
         if done < len(refits):  # a feature was not permuted even once
             raise
         warn_user(
             f"the test was interrupted after {done} of {total} permutations; its p-values are from these.",
             UnfinishedTestWarning,
         )
-    return float(fitted.stress_), [refit.stresses for refit in refits]
+    return refits
 
 
 class _Refit:
     """Fits with the rows of one feature permuted, and what they found."""
 
-    def __init__(self, study: Study, column: int, fitted: Any) -> None:
-        self.study, self.column = study, column
+    def __init__(self, study: Study, column: int, fitted: Any, judge: Judge) -> None:
+        self.study, self.column, self.judge = study, column, judge
         self.starts = [warm_start(fitted)]
-        self.stresses: list[float] = []
+        self.values: list[float] = []
 
     def permute(self, order: IntArray) -> None:
         """Fit with the rows in another order."""
         known = self.study.known.copy()
         known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
-        self.stresses.append(_quietly(self._lowest, known))
+        self.values.append(self.judge(_quietly(self._best, known), self.column))
 
-    def _lowest(self, known: pd.DataFrame) -> float:
-        if self.stresses:
-            return float(self.study.fit_from(self.starts, FEW_STARTS, known=known).stress_)
+    def _best(self, known: pd.DataFrame) -> Any:
+        if self.values:
+            return self.study.fit_from(self.starts, FEW_STARTS, known=known)
         # Where the feature means nothing, one order is as good as another: so is its map to start from.
         first = self.study.fit(known=known)
         self.starts.append(warm_start(first))
-        return float(first.stress_)
+        return first
 
 
 def _as_frame(known: Any, X: Any) -> pd.DataFrame:
