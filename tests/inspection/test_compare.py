@@ -50,6 +50,7 @@ def test_every_method_has_its_row(table):
     assert list(table.index) == [
         "conditional-mds",
         "conditional-mds-diagonal",
+        "conditional-mds-adjusted",
         "conditional-classical-mds",
         "mds-then-regress",
         "partial-dbrda",
@@ -59,11 +60,14 @@ def test_every_method_has_its_row(table):
         "umap",
     ]
     ran = table.drop(index="umap")
-    assert (ran["note"] == "").all()
+    assert (ran["note"].drop("conditional-mds-adjusted") == "").all()
+    assert ran.loc["conditional-mds-adjusted", "note"].startswith("stress of a free map of ")
     assert ran[["leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds"]].notna().all(axis=None)
     assert ran.index[ran["stress"].notna()].tolist() == [
         "conditional-mds",
         "conditional-mds-diagonal",
+        "conditional-mds-adjusted",
+        "conditional-mds-adjusted",
         "conditional-classical-mds",
         "mds",
     ]

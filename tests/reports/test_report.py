@@ -67,6 +67,7 @@ def test_the_page_has_every_part_in_order(page):
         "What was asked",
         "Before and after",
         "Step by step",
+        "Does the last map repeat what was known?",
         "How many dimensions?",
         "What the known features do",
         "How good the fit is",
@@ -205,7 +206,7 @@ def test_hostile_text_stays_text(nasty):
 
 def test_pictures_are_sound_whatever_labels_hold(nasty):
     found = pictures(nasty)
-    assert len(found) == 7
+    assert len(found) == 10  # a chart of what is repeated, and the map before and after adjusting, wide and narrow
     for picture in found:
         root = ElementTree.fromstring(picture)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -398,6 +399,7 @@ def test_estimated_cells_are_told(no_pictures):
     assert number.remark in said
 
 
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
 def test_missing_known_cells_are_estimated_for_the_rivals(no_pictures):
     known = pd.DataFrame({"a": [np.nan, *np.random.default_rng(0).normal(size=11)]})
     page = render_report(

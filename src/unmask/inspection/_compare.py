@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .._typing import Array
-from ..checking import Dissimilarities, quote, require_integer, require_package
+from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
 from ..problem import canonical_correlations, check_dimension, linear_leak, neighbour_leak
@@ -233,6 +233,9 @@ def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
             require_package(method.package, "this method", "compare")  # imported before the clock starts
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
+            # What a map repeats is in columns of its own.
+            warnings.simplefilter("ignore", LeakWarning)
+            warnings.simplefilter("ignore", AdjustmentWarning)
             start = time.perf_counter()
             with ending_all():
                 found = method.make(task)
@@ -241,6 +244,8 @@ def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
     except Exception as error:  # whatever a registered method raises is its own affair
         return {"note": f"{type(error).__name__}: {error}"}
     said = dict.fromkeys(str(warning.message) for warning in heard)
+    if getattr(found, "n_free_", task.n_components) > task.n_components:
+        said[f"stress of a free map of {found.n_free_} dimensions"] = None
     return {**scores, "seconds": seconds, "note": " ".join(said)}
 
 
