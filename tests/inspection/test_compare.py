@@ -67,7 +67,6 @@ def test_every_method_has_its_row(table):
         "conditional-mds",
         "conditional-mds-diagonal",
         "conditional-mds-adjusted",
-        "conditional-mds-adjusted",
         "conditional-classical-mds",
         "mds",
     ]

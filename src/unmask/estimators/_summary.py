@@ -111,7 +111,9 @@ def asked(estimator: Any) -> Iterator[Row]:
     if estimator._known.features and p:
         wish = " (adjust='auto')" if estimator.adjust == "auto" else ""
         no = f"no{wish}: the map as it was fitted"
-        yes = f"yes{wish}: what the known features predict was taken off the map, at no cost of fit"
+        share = estimator.shown_share_
+        held = f"; {share:.0%} of what is left is shown" if share < 0.995 else ""
+        yes = f"yes{wish}: what the known features predict was taken off the map, and the fit is as it was{held}"
         yield Row(ASKED, "adjusted", yes if estimator.adjusted_ else no)
 
 
@@ -239,7 +241,7 @@ def _things_to_mend(estimator: Any, chance: RandomFits) -> Iterator[str]:
     if not estimator.embedding_.shape[1]:
         yield "Fit with n_components=2 to see what the known features leave."
     if not estimator.adjusted_ and estimator._linear_leak.directions:
-        yield "Fit again with adjust=True: it takes what is known off the map, at no cost of fit."
+        yield "Fit again with adjust=True: it takes what is known off the map and leaves the fit as it is."
     yield from (_about_told(estimator, name) for name in _told(estimator))
     if len(chance.values) and _value(estimator) >= chance.lowest:
         yield (

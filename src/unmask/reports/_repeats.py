@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..inspection import leak_report
 from ..plotting import plot_leak
-from ._html import Column, Html, join, name_of, note, paragraph, table
+from ._html import Column, Html, count, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
 from ._pictures import WIDE, draw, figure_element
 from ._section import Section
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEAK_WARNING = "LeakWarning"
+LEVEL = 0.05
 
 
 def repeats_section(subject: Subject) -> Section:
@@ -32,16 +32,30 @@ def leak_in_short(subject: Subject) -> Html:
     if step.adjusted:
         return paragraph(
             f"The last map is adjusted: as it was fitted, its leak was {step.free_leak:.2f}, and what the known "
-            "features predict was taken off it, which changes neither distances nor stress."
+            "features predict was taken off it. Distances and stress are those of the free map, of "
+            f"{count(step.free_embedding.shape[1], 'dimension')}.{_told_by_neighbours(subject)}"
         )
     chance = f"; by chance it would be below {step.leak_reference:.2f} in 19 of 20 maps"
     leak = f"(leak {step.leak:.2f}{chance if step.leak_reference == step.leak_reference else ''})"  # not NaN
     if repeats_what_is_known(subject):
         return paragraph(
             f"The last map repeats what was known {leak}. Fit it with adjust=True (on the command line --adjust yes), "
-            "which takes that off the map at no cost of fit; or with fewer dimensions, or a leak_penalty."
+            "which takes that off the map and leaves the fit as it is; or with fewer dimensions, or a leak_penalty."
         )
     return paragraph(f"It repeats nothing of what was known beyond chance {leak}.")
+
+
+def _told_by_neighbours(subject: Subject) -> str:
+    """Say what neighbours on the map tell all the same, if that was looked at."""
+    found = subject.__dict__.get("leaks")
+    if found is None or not (found["neighbours_p"] <= LEVEL).any():
+        return "" if found is None else " Neighbours on it tell nothing of what was known beyond chance."
+    told = found[found["neighbours_p"] <= LEVEL]
+    named = ", ".join(
+        f"{name} {score:.2f} (by chance below {reference:.2f})"
+        for name, score, reference in zip(told.index, told["neighbours"], told["neighbours_reference"], strict=True)
+    )
+    return f" Neighbours on it still tell more than chance: {named}."
 
 
 def repeats_what_is_known(subject: Subject) -> bool:
@@ -50,14 +64,12 @@ def repeats_what_is_known(subject: Subject) -> bool:
 
 
 def _repeats(subject: Subject) -> Html:
-    step, known = subject.last, subject.known_of(subject.last)
-    if known is None:
+    step = subject.last
+    if not step.known:
         return note("Nothing was known to the last map.")
     if not step.n_components:
         raise LeftOut("What the last map repeats is not looked at: it has no dimensions.")
-    for cell in step.imputed.to_dict("records"):
-        known.loc[cell["object"], cell["feature"]] = cell["value"]
-    report = leak_report(step.embedding, known, known_types=dict(step.known_types) or None)
+    report = subject.leaks
 
     def drawing(figure: Figure) -> None:
         plot_leak(report, ax=figure.add_subplot())

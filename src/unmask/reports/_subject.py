@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array
 from ..discovery import Adoption, Discovery, Forgetting, Step
 from ..discovery._fitting import ESTIMATORS
-from ..inspection import Stability, bootstrap, scree, stress_per_point
+from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
 from ..problem import KnownFeatures, check_known, nothing_known
 from ._html import Html, note
 
@@ -175,6 +175,15 @@ class Subject:
                 f"{what} is left out: it needs {cost}, and {self.n:,} objects are more than the {most:,} for which a "
                 f"report makes that. Ask for it with max_objects={-(-self.n // times)}."
             )
+
+    @cached_property
+    def leaks(self) -> pd.DataFrame:
+        """What the last map repeats of each known feature; missing cells as they were estimated."""
+        known = self._known
+        assert known is not None
+        for cell in self.last.imputed.to_dict("records"):
+            known.loc[cell["object"], cell["feature"]] = cell["value"]
+        return leak_report(self.last.embedding, known, known_types=dict(self.last.known_types) or None)
 
     @cached_property
     def scree(self) -> pd.DataFrame:
