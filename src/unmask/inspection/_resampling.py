@@ -91,7 +91,9 @@ def bootstrap(
     Notes
     -----
     The ellipses are about where the fit would put an object with other noise. They know nothing of other local minima,
-    and of the wrong number of dimensions.
+    and of the wrong number of dimensions. The objects are taken as given: what an adjusted map owes to which objects
+    happen to be in the study, and with it most of the uncertainty of what acts along the map, is shown by
+    :func:`jackknife`.
     """
     number = require_integer("n_resamples", n_resamples, 2)
     study = make_study(estimator, X, known, weights)
