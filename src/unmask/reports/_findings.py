@@ -88,7 +88,11 @@ def _importance_picture(subject: Subject, shown: pd.DataFrame, intervals: bool) 
         plot_importance(named, ax=figure.add_subplot())
 
     height = float(np.clip(1.0 + 0.32 * len(shown), 1.8, 7.0))
-    made = f" Bars: intervals from {subject.stability.n_resamples} resamples of the errors, for these objects." if intervals else ""
+    made = (
+        f" Bars: intervals from {subject.stability.n_resamples} resamples of the errors, for these objects."
+        if intervals
+        else ""
+    )
     return figure_element(
         [draw(drawing, (CHART[0], height))],
         f"Importance of {count(len(shown), 'known feature')}, the largest at the top.",
