@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .checking import (
         AdjustmentWarning,
+        EstimatedKnownWarning,
         FewPairsWarning,
         IgnoredTargetWarning,
         ImputedKnownWarning,
@@ -41,6 +42,7 @@ __all__ = [
     "ConditionalTSNE",
     "Cyclic",
     "Distance",
+    "EstimatedKnownWarning",
     "FewPairsWarning",
     "GeneralMDS",
     "IgnoredTargetWarning",
@@ -67,6 +69,7 @@ __all__ = [
 _HOMES = {
     ".checking": (
         "AdjustmentWarning",
+        "EstimatedKnownWarning",
         "FewPairsWarning",
         "IgnoredTargetWarning",
         "LeakWarning",
