@@ -372,3 +372,10 @@ def test_a_pickled_estimator_says_the_same(mds):
     assert str(again.summary()) == str(mds.summary())
     assert again._repr_html_() == mds._repr_html_()
     assert not hasattr(clone(mds), "_sample")
+
+
+def test_a_name_is_no_column(mds):
+    with pytest.raises(
+        ValueError, match=r"color='gender' is a name, and a map keeps no columns; pass table\['gender'\]"
+    ):
+        mds.plot(color="gender")

@@ -62,6 +62,9 @@ class ShownMap:
         """
         check_is_fitted(self)
         self._require_map()
+        for name, column in (("color", color), ("shape", shape)):
+            if isinstance(column, str):
+                raise ValueError(f"{name}={column!r} is a name, and a map keeps no columns; pass table[{column!r}].")
         return draw_map(self, color=color, shape=shape, labels=labels, ax=ax)
 
     def _require_map(self) -> None:
