@@ -350,7 +350,7 @@ def test_a_cost_that_is_no_number_at_the_start(D):
     U0 = np.random.default_rng(0).standard_normal((N, 2))
     U0[1] = U0[0]
     with pytest.raises(FloatingPointError, match="the cost at the start is inf"):
-        fit(D, loss=Loss(reciprocal), init=(U0, None))
+        fit(D, loss=Loss(reciprocal), init=(U0, None), n_init=1)
 
 
 # ---- what the estimator reports
@@ -402,7 +402,7 @@ def test_single_precision_is_kept(rng):
 
 def test_from_a_start_that_is_given_it_goes_on(D, known):
     found = fit(D, known=known, loss="huber")
-    again = fit(D, known=known, loss="huber", init=(found.embedding_, found.coef_))
+    again = fit(D, known=known, loss="huber", init=(found.embedding_, found.coef_), n_init=1)
     assert list(again.starts_["kind"]) == ["given"]
     assert again.cost_path_[0] == pytest.approx(found.cost_, rel=1e-9)
     assert again.cost_ <= found.cost_ * (1 + 1e-12)
@@ -410,7 +410,9 @@ def test_from_a_start_that_is_given_it_goes_on(D, known):
 
 
 def test_the_closed_form_alone_is_one_start(D):
-    assert list(fit(D, init="closed-form", n_init=5).starts_["kind"]) == ["closed-form"]
+    assert list(fit(D, init="closed-form", n_init="auto").starts_["kind"]) == ["closed-form"]
+    with pytest.raises(ValueError, match="n_init=5 asks for several starts but init gives a single one"):
+        fit(D, init="closed-form", n_init=5)
     auto = {"metric": "precomputed", "random_state": 0, "tol": 1e-2}
     assert len(GeneralMDS(**auto).fit(D).starts_) == len(ConditionalMDS(**auto).fit(D).starts_) == 127
 

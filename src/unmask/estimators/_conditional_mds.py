@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
@@ -20,7 +17,6 @@ from ..checking import (
     refuse_target,
     require_choice,
     require_flag,
-    require_integer,
     require_number,
     warn_user,
     with_labels,
@@ -45,34 +41,25 @@ from ..problem import (
 from ..solvers import (
     RULES,
     Attempt,
-    Callback,
     Curvilinear,
-    Objective,
     Settings,
     Stage,
-    Start,
-    attempt_all,
-    automatic_number,
     best_of,
     curvilinear,
     fingerprint_vector,
-    given_start,
     make_objective,
-    make_starts,
     place,
-    warned_of_interruption,
     was_cut_short,
     within_errors,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import PlacingMap
-from ._given_start import check_start, require_init
+from ._searching import SearchingMap
 
-INITS = ("auto", "closed-form", "random")
 SOLVERS = ("auto", *RULES)
 
 
-class ConditionalMDS(PlacingMap):
+class ConditionalMDS(SearchingMap, PlacingMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
@@ -351,14 +338,15 @@ class ConditionalMDS(PlacingMap):
             self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = _sammon_floor(problem.pairs)
         self._own_weights = weights is not None
-        self._report_search(search)
+        self._report_search(search.stage.solution, search.attempts)
         self._speak_of_known(decision)
         return self
 
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:
         """Follow every start, and the best of them through its further stages."""
         objective = make_objective(problem, engine)
-        attempts = self._attempt(objective, problem.known, checked, workers)
+        starts = self._starts(objective, problem.known, checked)
+        attempts = self._attempt(objective, starts, workers, self._rule)
         return _Search(self._refine(problem, Stage(objective, best_of(attempts)), workers), attempts)
 
     def _make_problem(
@@ -495,7 +483,7 @@ class ConditionalMDS(PlacingMap):
     def _check_parameters(self) -> int:
         p = self._start_fit()
         require_flag("orthogonal", self.orthogonal)
-        require_integer("verbose", self.verbose, 0)
+        self._check_search()
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
         require_choice("weights", self.weights, (None, *SCHEMES))
@@ -504,71 +492,11 @@ class ConditionalMDS(PlacingMap):
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
         require_number("leak_penalty", self.leak_penalty, 0.0)
-        require_number("tol", self.tol, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
-        require_init(self.init, INITS)
-        if not isinstance(self.n_init, str):
-            require_integer("n_init", self.n_init, 1)
-        else:
-            require_choice("n_init", self.n_init, ("auto",))
-        single = isinstance(self.init, tuple) or self.init == "closed-form"
-        if single and self.n_init not in ("auto", 1):
-            raise ValueError(
-                f"n_init={self.n_init!r} asks for several starts but init gives a single one; "
-                "use init='auto' or n_init=1."
-            )
         return p
-
-    def _attempt(
-        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, workers: Workers
-    ) -> list[Attempt]:
-        make_rule = RULES[self._rule](objective)
-        return attempt_all(
-            objective,
-            self._starts(objective, known, checked),
-            make_rule,
-            workers,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            callback=self._callback,
-            tell=print if self.verbose else None,
-        )
 
     @property
     def _rule(self) -> str:
         return "lbfgs" if self.solver == "auto" else self.solver
-
-    @property
-    def _callback(self) -> Callback | None:
-        return _print_iteration if self.verbose > 1 else None
-
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
-        if isinstance(self.init, tuple):
-            U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
-            return iter([given_start(objective, known, U0, B0)])
-        number = automatic_number(checked.n) if self.n_init == "auto" else int(self.n_init)
-        number = 1 if self.init == "closed-form" else number
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return make_starts(objective, known, self.init, number, np.random.default_rng(seed))
-
-    def _report_search(self, search: _Search) -> None:
-        import pandas as pd
-
-        best, attempts = search.stage.solution, search.attempts
-        self.stress_path_ = np.asarray(best.path)
-        self.n_iter_ = best.n_iter
-        self.converged_ = best.converged
-        self.stop_reason_ = best.reason.value
-        lowest = best_of(attempts)
-        rows = [(kind, s.value, s.n_iter, s.passes, s.converged, s.reason.value, s is lowest) for kind, s in attempts]
-        self.starts_ = pd.DataFrame(rows, columns=["kind", "stress", "n_iter", "passes", "converged", "reason", "best"])
-        if not warned_of_interruption(attempts, best) and not self.converged_:
-            warn_user(
-                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
-                f"{self.stop_reason_}, before the stress settled (at {self.stress_:.6g}); "
-                f"give it more than max_iter={self.max_iter}, or be content with a larger tol than {self.tol:g}.",
-                ConvergenceWarning,
-            )
 
     def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
         weight = np.where(np.isnan(delta), 0.0, 1.0)
@@ -644,7 +572,3 @@ class _Search(NamedTuple):
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:
     """Return the dissimilarity as which 0 counts in Sammon's weights; None with other weights."""
     return pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None
-
-
-def _print_iteration(iteration: int, stress: float) -> None:
-    print(f"iteration {iteration}: normalised stress {stress:.9g}")

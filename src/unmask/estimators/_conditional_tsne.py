@@ -203,21 +203,21 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
             return starts
         return [self._made_small(objective, start) for start in starts]
 
-    @property
-    def _default_starts(self) -> int:
-        return 1
+    _MOST_STARTS = 1
 
     @staticmethod
     def _made_small(objective: Objective, start: Start) -> Start:
         Z = objective.structure.lift(start.theta) / objective.engine.scale
         return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
 
-    def _attempt(self, objective: Objective, starts: list[Start], workers: Workers) -> list[Attempt]:
+    def _attempt(
+        self, objective: Objective, starts: list[Start], workers: Workers, rule: str = "lbfgs"
+    ) -> list[Attempt]:
         self.early_exaggeration_ = self._exaggeration(objective)
         if self.early_exaggeration_ > 1.0:
             early = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
             starts = [self._gathered(early, start) for start in starts]
-        return super()._attempt(objective, starts, workers)
+        return super()._attempt(objective, starts, workers, rule)
 
     def _exaggeration(self, objective: Objective) -> float:
         structure = objective.structure

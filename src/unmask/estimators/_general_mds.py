@@ -9,49 +9,34 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import (
     Dissimilarities,
     refuse_target,
-    require_choice,
     require_flag,
-    require_integer,
-    require_number,
     require_range,
-    warn_user,
     with_labels,
 )
 from ..engines import CostEngine, MemoryEngine
 from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
-    RULES,
     Attempt,
     Objective,
-    Start,
-    attempt_all,
-    automatic_number,
     best_of,
     canonical_map,
-    given_start,
     make_objective,
-    make_starts,
     ordered_axes,
     ordering_turn,
     principal_axes,
     principal_turn,
-    warned_of_interruption,
     was_cut_short,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
-from ._base import ConditionalMap
-from ._given_start import check_start, require_init
+from ._searching import SearchingMap
 
-INITS = ("auto", "closed-form", "random")
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
 FIRST_STEP = 0.05
 # How a map is written down once: all turns, shifts and reflections that leave the cost as it is are used up.
@@ -62,7 +47,7 @@ CANONICAL: dict[Form, tuple[Callable[[Array], Array], Callable[[Array], Array]]]
 }
 
 
-class GeneralMDS(ConditionalMap):
+class GeneralMDS(SearchingMap):
     """Multidimensional scaling by three functions of your choice, given what is already known.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` minimise ::
@@ -279,14 +264,7 @@ level_positions_, known_imputed_
     def _check_parameters(self) -> int:
         p = self._start_fit()
         require_flag("orthogonal", self.orthogonal)
-        require_integer("verbose", self.verbose, 0)
-        require_integer("max_iter", self.max_iter, 1)
-        require_number("tol", self.tol, 0.0)
-        require_init(self.init, INITS)
-        if isinstance(self.n_init, str):
-            require_choice("n_init", self.n_init, ("auto",))
-        else:
-            require_integer("n_init", self.n_init, 1)
+        self._check_search()
         return p
 
     def _check_size(self, n: int) -> None:
@@ -333,41 +311,15 @@ level_positions_, known_imputed_
 
     # ---- the search
 
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
-        if isinstance(self.init, tuple):
-            U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
-            return [given_start(objective, known, U0, B0)]
-        number = min(self._default_starts, automatic_number(checked.n)) if self.n_init == "auto" else int(self.n_init)
-        number = 1 if self.init == "closed-form" else number
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+    _QUANTITY = "cost"
+    _PRINTED = "{:.9g} of the cost at the first start"
+
+    def _stress_of(self, objective: Objective) -> Objective:
         # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
-        plain = Objective(_base_of(objective), objective.structure)
-        return list(make_starts(plain, known, self.init, number, np.random.default_rng(seed)))
+        return Objective(engine_of(objective).base, objective.structure)
 
-    @property
-    def _default_starts(self) -> int:
-        # With 32 Sammon's mapping of 75 flowers ended .05% or more above the best in up to 80% of the cases.
-        return 128
-
-    def _attempt(self, objective: Objective, starts: list[Start], workers: Workers) -> list[Attempt]:
-        return attempt_all(
-            objective,
-            starts,
-            RULES["lbfgs"](objective),
-            workers,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            callback=self._print_iteration if self.verbose > 1 else None,
-            tell=self._print_start if self.verbose else None,
-        )
-
-    @staticmethod
-    def _print_start(line: str) -> None:
+    def _print_start(self, line: str) -> None:
         print(line.replace("stress", "share of the cost at the first start"))
-
-    @staticmethod
-    def _print_iteration(iteration: int, share: float) -> None:
-        print(f"iteration {iteration}: {share:.9g} of the cost at the first start")
 
     # ---- the report
 
@@ -392,21 +344,7 @@ level_positions_, known_imputed_
         )
         self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
         self.cost_ = float(self.cost_per_point_.sum())
-        first = engine.total / engine.unit
-        self.cost_path_ = np.asarray(best.path) * first
-        self.n_iter_, self.converged_, self.stop_reason_ = best.n_iter, best.converged, _in_terms_of_cost(best.reason)
-        rows = [
-            (kind, s.value * first, s.n_iter, s.passes, s.converged, _in_terms_of_cost(s.reason), s is best)
-            for kind, s in attempts
-        ]
-        self.starts_ = pd.DataFrame(rows, columns=["kind", "cost", "n_iter", "passes", "converged", "reason", "best"])
-        if not warned_of_interruption(attempts, best) and not self.converged_:
-            warn_user(
-                f"the best of {len(attempts)} starts stopped after {self.n_iter_} iterations because "
-                f"{self.stop_reason_}, before the cost settled (at {self.cost_:.6g}); "
-                f"give it more than max_iter={self.max_iter}, or be content with a larger tol than {self.tol:g}.",
-                ConvergenceWarning,
-            )
+        self._report_search(best, attempts, engine.total / engine.unit)
 
 
 class _Search(NamedTuple):
@@ -437,11 +375,3 @@ def engine_of(objective: Objective) -> CostEngine:
     """Return the engine of an objective that was made here."""
     assert isinstance(objective.engine, CostEngine)
     return objective.engine
-
-
-def _base_of(objective: Objective) -> MemoryEngine:
-    return engine_of(objective).base
-
-
-def _in_terms_of_cost(reason: Any) -> str:
-    return str(reason.value).replace("stress", "cost")

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..dissimilarities import Geodesic, Metric
 from ..estimators import ConditionalIsomap, ConditionalMDS
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
-from ..solvers import Objective, Start
+from ..solvers import Objective, Start, automatic_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +48,10 @@ class _WarmMDS(ConditionalMDS):
     """Starts from given maps too, in one fit: for few objects, checking the input takes longer than a start."""
 
     also: Sequence[Any] = ()
-    few: int = 0
 
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> Iterator[Start]:
-        for start in self.also:
-            yield from ConditionalMDS(init=start)._starts(objective, known, checked)
-        yield from islice(super()._starts(objective, known, checked), self.few)
+    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
+        given = [ConditionalMDS(init=start)._starts(objective, known, checked) for start in self.also]
+        return [*chain(*given), *super()._starts(objective, known, checked)]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,10 @@ class Study:
         if not self.takes_start:
             return self.fit(known=known)
         fresh = _WarmMDS(**self.estimator.get_params())
-        fresh.also, fresh.few = starts, few
+        if fresh.init in ("auto", "random"):
+            number = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
+            fresh.set_params(n_init=min(few, number))
+        fresh.also = starts
         return self._fit(fresh, None, known)
 
     def _fit(self, fresh: Any, D: Array | None, known: Any) -> Any:
