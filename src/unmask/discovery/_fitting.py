@@ -213,7 +213,7 @@ def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
 
 @contextmanager
 def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
-    """Let Ctrl-C, or a callback that returns True, end the search with the best map so far; a second Ctrl-C ends all."""
+    """Let Ctrl-C, or a callback that returns True, end the search with its best map; a second Ctrl-C ends all."""
     if not hasattr(mds, "watch"):  # a closed form has no map half-way
         yield
         return
