@@ -98,6 +98,23 @@ def test_no_python_in_what_a_user_meets(shell):
     (shell.folder / "gaps.csv").write_text(known)
 
 
+def test_no_python_about_codes_and_counts(shell):
+    rows = "".join(f"o{i},{10000 + 7 * i},{i % 3}\n" for i in range(8))
+    (shell.folder / "zips.csv").write_text(f"name,zip,size\n{rows}")
+    said = shell("fit", "zips.csv", "--metric", "gower", "--n-init", 1).stderr
+    assert "leave the column out with --features, or write the codes as text" in said
+    (shell.folder / "counts.csv").write_text(",a,b,c\na,3,5,1\nb,5,6,2\nc,1,2,4\n")
+    why = shell.refusal("fit", "counts.csv", "--similarity", "counts")
+    assert "the diagonal of the similarities says that" in why
+    assert why.endswith("correct the diagonal.")
+
+
+def test_columns_of_text_in_number_and_verb(shell):
+    rows = "".join(f"o{i},{'xy'[i % 2]},{'uv'[i // 2 % 2]},{i}\n" for i in range(6))
+    (shell.folder / "texts.csv").write_text(f"name,a,b,size\n{rows}")
+    assert "'a', 'b' hold text" in shell.refusal("fit", "texts.csv")
+
+
 def test_did_you_mean(shell, features):
     why = shell.refusal("fit", "leaves.csv", "-c", "sight,site")
     assert "has no column 'sight'" in why
