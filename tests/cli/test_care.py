@@ -32,6 +32,18 @@ def test_a_report_that_is_removed_is_said(shell):
     assert "Removed result/report.html, which told about another map" in shell(*FIT, "--out", "result").stderr
 
 
+def test_what_was_placed_on_another_map_is_removed_and_said(shell):
+    kin = load_kinship()
+    shell(*FIT, "--out", "result")
+    kin.dissimilarities.iloc[:2].set_axis(["x", "y"]).to_csv("new.csv")
+    kin.known.iloc[:2].set_axis(["x", "y"]).to_csv("new-known.csv")
+    shell("place", "result", "new.csv", "--known", "new-known.csv", "--out", "result")
+    said = shell(*FIT, "--out", "result", "-q").stderr
+    for name in ("placed.csv", "placed.png"):
+        assert f"Removed result/{name}, which told about another map; unmask place makes a new one." in said
+        assert not (shell.folder / "result" / name).exists()
+
+
 def test_what_was_known_is_written_down(shell):
     shell(*FIT, "--out", "result")
     data = json.loads((shell.folder / "result" / "unmask.json").read_text())["data"]

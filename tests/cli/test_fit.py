@@ -413,7 +413,7 @@ def test_a_mistake_of_the_library_is_owned_up_to(shell, monkeypatch):
         (OSError(28, "No space left on device"), "no space left on device."),
         (MemoryError(), "there is not enough memory"),
         (ZeroDivisionError(), "ZeroDivisionError"),
-        (ValueError("n_components=3 is\nand more"), "--dim=3 is"),
+        (ValueError("n_components=3 is\nand more"), "--dim 3 is"),
         (ValueError("has no column 'n_init'."), "has no column 'n_init'."),
     ],
 )

@@ -110,4 +110,13 @@ def test_methods_are_compared(shell):
 
 
 def test_too_many_dimensions_are_refused_in_words_of_the_command_line(shell):
-    assert shell.refusal("scree", *BOTH, "--max-dim", 40).startswith("--max-dim=40 is too many for 14 objects")
+    assert shell.refusal("scree", *BOTH, "--max-dim", 40).startswith("--max-dim 40 is too many for 14 objects")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_few_objects_have_fewer_dimensions_unless_asked_for(shell):
+    table = pd.read_csv(shell.folder / "dissimilarities.csv", index_col=0)
+    table.iloc[:5, :5].to_csv("few.csv")
+    found = shell.json("scree", "few.csv", "--n-init", 1)
+    assert [row["n_components"] for row in found["scree"]] == [0, 1, 2, 3, 4]
+    assert shell.refusal("scree", "few.csv", "--max-dim", 6).startswith("--max-dim 6 is too many for 5 objects")

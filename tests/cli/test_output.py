@@ -47,7 +47,7 @@ def test_what_is_no_number_becomes_null():
 
 
 def test_parameters_are_called_by_the_names_of_options():
-    assert one_line("\n  n_components=3 is too many; lower it.\nmore") == "--dim=3 is too many; lower it."
+    assert one_line("\n  n_components=3 is too many; lower it.\nmore") == "--dim 3 is too many; lower it."
     assert one_line("file n_init.csv has no column 'max_iter'") == "file n_init.csv has no column 'max_iter'"
     assert one_line("pass index=False to take") == "pass --index none to take"
     assert one_line("") == ""

@@ -319,15 +319,20 @@ CORRELATIONS = [[1, 0.5, -0.5], [0.5, 1, 0.2], [-0.5, 0.2, 1]]
             with_cell(COUNTS, 1, 1, 0),
             "counts",
             {},
-            "the diagonal of S says that object 'b' occurs 0 times, but it must be a number above 0; leave",
+            "the diagonal of the similarities says that object 'b' occurs 0 times, but it must be a number above 0;",
         ),
-        (with_cell(COUNTS, 1, 1, np.nan), "counts", {}, "the diagonal of S says that object 'b' occurs nan times"),
+        (
+            with_cell(COUNTS, 1, 1, np.nan),
+            "counts",
+            {},
+            "the diagonal of the similarities says that object 'b' occurs nan times",
+        ),
         (
             with_cell(COUNTS, 0, 1, 5),
             "counts",
             {},
-            r"S has 5 for the pair \(object 'a', object 'b'\), but the diagonal of S says that object 'a' occurs 4 "
-            "times, .* 'margins' for the sums",
+            r"S has 5 for the pair \(object 'a', object 'b'\), but the diagonal of the similarities says that "
+            "object 'a' occurs 4 times, .* 'margins' for the sums",
         ),
         (with_cell(COUNTS, 1, 2, 5), "counts", {}, "says that object 'c' occurs 4 times"),
         (table(COUNTS), "counts", {"occurrences": [1, 2]}, r"occurrences has shape \(2,\) but there are 3 objects"),

@@ -131,7 +131,7 @@ def test_an_array_where_a_word_should_be_is_not_printed(name):
 
 
 def test_a_start_without_coefficients_says_how_to_give_it():
-    with pytest.raises(ValueError, match=r"init=array of shape \(12, 2\).* \(U0, B0\)"):
+    with pytest.raises(ValueError, match=r"init=array of shape \(12, 2\).* \(map, coefficients\): .*like coef_"):
         ConditionalMDS(**{**FAST, "init": X[:, :2]}).fit(D)
 
 
@@ -164,3 +164,9 @@ def test_one_dimension_is_one():
     assert step.text == "fit 1 in 1 dimension, nothing known"
     assert "1 dimensions" not in repr(study)
     assert "1 dimension," in repr(study)
+
+
+@pytest.mark.parametrize("estimator", [ConditionalMDS, GeneralMDS])
+def test_features_too_large_for_distances_are_named(rng, estimator):
+    with pytest.raises(ValueError, match=r"X has 2\.\d+e\+200 among its features, too large for the distances"):
+        estimator().fit(rng.uniform(1.0, 2.9, size=(12, 3)) * 1e200)

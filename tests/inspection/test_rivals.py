@@ -145,3 +145,12 @@ def test_errors(kinship, rng):
     holes.iloc[0, 1] = holes.iloc[1, 0] = np.nan
     with pytest.raises(ValueError, match=r"1 pairs have no dissimilarity .* redundancy analysis needs all of them"):
         partial_dbrda(holes)
+
+
+def test_the_test_gives_the_same_p_values_again(kinship):
+    tables = [dbrda_test(kinship.dissimilarities, kinship.known[["gender"]], n_permutations=99) for _ in range(2)]
+    pd.testing.assert_frame_equal(*tables)
+    noise = pd.DataFrame({"noise": np.random.default_rng(0).standard_normal(len(kinship.known))}, kinship.known.index)
+    first, second = (dbrda_test(kinship.dissimilarities, noise)["p_value"].iloc[0] for _ in range(2))
+    assert 0.002 < first < 1
+    assert first == second

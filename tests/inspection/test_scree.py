@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, GeneralMDS
 from unmask.datasets import make_car_brands
 from unmask.inspection import choose_n_components, elbow, scree
 
@@ -123,6 +123,12 @@ def test_a_closed_form_has_a_scree_but_nothing_to_hold_out(kinship):
     np.testing.assert_allclose(table["stress"], np.minimum.accumulate(alone), rtol=1e-12)
     with pytest.raises(ValueError, match="ConditionalClassicalMDS, which needs all dissimilarities"):
         choose_n_components(closed, D, known)
+
+
+@pytest.mark.parametrize("made", [scree, choose_n_components])
+def test_a_general_cost_is_no_stress(kinship, made):
+    with pytest.raises(ValueError, match=r"GeneralMDS, which has a cost of its own .* pass a ConditionalMDS"):
+        made(GeneralMDS(metric="precomputed"), kinship.dissimilarities)
 
 
 def test_the_scree_of_isomap_is_that_of_its_fits(kinship):

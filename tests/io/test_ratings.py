@@ -32,7 +32,7 @@ def test_judgements_of_a_pair_become_one(judged, aggregate):
     for pair, distance in frame["distance"].groupby(pairs).agg(aggregate).items():
         assert read.dissimilarities.loc[tuple(pair)] == pytest.approx(distance)
     assert np.isnan(read.dissimilarities.loc["tea", "gin"])
-    assert read.detected[-1] == f"12 judgements by 3 raters, 3 to 3 of a pair; the {aggregate} of each pair"
+    assert read.detected[-1] == f"12 judgements by 3 raters, 3 of each pair; the {aggregate} of each pair"
 
 
 def test_weights_are_by_number_and_spread(judged):
@@ -96,7 +96,9 @@ def test_what_cannot_be_such_similarities_is_refused_with_the_file(tmp_path):
     path = tmp_path / "c.csv"
     cells = [[9, 1, 0, 2], [2, 8, 1, 1], [1, 1, 7, 3], [0, 2, 1, 9]]
     path.write_text("\n".join(["a,b,c,d", *(",".join(map(str, row)) for row in cells)]))
-    with pytest.raises(FileProblem, match=r"c\.csv: S is not symmetric.* Did you mean similarity='confusion'"):
+    with pytest.raises(
+        FileProblem, match=r"c\.csv: the similarities are not symmetric.* Did you mean similarity='confusion'"
+    ):
         read_dissimilarities(path, similarity="correlation")
     read = read_dissimilarities(path, similarity="confusion", pseudocount=0.5)
     expected = similarity_to_dissimilarity(np.array(cells), "confusion", pseudocount=0.5)

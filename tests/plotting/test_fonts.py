@@ -30,6 +30,14 @@ def test_a_dollar_is_a_dollar(label):
     assert not any(text.get_parse_math() for text in texts)
 
 
+def test_a_tab_is_drawn_as_a_blank():
+    names = ["one\ttab", "b", "c", "d"]
+    ax = drawn_map(names, color=pd.Series(["x\ty", "x\ty", "z", "z"], index=names, name="k\x07"), title="a\tb")
+    texts = {text.get_text() for text in ax.figure.findobj(matplotlib.text.Text)}
+    assert {"one tab", "x y", "k ", "a b"} <= texts
+    assert not any("\t" in text or "\x07" in text for text in texts)
+
+
 def test_dollars_beside_bars_and_cells():
     coef = pd.DataFrame([[1.0, 0.2], [0.2, 2.0]], index=["$^$", "b"], columns=["$^$", "b"])
     ax = plot_coef(coef, ax=Figure().add_subplot())

@@ -230,6 +230,12 @@ def test_a_spline_goes_on_straight_beyond_its_range(rng):
     inside, edge = coding.encode(np.array([values.max() - 1e-7, values.max()]))
     np.testing.assert_allclose(far[1] - far[0], (edge - inside) / 1e-7, rtol=1e-4, atol=1e-5)
     assert np.abs(far[1] - far[0]).max() > 1
+    below = coding.encode(np.array([-3.0, -2.0, -1.0]))
+    np.testing.assert_allclose(below[2] - below[1], below[1] - below[0], rtol=1e-9, atol=1e-12)
+    edge, inside = coding.encode(np.array([values.min(), values.min() + 1e-7]))
+    np.testing.assert_allclose(below[1] - below[0], (inside - edge) / 1e-7, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(edge - below[2], (values.min() + 1) * (below[1] - below[0]), rtol=1e-9, atol=1e-12)
+    assert np.abs(below[1] - below[0]).max() > 1
     assert coding.vertices() is None
 
 

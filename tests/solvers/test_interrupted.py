@@ -1,5 +1,8 @@
 """Ctrl-C in a fit: the best map so far is kept, with one warning."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -70,3 +73,87 @@ def test_a_line_per_start_as_soon_as_it_has_ended(kinship, capsys):
     ]
     assert lines[0].endswith("iterations, the best so far")
     assert f"stress {mds.starts_['stress'][1]:.9g} after {mds.starts_['n_iter'][1]} iterations" in lines[1]
+
+
+@pytest.fixture
+def heard():
+    """Let Ctrl-C be heard: in a process that was started in the background it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def raise_interrupt():
+    raise KeyboardInterrupt
+
+
+def telling(monkeypatch, act, number=3):
+    """Let something happen in the line about a certain start."""
+    lines = []
+
+    def tell(line):
+        lines.append(line)
+        if len(lines) == number:
+            act()
+
+    monkeypatch.setattr("builtins.print", tell)
+    return lines
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("act", [press, raise_interrupt])
+@pytest.mark.parametrize("n_init", [3, 20])
+def test_ctrl_c_between_two_starts_keeps_the_map(kinship, monkeypatch, act, n_init):
+    lines = telling(monkeypatch, act)
+    mds = ConditionalMDS(2, metric="precomputed", n_init=n_init, random_state=0, verbose=1)
+    with pytest.warns(UnfinishedMapWarning, match="in start 3;") as said:
+        mds.fit(kinship.dissimilarities)
+    assert len(said) == 1
+    assert len(lines) == len(mds.starts_) == 3
+    assert mds.stress_ == pytest.approx(mds.starts_["stress"].min())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("estimator", [ConditionalMDS, GeneralMDS])
+def test_ctrl_c_in_a_pass_ends_after_it(kinship, monkeypatch, estimator):
+    evaluate, passes = Objective.__call__, []
+
+    def interrupted(self, theta):
+        if len(passes) == 150:
+            press()
+        point = evaluate(self, theta)
+        passes.append(1)
+        return point
+
+    monkeypatch.setattr(Objective, "__call__", interrupted)
+    mds = estimator(2, metric="precomputed", n_init=20, random_state=0)
+    with pytest.warns(UnfinishedMapWarning):
+        mds.fit(kinship.dissimilarities)
+    assert 1 < len(mds.starts_) < 20
+    assert (mds.starts_["reason"] == "it was interrupted").sum() == 1
+    assert len(passes) > 150  # the pass came to its end: no exception in whatever was running
+
+
+@pytest.mark.usefixtures("heard")
+def test_a_second_ctrl_c_ends_at_once(kinship, monkeypatch):
+    telling(monkeypatch, lambda: (press(), press()))
+    with pytest.raises(KeyboardInterrupt):
+        ConditionalMDS(2, metric="precomputed", n_init=20, verbose=1).fit(kinship.dissimilarities)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_ones_own_stays_in_place(kinship, monkeypatch):
+    calls = []
+    before = signal.signal(signal.SIGINT, lambda *_: calls.append("own"))
+    try:
+        telling(monkeypatch, press)
+        mds = ConditionalMDS(2, metric="precomputed", n_init=5, verbose=1).fit(kinship.dissimilarities)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert calls == ["own"]
+    assert len(mds.starts_) == 5

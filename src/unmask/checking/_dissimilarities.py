@@ -96,6 +96,17 @@ def warn_of_square_features(data: Any, values: Array) -> None:
         )
 
 
+def require_finite_distances(features: Array, distances: Array) -> None:
+    """Raise if numbers among the features are so large that distances between their rows are none."""
+    largest = float(np.abs(features).max())
+    # Squares of anything below this are finite; whatever else a metric cannot tell is no question of size.
+    if largest > 1e150 and not np.isfinite(distances).all():
+        raise ValueError(
+            f"X has {largest:g} among its features, too large for the distances between its rows to be finite numbers; "
+            "divide the features by a common number."
+        )
+
+
 def numbers(data: Any, what: str) -> Array:
     """Return a table as a float array, NaN where a cell is missing or masked; copied only if it must be."""
     require_numbers(data, what)

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
-from ._commands import Function, register
+from ._commands import Function, Group, register
 from ._examples import EXAMPLES
 
 app = typer.Typer(
+    cls=Group,
     help="See what the known features hide: maps of objects from dissimilarities, given what is known.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -6,11 +6,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
-from typer.models import OptionInfo
+from typer.core import TyperCommand, TyperGroup
 
 from ._errors import STOPPED, reporting
 from ._output import Outcome, Output
@@ -56,30 +55,29 @@ def register(app: typer.Typer, name: str, function: Function, examples: Sequence
             raise typer.Exit(STOPPED)
 
     flat = [option for p in own for option in _options(p, hints[p.name])] + _fields(Common)
-    for option in flat:
-        _without_type(option)
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in flat}
     app.command(name, cls=Command, epilog="\n\n".join(["For example:", *examples]) if examples else None)(run)
 
 
-class Command(TyperCommand):
-    """A command whose flags, --help among them, are not said to take a value."""
+class _PlainFlags:
+    """A command or group whose flags, --help among them, are not said to take a value."""
 
-    def get_help_option(self, ctx: Any) -> Any:
-        """Return the option that shows the help."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.metavar = NOTHING
-        return option
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = NOTHING
+        return params
 
 
-def _without_type(option: inspect.Parameter) -> None:
-    """Let the help say nothing about what a flag takes."""
-    kind, *details = get_args(option.annotation)
-    for detail in details:
-        if kind is bool and isinstance(detail, OptionInfo):
-            detail.metavar = NOTHING
+class Command(_PlainFlags, TyperCommand):
+    """A command."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """The program, which has commands."""
 
 
 def _part(hint: Any, name: str, options: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ._folder import STUDY, Folder
+from ._folder import FORMATS, STUDY, Folder
 from ._output import Advance, Output, as_text, progress
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 TABLES = ("embedding", "free_embedding", "coef", "importance", "stress_per_point", "imputed", "history")
 MOST_CELLS = 10
-MAP, REPORT = "map.png", "report.html"
+MAP, REPORT, PLACED = "map.png", "report.html", "placed.png"
+# What other commands make of a map, and which.
+OF_ANOTHER_MAP = {REPORT: "unmask report", PLACED: "unmask place"} | dict.fromkeys(
+    (f"placed.{kind}" for kind in FORMATS), "unmask place"
+)
 OTHERS = (MAP, STUDY)
 # What a start is expected to take until one has come to its end.
 ITERATIONS = 60
@@ -160,8 +164,9 @@ def write_study(
     folder.table("stress_per_point", step.stress_per_point.to_frame())
     folder.table("imputed", step.imputed if len(step.imputed) else None)
     folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
-    if folder.remove(REPORT):
-        output.note(f"Removed {folder.path / REPORT}, which told about another map; unmask report makes a new one.")
+    for name, command in OF_ANOTHER_MAP.items():
+        if folder.remove(name):
+            output.warn(f"Removed {folder.path / name}, which told about another map; {command} makes a new one.")
     folder.remove(MAP)
     if step.n_components:
         title = step.title if step.finished else f"{step.title} (unfinished)"

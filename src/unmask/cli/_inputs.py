@@ -229,9 +229,9 @@ def _require_numbers(path: Path, features: pd.DataFrame) -> None:
     texts = [name for name, kind in features.dtypes.items() if not types.is_numeric_dtype(kind)]
     if texts:
         raise ValueError(
-            f"{path}: {quote(texts)} holds text, which has no Euclidean distance; name the columns to compare with "
-            "--features, make it known with --columns, or compare mixed columns with --metric gower. A list of pairs "
-            "that several raters judged is read with --aggregate mean."
+            f"{path}: {quote(texts)} {'holds' if len(texts) == 1 else 'hold'} text, which has no Euclidean distance; "
+            "name the columns to compare with --features, make it known with --columns, or compare mixed columns with "
+            "--metric gower. A list of pairs that several raters judged is read with --aggregate mean."
         )
     gaps = [name for name in features.columns if features[name].isna().any()]
     if gaps:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MostDimensions = Annotated[
-    int, typer.Option("--max-dim", min=1, help="Largest number of dimensions.", rich_help_panel=FITTING)
+    int | None,
+    typer.Option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.", rich_help_panel=FITTING),
 ]
 Choose = Annotated[
     bool,
@@ -31,6 +32,7 @@ Methods = Annotated[
     typer.Option("--methods", metavar="A,B", help="Which methods; all by default.", rich_help_panel=FITTING),
 ]
 SPLITS = 10
+MOST_DIMENSIONS = 6
 
 
 def scree(
@@ -41,7 +43,7 @@ def scree(
     reading: Reading,
     saving: Saving,
     neighbors: Surface = None,
-    max_dim: MostDimensions = 6,
+    max_dim: MostDimensions = None,
     choose: Choose = False,
 ) -> Outcome:
     """Show how the stress falls with the number of dimensions, and where adding more pays little."""
@@ -49,12 +51,13 @@ def scree(
 
     folder = open_folder(saving, ["scree"], ["scree.png"])
     source = read_input(output, data, given, reading)
+    most = max_dim or min(MOST_DIMENSIONS, len(source.dissimilarities) - 1)
     # The first of nothing is known; every further number of dimensions has two fits.
-    fits = (2 * max_dim + (1 if source.known is not None else -1)) * (1 + SPLITS if choose else 1)
+    fits = (2 * most + (1 if source.known is not None else -1)) * (1 + SPLITS if choose else 1)
     with progress(output, "Fitting", fits) as advance:
         mds = _estimator(search, neighbors, source, Counter(advance))
         made = inspection.choose_n_components if choose else inspection.scree
-        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=max_dim)
+        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=most)
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
     if folder is not None:
         folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))

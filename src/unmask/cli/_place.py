@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._fitting import labelled, picture_of, say_written, show_imputed
+from ._fitting import PLACED, labelled, picture_of, say_written, show_imputed
 from ._folder import open_folder
 from ._inputs import SavedStudy, open_study, tell
 from ._options import KNOWN, Saving, StudyPath
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # Maps fitted again agree to rounding; more than this share of their size is another map.
 SAME = 1e-6
-PICTURE = "placed.png"  # beside that of the fit, which stays as it is
 
 NewPath = Annotated[
     Path,
@@ -47,7 +46,7 @@ def place(
 
     The map is fitted again from the study, which must lead to the same numbers.
     """
-    folder = open_folder(saving, ["placed", "imputed"], [PICTURE])
+    folder = open_folder(saving, ["placed", "imputed"], [PLACED])
     saved = open_study(study)
     as_it_was = _back_at(saved.study, step)
     rows = _read_new(output, new)
@@ -58,7 +57,7 @@ def place(
     if folder is not None:
         folder.table("placed", placed)
         folder.table("imputed", as_it_was.step.imputed if len(as_it_was.step.imputed) else None)
-        folder.picture(PICTURE, _picture(as_it_was.step, placed))
+        folder.picture(PLACED, _picture(as_it_was.step, placed))
     show_imputed(output.say, as_it_was.step)
     output.show(placed, f"placed on the map, {as_it_was.step.title}", most=len(placed))
     document = {"step": as_it_was.step.number, "known": list(as_it_was.step.known), "placed": labelled(placed)}

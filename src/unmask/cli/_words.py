@@ -18,12 +18,14 @@ OPTIONS = {
     "leak_penalty": "--leak-penalty",
     "known_types": "--types",
     "n_permutations": "--permutations",
-    "symmetrize": "--symmetrize",
-    "similarity": "--similarity",
 }
 # Words that mean an option only where a value follows.
 VALUED = {
-    name: f"--{name}" for name in ("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights")
+    name: f"--{name}"
+    for name in (
+        *("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights"),
+        *("symmetrize", "similarity"),
+    )
 }
 VALUED |= {"shape": "--form"}  # --shape is of the marks on a picture
 PHRASES = {
@@ -40,6 +42,12 @@ PHRASES = {
     "Numeric(log=True)": "numeric:log",
     "adjust=True": "--adjust yes",
     "adjust=False": "--adjust no",
+    "leave orthogonal=False": "leave --orthogonal out",
+    "orthogonal=True": "--orthogonal",
+    "declare a feature Spline or another type": "say --types NAME=spline or another type",
+    "make them text by astype(str)": "leave the column out with --features, or write the codes as text",
+    "pass occurrences (numbers, or 'margins' for the sums of the rows)": "correct the diagonal",
+    " unless max_expanded allows it": "",
     " (free_embedding_)": "",
     ", or pass format=": "",
     "let unmask.io.read_ratings average them": "average them with --aggregate mean",
@@ -48,7 +56,9 @@ PHRASES = {
     "the folder or zip file that Discovery.save wrote": "a folder that fit, isomap or discover wrote with --out",
     " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",
 }
-_CHOICE = re.compile(rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"])([\w.,;|-]+)\2")
+_CHOICE = re.compile(
+    rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"]?)((?<=['\"])[\w.,;|-]+|-?\d[\d.e+-]*)\2"
+)
 _NAME = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
 
 

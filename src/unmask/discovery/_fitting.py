@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import platform
-import signal
 import threading
 import time
 import warnings
@@ -18,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
-from ..solvers import Reason
+from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
 from ._material import Material
 from ._values import plain
@@ -214,10 +213,7 @@ def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
 
 @contextmanager
 def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
-    """Let Ctrl-C, or a callback that returns True, end the search with the best map so far; a second Ctrl-C ends all.
-
-    Only the main thread hears of signals, and whoever has put a handler of his own in place keeps it.
-    """
+    """Let Ctrl-C, or a callback that returns True, end the search with its best map; a second Ctrl-C ends all."""
     if not hasattr(mds, "watch"):  # a closed form has no map half-way
         yield
         return
@@ -229,17 +225,6 @@ def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
             stopped.set()
         return stopped.is_set()
 
-    def hear(*_: object) -> None:
-        stopped.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
     mds.watch = watch
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    with hearing_interrupt(stopped):
         yield
-        return
-    signal.signal(signal.SIGINT, hear)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -191,8 +191,8 @@ def _require_symmetric(table: Table, method: str) -> None:
     for i, j in np.argwhere(wrong)[:1]:
         confusion = " Did you mean method='confusion' (rows presented, columns answered)?" if _at_least_0(S) else ""
         raise ValueError(
-            f"S is not symmetric: {S[i, j]:g} and {S[j, i]:g} for {table.pair(i, j)}, and method={method!r} needs "
-            f"one similarity per pair; correct it, or pass (S + S.T) / 2.{confusion}"
+            f"the similarities are not symmetric: {S[i, j]:g} and {S[j, i]:g} for {table.pair(i, j)}, "
+            f"and method={method!r} needs one similarity per pair; correct it, or pass (S + S.T) / 2.{confusion}"
         )
 
 
@@ -342,7 +342,7 @@ class Counts(Rule):
     def _require_occurrences(self, occurrences: Array, table: Table) -> None:
         """Raise where an object never occurs, or occurs less often than together with another."""
         S = table.values
-        source = "the diagonal of S" if self.occurrences is None else "occurrences"
+        source = "the diagonal of the similarities" if self.occurrences is None else "occurrences"
         for i in np.flatnonzero(~(np.isfinite(occurrences) & (occurrences > 0)))[:1]:
             raise ValueError(
                 f"{source} says that {table.object(i)} occurs {occurrences[i]:g} times, but it must be a number above "

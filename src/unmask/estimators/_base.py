@@ -23,6 +23,7 @@ from ..checking import (
     numbers,
     require_choice,
     require_coef,
+    require_finite_distances,
     require_integer,
     require_jobs,
     warn_of_square_features,
@@ -136,7 +137,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         features = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
         warn_of_square_features(X, features)
         self._fit_X = features
-        D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
+        with np.errstate(over="ignore", invalid="ignore"):
+            D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
+        require_finite_distances(features, D)
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
         return replace(checked, labels=labels_of(X))

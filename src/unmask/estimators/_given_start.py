@@ -19,7 +19,10 @@ def require_init(init: Any, choices: tuple[str, ...]) -> None:
     if (isinstance(init, str) and init in choices) or isinstance(init, tuple):
         return
     listed = ", ".join(map(repr, choices))
-    raise ValueError(f"init={shown(init)} is not one of {listed}, nor a tuple (U0, B0) to start from.")
+    raise ValueError(
+        f"init={shown(init)} is not one of {listed}, nor a tuple (map, coefficients): a row per object, and a table "
+        "like coef_ (None with nothing known)."
+    )
 
 
 def check_start(

@@ -195,7 +195,7 @@ def dbrda_test(
     *,
     known_types: dict[Any, Any] | None = None,
     n_permutations: int = 999,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> pd.DataFrame:
     """Test what each known feature explains of the dissimilarities beyond all the others.
 
@@ -212,7 +212,7 @@ def dbrda_test(
         Types of known features, as in :class:`unmask.ConditionalMDS`.
     n_permutations : int, default=999
         Number of permutations; 0 for none, and p-values of NaN.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Seed of the permutations.
 
     Returns

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
+from ..estimators import GeneralMDS
 from ._fits import Study, aims_of, make_study, warm_start
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
+    if isinstance(estimator, GeneralMDS):
+        raise ValueError(
+            f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
+            "a ConditionalMDS to choose the number of dimensions."
+        )
     study = make_study(estimator, X, known, weights)
     if most > study.n - 1:
         raise ValueError(

@@ -82,7 +82,9 @@ def read_ratings(
     found = sound(source, pairs_of_frame(source, _summary(both, aggregate)), None)
     counts = both.groupby(level=[0, 1]).size()
     by = f" by {raters} raters" if raters is not None else ""
-    said = f"{len(both)} judgements{by}, {counts.min()} to {counts.max()} of a pair; the {aggregate} of each pair"
+    least, most = counts.min(), counts.max()
+    each = f"{most} of each pair" if least == most else f"{least} to {most} of a pair"
+    said = f"{len(both)} judgements{by}, {each}; the {aggregate} of each pair"
     D = frame_of(found)
     return replace(
         DissimilarityFile(D, (*table.detected, *found.said, said), source.path), weights=_weights(both, counts, D)

@@ -31,6 +31,7 @@ def as_written(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def drawn(*arguments: P.args, **options: P.kwargs) -> R:
         import matplotlib
+        from matplotlib.text import Text
 
         seen = frozenset(c for text in _texts((arguments, options)) for c in text if not c.isascii())
         style: Any = {"text.parse_math": False, "font.family": _families(seen)}
@@ -40,6 +41,8 @@ def as_written(function: Callable[P, R]) -> Callable[P, R]:
             for ax in np.ravel(np.asarray(result, dtype=object)):
                 for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
                     label.set(**style_of_text())
+                for text in ax.findobj(Text):
+                    text.set_text(_without_controls(text.get_text()))
         return result
 
     return drawn
@@ -50,6 +53,11 @@ def style_of_text() -> dict[str, Any]:
     from matplotlib import rcParams
 
     return {"parse_math": rcParams["text.parse_math"], "fontfamily": rcParams["font.family"]}
+
+
+def _without_controls(text: str) -> str:
+    """Return a text with blanks for tabs and other controls, which no font can draw."""
+    return "".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text)
 
 
 # ---- what is written

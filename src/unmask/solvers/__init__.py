@@ -11,6 +11,7 @@ from ._canonical import (
     side_by_side,
 )
 from ._closed_form import ClosedForm, closed_form
+from ._interrupt import hearing_interrupt
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, Point, make_objective
 from ._placement import fingerprint_vector, place
@@ -54,6 +55,7 @@ __all__ = [
     "curvilinear",
     "fingerprint_vector",
     "given_start",
+    "hearing_interrupt",
     "make_objective",
     "make_starts",
     "minimise",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..checking import UnfinishedMapWarning, warn_user
 from ..kernels import Workers
 from ..problem import KnownFeatures
 from ._closed_form import closed_form
+from ._interrupt import hearing_interrupt
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective
 
@@ -122,27 +124,49 @@ def attempt_all(
 ) -> list[Attempt]:
     """Follow every start to its end, several at a time where a pass itself cannot use the threads.
 
-    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. When one is interrupted,
-    those that have not begun are left out. ``tell`` hears a line about each.
+    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. After Ctrl-C those that
+    have begun end where they are, and the others are left out. ``tell`` hears a line about each.
     """
     queue = list(starts)
     attempts: list[Attempt | None] = [None] * len(queue)
-    interrupted = threading.Event()
+    pressed = threading.Event()
+    line_of = _Lines(len(queue))
+
+    def watch(iteration: int, value: float) -> bool:
+        return bool(callback is not None and callback(iteration, value)) | pressed.is_set()
 
     def follow(number: int) -> None:
-        if interrupted.is_set():
+        if number and pressed.is_set():  # without the first there is no map
             return
         kind, theta = queue[number]
-        solution = minimise(objective, theta, make_rule(), tol=tol, max_iter=max_iter, callback=callback)
+        solution = minimise(objective, theta, make_rule(), tol=tol, max_iter=max_iter, callback=watch)
+        if solution.reason is Reason.CALLBACK and pressed.is_set():
+            solution = replace(solution, reason=Reason.INTERRUPTED)
         attempts[number] = Attempt(kind, solution)
         if solution.reason is Reason.INTERRUPTED:
-            interrupted.set()
+            pressed.set()
         if tell is not None:
-            tell(_line(number, attempts))
+            tell(line_of(number, kind, solution))
 
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
-    (workers if together else Workers(1)).run(follow, len(queue))
-    return [attempt for attempt in attempts if attempt is not None]
+    with hearing_interrupt(pressed):
+        try:
+            (workers if together else Workers(1)).run(follow, len(queue))
+        except KeyboardInterrupt:
+            # Without a map there is nothing to keep; and whoever presses twice wants none.
+            if pressed.is_set() or not any(attempts) or was_cut_short([a for a in attempts if a is not None]):
+                raise
+            pressed.set()
+    done = [attempt for attempt in attempts if attempt is not None]
+    return _marked(done) if pressed.is_set() else done
+
+
+def _marked(done: list[Attempt]) -> list[Attempt]:
+    """Return attempts of which one says that Ctrl-C was pressed: the last, if it was pressed between two of them."""
+    if any(attempt.solution.reason is Reason.INTERRUPTED for attempt in done):
+        return done
+    kind, last = done[-1]
+    return [*done[:-1], Attempt(kind, replace(last, reason=Reason.INTERRUPTED))]
 
 
 def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
@@ -162,14 +186,20 @@ def was_cut_short(attempts: list[Attempt]) -> bool:
     return any(attempt.solution.reason in (Reason.INTERRUPTED, Reason.CALLBACK) for attempt in attempts)
 
 
-def _line(number: int, attempts: list[Attempt | None]) -> str:
-    """Return a line about a start that has come to its end, among those that have."""
-    done = [attempt for attempt in attempts if attempt is not None]
-    kind, solution = attempts[number] or done[-1]
-    state = "" if solution.converged else ", not converged"
-    best = ", the best so far" if solution is best_of(done) else ""
-    where = f"start {number + 1} of {len(attempts)} ({kind})"
-    return f"{where}: stress {solution.value:.9g} after {solution.n_iter} iterations{state}{best}"
+class _Lines:
+    """Makes a line about each start that has come to its end, among those that have."""
+
+    def __init__(self, number_of_starts: int) -> None:
+        self.total, self.lowest = number_of_starts, float("inf")
+        self._lock = threading.Lock()
+
+    def __call__(self, number: int, kind: str, solution: Solution) -> str:
+        with self._lock:
+            best = ", the best so far" if solution.value < self.lowest else ""
+            self.lowest = min(self.lowest, solution.value)
+        state = "" if solution.converged else ", not converged"
+        where = f"start {number + 1} of {self.total} ({kind})"
+        return f"{where}: stress {solution.value:.9g} after {solution.n_iter} iterations{state}{best}"
 
 
 def best_of(attempts: list[Attempt]) -> Solution:
