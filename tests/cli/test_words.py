@@ -49,7 +49,7 @@ def test_examples_are_commands_that_there_are(example):
         ("more than max_iter=300, or", "more than --max-iter 300, or"),
         ("leak_penalty=-1.5 must", "--leak-penalty -1.5 must"),
         ("adjust=True with orthogonal=True: both", "--adjust yes with --orthogonal: both"),
-        ("at no cost; leave orthogonal=False.", "at no cost; leave --orthogonal out."),
+        ("at no cost; set orthogonal=False.", "at no cost; leave --orthogonal out."),
         (
             "or declare a feature Spline or another type if its effect is not linear.",
             "or say --types NAME=spline or another type if its effect is not linear.",

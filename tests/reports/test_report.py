@@ -206,7 +206,7 @@ def test_hostile_text_stays_text(nasty):
 
 def test_pictures_are_sound_whatever_labels_hold(nasty):
     found = pictures(nasty)
-    assert len(found) == 10  # a chart of what is repeated, and the map before and after adjusting, wide and narrow
+    assert len(found) == 11  # what is repeated, and the map before and after adjusting, each wide and narrow
     for picture in found:
         root = ElementTree.fromstring(picture)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"

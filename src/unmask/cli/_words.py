@@ -42,7 +42,7 @@ PHRASES = {
     "Numeric(log=True)": "numeric:log",
     "adjust=True": "--adjust yes",
     "adjust=False": "--adjust no",
-    "leave orthogonal=False": "leave --orthogonal out",
+    "set orthogonal=False": "leave --orthogonal out",
     "orthogonal=True": "--orthogonal",
     "declare a feature Spline or another type": "say --types NAME=spline or another type",
     "make them text by astype(str)": "leave the column out with --features, or write the codes as text",

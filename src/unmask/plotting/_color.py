@@ -284,11 +284,11 @@ def _handle(marker: str, color: str, label: str) -> Line2D:
     )
 
 
-def draw_legend(ax: Axes, handles: list[Any], name: str, above: int = 0) -> int:
+def draw_legend(ax: Axes, handles: list[Any], name: str, above: int = 0, columns: int = LEGEND_COLUMNS) -> int:
     """Put a legend above the Axes, where it covers neither points nor labels; return the rows there now."""
     from matplotlib.transforms import ScaledTranslation
 
-    rows = -(-len(handles) // LEGEND_COLUMNS)
+    rows = -(-len(handles) // columns)
     lift = ScaledTranslation(0, ROW * above / 72, ax.figure.dpi_scale_trans)
     ax.legend(
         handles=handles,

@@ -19,6 +19,7 @@ LEVEL = 0.05
 CHANCE = "0.87"
 # How far apart the measures of one feature are drawn, in rows.
 APART = 0.24
+NARROW = 5.0  # inches of a figure, below which the legend takes two rows
 
 
 def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -61,14 +62,16 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
 
     frame = _check_report(report)
     ax = new_axes(6.0, float(np.clip(1.5 + 0.6 * len(frame), 2.2, 12.0))) if ax is None else ax
-    figure_of(ax)
-    frame_chart(ax, "how much of it the map shows (filled: more than chance)", "")
+    narrow = figure_of(ax).get_figwidth() < NARROW
+    frame_chart(
+        ax, "filled: more than chance" if narrow else "how much of it the map shows (filled: more than chance)", ""
+    )
     handles = [
         _draw_measure(ax, frame, measure, (at - 1) * APART, MARKERS[at], OKABE_ITO[at])
         for at, measure in enumerate(MEASURES)
     ]
     _frame_rows(ax, frame)
-    rows = draw_legend(ax, [*handles, Patch(color=CHANCE, label=" 95% of chance")], "")
+    rows = draw_legend(ax, [*handles, Patch(color=CHANCE, label=" 95% of chance")], "", columns=2 if narrow else 4)
     add_title(ax, title, rows)
     return ax
 

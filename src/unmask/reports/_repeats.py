@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..plotting import plot_leak
 from ._html import Column, Html, count, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
-from ._pictures import WIDE, draw, figure_element
+from ._pictures import MAP, WIDE, draw, figure_element
 from ._section import Section
 from ._subject import LeftOut, Subject
 
@@ -74,12 +74,13 @@ def _repeats(subject: Subject) -> Html:
     def drawing(figure: Figure) -> None:
         plot_leak(report, ax=figure.add_subplot())
 
-    picture = draw(drawing, (WIDE[0], 1.7 + 0.8 * len(report)))
+    height = 0.8 * len(report)
+    pictures = [draw(drawing, (WIDE[0], 1.7 + height)), draw(drawing, (MAP[0], 2.0 + height))]
     return join(
         [
             _words(step.adjusted),
             _table(report),
-            figure_element([picture], "What the map repeats of each known feature, beside what chance makes.", _CHANCE),
+            figure_element(pictures, "What the map repeats of each known feature, beside what chance makes.", _CHANCE),
             _both_maps(subject),
         ]
     )
