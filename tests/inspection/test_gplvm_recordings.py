@@ -139,7 +139,7 @@ def test_with_twenty_neighbours_the_score_peaks_at_a_penalty_of_a_hundredth():
 
 
 @needs_run
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_with_all_pairs_two_thousandths_is_a_shallow_local_peak_only():
     """The prototypes' peak at 0.002 is there on a grid of factors of two, but less than 1 high, and not the highest.
 

@@ -159,7 +159,7 @@ def spread_within_steps(p_values, n_permutations):
     return p_values - rng.uniform(0, 1 / (n_permutations + 1), len(p_values))
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_p_values_are_uniform_under_the_null():
     found = np.array([null_p_value(seed, 19) for seed in range(40)])
     assert kstest(spread_within_steps(found[:, 1], 19), "uniform").pvalue > 0.01

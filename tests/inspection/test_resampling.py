@@ -44,7 +44,7 @@ def coverage(seed, method=bootstrap, **options):
     return squared <= chi2.ppf(0.95, 2), inside.to_numpy()
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_coverage_is_near_its_nominal_value():
     objects, coef = zip(*(coverage(seed, n_resamples=60) for seed in range(12)), strict=True)
     assert 0.88 <= np.mean(objects) <= 0.98  # 300 ellipses of 12 maps

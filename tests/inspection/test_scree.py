@@ -82,7 +82,7 @@ def chosen(q, replicate):
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("q", [2, 5, 7])
+@pytest.mark.parametrize("q", [5])
 def test_what_is_left_of_car_brands_is_counted(q):
     assert [chosen(q, replicate) for replicate in range(2)] == [7 - q] * 2
 

@@ -62,10 +62,9 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
 
     frame = _check_report(report)
     ax = new_axes(6.0, float(np.clip(1.5 + 0.6 * len(frame), 2.2, 12.0))) if ax is None else ax
-    narrow = figure_of(ax).get_figwidth() < NARROW
-    frame_chart(
-        ax, "filled: more than chance" if narrow else "how much of it the map shows (filled: more than chance)", ""
-    )
+    figure = figure_of(ax)
+    narrow = figure.bbox.width / figure.dpi < NARROW
+    frame_chart(ax, f"{'' if narrow else 'how much of it the map shows; '}filled: more than chance", "")
     handles = [
         _draw_measure(ax, frame, measure, (at - 1) * APART, MARKERS[at], OKABE_ITO[at])
         for at, measure in enumerate(MEASURES)
