@@ -1,5 +1,7 @@
 """Calls that cannot mean what they say."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,4 +66,6 @@ def test_dissimilarities_taken_for_features_are_said(estimator, table):
 )
 def test_other_square_tables_are_features(change):
     table = change(KIN.dissimilarities)
-    ConditionalClassicalMDS().fit(pd.DataFrame(table).astype(float))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SquareFeaturesWarning)
+        assert ConditionalClassicalMDS().fit(pd.DataFrame(table).astype(float)).embedding_.shape == (14, 2)
