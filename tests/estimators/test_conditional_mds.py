@@ -290,7 +290,7 @@ def test_large_contiguous_input_is_not_copied(rng):
     for array in (D, np.asfortranarray(D), D.astype(np.float32)):
         workers = Workers(1)
         pairs = build_pairs(check_dissimilarities(array, symmetrize=None, workers=workers), None, None, workers)[0]
-        assert np.shares_memory(pairs.D, array)
+        assert np.shares_memory(pairs.values, array)
 
 
 # ---- weights and missing dissimilarities

@@ -11,7 +11,7 @@ from scipy.special import huber, kl_div
 from sklearn.manifold._utils import _binary_search_perplexity
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
-from unmask.kernels import Cost, Form, Pairs, Weighting, Workers, fused, general, plain_costs
+from unmask.kernels import ArraySource, Cost, Form, Pairs, Weighting, Workers, fused, general, plain_costs
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many pairs for the interpreter")
@@ -186,7 +186,7 @@ def test_squared_loss_of_distances_is_the_stress_over_several_chunks(rng):
     assert fused().n_chunks(n) > 1
     cost = Cost(D, Form.SQUARED, plain_costs.root, plain_costs.squared, W)
     value, G = general().cost_pass(cost, Z, Workers(2))
-    stress, expected = fused().stress_pass(Pairs(D, 1.0, Weighting.ARRAY, W), Z, Workers(1))
+    stress, expected = fused().stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z, Workers(1))
     assert value == pytest.approx(stress, rel=1e-12)
     np.testing.assert_allclose(G, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 

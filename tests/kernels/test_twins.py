@@ -9,7 +9,17 @@ from scipy.optimize import approx_fprime
 from threadpoolctl import threadpool_info
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
-from unmask.kernels import OneBlasThread, Pairs, Weighting, Workers, fused, plain, power_of_two_near, resolve_threads
+from unmask.kernels import (
+    ArraySource,
+    OneBlasThread,
+    Pairs,
+    Weighting,
+    Workers,
+    fused,
+    plain,
+    power_of_two_near,
+    resolve_threads,
+)
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
 # One tile, exactly one tile, one more, several chunks.
@@ -24,7 +34,7 @@ def make_pairs(rng, n, weighting, dtype=np.float64):
         D = with_missing(rng, D, 0.2)
     W = symmetric_weights(rng, n).astype(dtype) if weighting == Weighting.ARRAY else np.empty((0, 0))
     factor = 1.0 if weighting < Weighting.SAMMON else 0.7
-    return Pairs(D, 0.5, weighting, W, floor=1e-3, factor=factor)
+    return Pairs(ArraySource(D), 0.5, weighting, W, floor=1e-3, factor=factor)
 
 
 def coordinates(rng, n, k=3):
@@ -94,13 +104,13 @@ def test_stress_by_its_definition(rng):
     D, Z = noisy_distances(rng, 6), rng.standard_normal((6, 2))
     W = symmetric_weights(rng, 6)
     stress = sum(W[i, j] * (D[i, j] - np.linalg.norm(Z[i] - Z[j])) ** 2 for i in range(6) for j in range(i + 1, 6))
-    assert plain.stress_pass(Pairs(D, 1.0, Weighting.ARRAY, W), Z)[0] == pytest.approx(stress, rel=1e-13)
+    assert plain.stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z)[0] == pytest.approx(stress, rel=1e-13)
 
 
 def test_sammon_weights_by_their_definition(rng):
     D = noisy_distances(rng, 6)
     total = np.triu(D).sum()
-    pairs = Pairs(D, 1.0, Weighting.SAMMON, floor=1e-9, factor=1 / total)
+    pairs = Pairs(ArraySource(D), 1.0, Weighting.SAMMON, floor=1e-9, factor=1 / total)
     i, j = np.triu_indices(6, 1)
     np.testing.assert_allclose(plain.pair_weights(pairs)[i, j], 1 / (D[i, j] * total))
 

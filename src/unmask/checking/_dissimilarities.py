@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import Survey, Workers
+from ..kernels import ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -26,7 +26,7 @@ MIN_OBJECTS = 3
 class Dissimilarities:
     """A checked square table: symmetric up to rounding, non-negative, zero diagonal, NaN where missing."""
 
-    values: Array
+    source: Source
     labels: pd.Index | None
     missing: int  # pairs
     largest: float
@@ -34,7 +34,12 @@ class Dissimilarities:
 
     @property
     def n(self) -> int:
-        return int(self.values.shape[0])
+        return self.source.n
+
+    @property
+    def values(self) -> Array:
+        """The square array, for what needs the whole of it at once."""
+        return square_array(self.source, "this")
 
 
 def rounding_level(values: Array, largest: float) -> float:
@@ -78,7 +83,7 @@ def check_dissimilarities(
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(contiguous, labels, survey.missing, survey.largest, asymmetry)
+    return Dissimilarities(ArraySource(contiguous), labels, survey.missing, survey.largest, asymmetry)
 
 
 def warn_of_square_features(data: Any, values: Array) -> None:

@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import Pairs, Weighting, Workers
+from ..kernels import ArraySource, Pairs, Weighting, Workers
 from ..problem import make_level
 from ._memory import MemoryEngine
 
@@ -32,7 +32,7 @@ class LevelEngine:
         self.unit_weights, self.every_pair = self._base.unit_weights, self._base.every_pair
         self.degrees, self.one_thread = self._base.degrees, self._base.one_thread
         i, j = np.triu_indices(self.n, 1)
-        delta = pairs.D[i, j].astype(np.float64) * pairs.scale
+        delta = pairs.values[i, j].astype(np.float64) * pairs.scale
         weights = None
         if pairs.weighting == Weighting.ARRAY:
             weights = pairs.W[i, j].astype(np.float64) * pairs.factor
@@ -66,7 +66,7 @@ class LevelEngine:
         return table
 
     def _with(self, table: Array) -> Pairs:
-        return replace(self._pairs, D=table, scale=1.0)
+        return replace(self._pairs, source=ArraySource(table), scale=1.0)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         stress, G = kernels.fused().stress_pass(self._with(self._upper(Z)), Z, self._workers)

@@ -35,7 +35,7 @@ class MemoryEngine:
         self._passes = kernels.fused()
         self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
-        single = pairs.D.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
+        single = pairs.values.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self.total = float(self._passes.pair_sums(pairs, workers)[2])
         self.degrees = (
@@ -63,7 +63,7 @@ class MemoryEngine:
 
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         for first in range(0, self.n, BLOCK):
-            counts = ~np.isnan(self.pairs.D[first : first + BLOCK])
+            counts = ~np.isnan(self.pairs.values[first : first + BLOCK])
             if self.pairs.weighting == Weighting.ARRAY:
                 counts &= self.pairs.W[first : first + BLOCK] > 0
             rows, columns = np.nonzero(counts)

@@ -22,7 +22,7 @@ from ..checking import (
     with_labels,
 )
 from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
-from ..kernels import OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..kernels import ArraySource, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
     SCHEMES,
@@ -355,7 +355,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """Check everything that belongs to the problem, and freeze it."""
         self._refuse_combinations(weights)
         scheme = None if self.weights == "curvilinear" else self.weights
-        ranks = replace(checked, values=ranked(checked.values), largest=1.0) if self.level == "ordinal" else checked
+        ranks = (
+            replace(checked, source=ArraySource(ranked(checked.values)), largest=1.0)
+            if self.level == "ordinal"
+            else checked
+        )
         apart = self.on_disconnected == "components"
         pairs, component = build_pairs(ranks, scheme, weights, workers, apart=apart)
         coded = check_known(
@@ -455,7 +459,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = MemoryEngine(Pairs(checked.values, self._scale, Weighting.MASKED), workers)
+            every = MemoryEngine(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
             return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)

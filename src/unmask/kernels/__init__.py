@@ -8,14 +8,17 @@ from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
 from ._pairs import Pairs, Survey, Weighting, power_of_two_near
+from ._sources import ArraySource, Source, square_array
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
+    "ArraySource",
     "Cost",
     "Form",
     "OneBlasThread",
     "PairFunction",
     "Pairs",
+    "Source",
     "Survey",
     "Weighting",
     "Workers",
@@ -25,6 +28,7 @@ __all__ = [
     "plain_costs",
     "power_of_two_near",
     "resolve_threads",
+    "square_array",
 ]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Array
+from ._sources import Source, square_array
 
 
 class Weighting(IntEnum):
@@ -34,13 +35,13 @@ def _no_weights() -> Array:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Dense dissimilarities as the passes see them.
+    """Dissimilarities and weights as the passes see them.
 
     ``scale`` is a power of two that brings the dissimilarities near 1, applied while reading: squares can then
     neither overflow nor vanish, the user's array is not copied, and no rounding is added.
     """
 
-    D: Array
+    source: Source
     scale: float
     weighting: Weighting = Weighting.UNIT
     W: Array = field(default_factory=_no_weights)
@@ -50,13 +51,18 @@ class Pairs:
 
     @property
     def n(self) -> int:
-        return int(self.D.shape[0])
+        return self.source.n
+
+    @property
+    def values(self) -> Array:
+        """The square array, for the passes that take the whole of it."""
+        return square_array(self.source, "this pass")
 
     @cached_property
     def arguments(self) -> tuple[Array, Array, int, float, float, float]:
         """What compiled code takes. Views are read-only: one compiled version serves writeable and read-only input."""
         W = self.W if self.weighting == Weighting.ARRAY else np.empty((1, 0))
-        return read_only(self.D), read_only(W), int(self.weighting), self.scale, self.floor, self.factor
+        return read_only(self.values), read_only(W), int(self.weighting), self.scale, self.floor, self.factor
 
 
 class Survey(NamedTuple):

@@ -11,7 +11,7 @@ from ._workers import Workers
 
 def scaled_dissimilarities(pairs: Pairs) -> Array:
     """Return the scaled upper triangle mirrored, missing ones NaN, diagonal 0."""
-    upper = np.triu(pairs.D.astype(np.float64), 1) * pairs.scale
+    upper = np.triu(pairs.values.astype(np.float64), 1) * pairs.scale
     return upper + upper.T
 
 

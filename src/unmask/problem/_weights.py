@@ -66,7 +66,7 @@ def build_pairs(
         scale = power_of_two_near(largest_delta)
         # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
         pairs = Pairs(
-            dissimilarities.values,
+            dissimilarities.source,
             scale,
             Weighting.ARRAY,
             W,
@@ -76,7 +76,7 @@ def build_pairs(
     elif scheme == "sammon":
         pairs = _sammon(dissimilarities, scale, workers)
     else:
-        pairs = Pairs(dissimilarities.values, scale, plain, every_pair=not dissimilarities.missing)
+        pairs = Pairs(dissimilarities.source, scale, plain, every_pair=not dissimilarities.missing)
     if not isinstance(pairs, Edges) and pairs.every_pair:
         return pairs, None
     component = _components(pairs)
@@ -90,11 +90,11 @@ def build_pairs(
 
 def _sammon(dissimilarities: Dissimilarities, scale: float, workers: Workers) -> Pairs:
     """Sammon's weights 1 / (delta * sum of delta), a zero dissimilarity counted as the smallest positive one."""
-    masked = Pairs(dissimilarities.values, scale, Weighting.MASKED)
+    masked = Pairs(dissimilarities.source, scale, Weighting.MASKED)
     total = float(kernels.fused().pair_sums(masked, workers)[1])
     smallest = min(float(np.min(row, where=row > 0, initial=np.inf)) for row in dissimilarities.values)
     return Pairs(
-        dissimilarities.values,
+        dissimilarities.source,
         scale,
         Weighting.SAMMON,
         floor=smallest * scale,
@@ -238,7 +238,7 @@ def _components(pairs: Pairs | Edges) -> IntArray:
         frontier = [seed]
         while frontier:
             i = frontier.pop()
-            counts = ~np.isnan(pairs.D[i])
+            counts = ~np.isnan(pairs.values[i])
             if pairs.weighting == Weighting.ARRAY:
                 counts &= pairs.W[i] > 0
             fresh = np.flatnonzero(counts & (component < 0))
@@ -274,7 +274,7 @@ def _pair_counts(pairs: Pairs | Edges) -> IntArray:
     if isinstance(pairs, Edges):
         return np.bincount(np.concatenate([pairs.rows, pairs.columns]), minlength=pairs.n)
     counts = np.empty(pairs.n, dtype=np.int64)
-    for i, row in enumerate(pairs.D):
+    for i, row in enumerate(pairs.values):
         present = ~np.isnan(row)
         if pairs.weighting == Weighting.ARRAY:
             present &= pairs.W[i] > 0

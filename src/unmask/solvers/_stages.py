@@ -129,7 +129,7 @@ def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:
     """Return the weights for a radius: 0 for missing pairs and on the diagonal."""
     Z = stage.objective.structure.lift(stage.solution.theta)
     weights = np.exp(-((cdist(Z, Z) / radius) ** 2))
-    weights[np.isnan(_dense(problem).D) | (weights < LEAST_WEIGHT)] = 0.0
+    weights[np.isnan(_dense(problem).values) | (weights < LEAST_WEIGHT)] = 0.0
     np.fill_diagonal(weights, 0.0)
     return np.asarray(weights)
 
