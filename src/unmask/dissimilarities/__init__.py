@@ -8,9 +8,11 @@ from ._laplacian import LaplacianEigenmaps
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
 from ._network import NetworkDissimilarity
+from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
+from ._transformers import compare, float_type, make_transformer, set_input_tags
 from ._variance import MaximumVarianceUnfolding
 from ._words import UnknownWordWarning, WordDissimilarity
 
@@ -27,9 +29,14 @@ __all__ = [
     "MaximumVarianceUnfolding",
     "Metric",
     "NetworkDissimilarity",
+    "OnDemand",
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
+    "compare",
     "drill_path",
+    "float_type",
+    "make_transformer",
+    "set_input_tags",
     "similarity_to_dissimilarity",
 ]

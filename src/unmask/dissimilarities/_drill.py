@@ -57,8 +57,8 @@ class Drill(SpectralDissimilarity):
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
     max_iter : int, default=500
         Largest number of Newton steps.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities, which then
         count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
     metric_params : dict, optional
         Further arguments of the metric.

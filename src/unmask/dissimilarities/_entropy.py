@@ -35,8 +35,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     tol : float, default=1e-3
         Stop when no squared dissimilarity of neighbours is off by more than this share: too large, or too small where
         the edge's weight could still fall.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"

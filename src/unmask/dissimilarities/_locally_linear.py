@@ -40,8 +40,8 @@ class LocallyLinear(SpectralDissimilarity):
         Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"
@@ -144,8 +144,8 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         Positions of the objects, first to last; by default the order in which they are given (of time, say).
     ridge : "auto" or float, default="auto"
         As in :class:`LocallyLinear`.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     dtype : {"float64", "float32"}, default="float64"

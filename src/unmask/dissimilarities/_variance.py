@@ -55,8 +55,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent; lower `tol` for an exact one.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"

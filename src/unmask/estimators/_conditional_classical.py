@@ -69,6 +69,8 @@ level_positions_
     ((14, 2), 0.0235)
     """
 
+    _NEEDS_ALL = "the closed form"
+
     def __init__(
         self,
         n_components: int = 2,
@@ -111,7 +113,7 @@ level_positions_
         p = self._start_fit()
         refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)

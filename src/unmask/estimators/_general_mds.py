@@ -176,12 +176,6 @@ level_positions_, known_imputed_
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
     def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Self:
         """Learn the map and the coefficients.
 
