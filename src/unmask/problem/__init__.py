@@ -12,6 +12,7 @@ from ._blocks import (
 )
 from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
 from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
+from ._graph import EdgeGraph, TableGraph, WeightGraph
 from ._known import KnownFeatures, check_known, known_table, nothing_known
 from ._leak import (
     LinearLeak,
@@ -32,7 +33,7 @@ from ._linalg import basis_by_group, canonical_correlations, orthonormal_basis, 
 from ._penalties import LeakPenalty
 from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
-from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
+from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
     "DISTANCES",
@@ -48,7 +49,7 @@ __all__ = [
     "DenseBlock",
     "DiagonalBlock",
     "Distance",
-    "Edges",
+    "EdgeGraph",
     "Feature",
     "FunctionBlock",
     "KnownFeatures",
@@ -68,7 +69,9 @@ __all__ = [
     "Problem",
     "Spline",
     "Structure",
+    "TableGraph",
     "Trait",
+    "WeightGraph",
     "basis_by_group",
     "beside_chance",
     "build_pairs",

@@ -97,7 +97,7 @@ def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) 
 def _typical_distance(objective: Objective) -> float:
     """Return the root mean square of the (scaled) dissimilarities, each weighted as in the stress."""
     engine = objective.engine
-    return float(np.sqrt(engine.total / (engine.degrees.sum() / 2)))
+    return float(np.sqrt(engine.total / (engine.graph.degrees.sum() / 2)))
 
 
 def make_starts(
