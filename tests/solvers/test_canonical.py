@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from unmask.solvers import canonical_map, ordered_axes, principal_axes
+from unmask.solvers import axis_signs, canonical_map, ordered_axes, principal_axes
 
 
 @pytest.fixture
@@ -44,3 +44,23 @@ def test_maps_without_axes_and_with_more_axes_than_objects(write, rng):
     assert written.shape == (2, 3)
     metric = "cityblock" if write is ordered_axes else "euclidean"
     np.testing.assert_allclose(pdist(written, metric), pdist(U, metric), rtol=1e-12, atol=0)
+
+
+def test_canonical_map_is_the_same_for_rotated_shifted_mirrored_and_relabelled_maps(rng):
+    U = rng.gamma(2, size=(20, 3)) * [3, 2, 1]
+    canonical = canonical_map(U)
+    rotation = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    order = rng.permutation(20)
+    np.testing.assert_allclose(canonical_map(U @ rotation + 5), canonical, atol=1e-12)
+    np.testing.assert_allclose(canonical_map(-U), canonical, atol=1e-12)
+    np.testing.assert_allclose(canonical_map(U[order]), canonical[order], atol=1e-12)
+    np.testing.assert_allclose(canonical.mean(axis=0), 0, atol=1e-12)
+    covariance = np.cov(canonical.T)
+    np.testing.assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-10)
+    assert np.all(np.diff(np.diag(covariance)) < 0)
+
+
+def test_axis_without_skew_takes_the_sign_of_its_largest_coordinate():
+    U = np.array([[-2.0, -2.0], [2.0 - 1e-9, 1.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(axis_signs(U), [-1, -1])
+    np.testing.assert_array_equal(axis_signs(-U), [1, 1])
