@@ -1,9 +1,12 @@
 """Starts: how many there are, and that none is stuck."""
 
 import numpy as np
+import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask.solvers import automatic_number, closed_form, make_starts
+from unmask.solvers import closed_form
+from unmask.solvers._starts import automatic_number, given_start, make_starts
 
 from .problems import objective_for
 
@@ -28,3 +31,43 @@ def test_number_of_automatic_starts_falls_with_the_number_of_objects():
     assert numbers == sorted(numbers, reverse=True)
     assert automatic_number(14) >= 100
     assert automatic_number(100_000) == 1
+
+
+def test_a_given_start_is_the_map_and_the_coefficients_that_were_given(rng):
+    """In the user's units, whatever the scales of the dissimilarities and of what is known."""
+    V = rng.standard_normal((20, 2)) * [100.0, 0.01]
+    objective, coded = objective_for(1e3 * noisy_distances(rng, 20), V)
+    U, B = rng.standard_normal((20, 2)), rng.standard_normal((2, 2))
+    Z = objective.structure.lift(given_start(objective, coded, U, B).theta) / objective.engine.scale
+    np.testing.assert_allclose(pdist(Z), pdist(np.column_stack([U, V @ B])), rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_random_maps_are_of_the_size_of_the_dissimilarities(rng, scale):
+    D = scale * noisy_distances(rng, 100)
+    objective, coded = objective_for(D, p=3)
+    squares = [
+        np.mean(pdist(objective.structure.lift(start.theta) / objective.engine.scale) ** 2)
+        for start in make_starts(objective, coded, "random", 50, rng)
+    ]
+    assert np.mean(squares) == pytest.approx(np.mean(squareform(D, checks=False) ** 2), rel=0.05)
+
+
+def test_a_start_does_not_depend_on_how_many_follow_it(rng):
+    objective, coded = objective_for(noisy_distances(rng, 20), rng.standard_normal((20, 2)))
+    few, many = (list(make_starts(objective, coded, "auto", n, np.random.default_rng(3))) for n in (2, 5))
+    assert [start.kind for start in many] == ["closed-form", *["random"] * 4]
+    for one, other in zip(few, many, strict=False):
+        np.testing.assert_array_equal(one.theta, other.theta)
+    assert len({start.theta[0] for start in many}) == 5
+
+
+def test_no_direction_of_a_start_is_flat(rng):
+    """Dissimilarities on a line, mapped in three dimensions: axes of the closed form that are zero are not for long."""
+    x = np.sort(rng.standard_normal(20))
+    D = np.abs(np.subtract.outer(x, x))
+    objective, coded = objective_for(D, rng.standard_normal((20, 1)), p=3)
+    (start,) = make_starts(objective, coded, "closed-form", 1, rng)
+    Z = objective.structure.lift(start.theta) / objective.engine.scale
+    spread = np.linalg.svd(Z - Z.mean(axis=0), compute_uv=False) / np.sqrt(20)
+    assert spread.min() > 0.003 * np.sqrt(np.mean(squareform(D) ** 2))
