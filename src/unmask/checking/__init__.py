@@ -1,6 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._chance import as_large, as_small
+from ._chance import as_large, as_small, holm
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -76,6 +76,7 @@ __all__ = [
     "check_dissimilarities",
     "count",
     "find_labels",
+    "holm",
     "is_long",
     "is_network",
     "is_pandas",

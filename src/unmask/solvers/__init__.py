@@ -10,12 +10,12 @@ from ._canonical import (
     principal_turn,
     side_by_side,
 )
-from ._closed_form import ClosedForm, closed_form
+from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Rule, Solution, minimise
-from ._objective import Objective, Point, make_objective
+from ._loop import Callback, Reason, Solution, minimise
+from ._objective import Objective, make_objective
 from ._placement import fingerprint_vector, place
-from ._rules import RULES, Lbfgs, Smacof
+from ._rules import RULES
 from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
 from ._starts import (
     Attempt,
@@ -33,15 +33,10 @@ __all__ = [
     "RULES",
     "Attempt",
     "Callback",
-    "ClosedForm",
     "Curvilinear",
-    "Lbfgs",
     "Objective",
-    "Point",
     "Reason",
-    "Rule",
     "Settings",
-    "Smacof",
     "Solution",
     "Stage",
     "Start",
