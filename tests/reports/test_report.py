@@ -13,7 +13,7 @@ import pytest
 from unmask import MissingDissimilarityWarning
 from unmask.discovery import Discovery
 from unmask.inspection import bootstrap, compare, scree
-from unmask.problem import leak_reference
+from unmask.problem.leak import leak_reference
 from unmask.reports import _asked, _findings, _maps, _subject, render_report, write_report
 from unmask.reports._html import number
 

@@ -10,8 +10,8 @@ from .._typing import IntArray
 from ..checking import count
 from ..kernels import Pairs
 from ._known import KnownFeatures
-from ._linalg import orthonormal_basis
 from ._weights import Edges
+from .linalg import orthonormal_basis
 
 
 @dataclass(frozen=True)
