@@ -61,7 +61,8 @@ def start(checkout: Path) -> subprocess.Popen[str]:
 
 def seconds(worker: subprocess.Popen[str], work: str) -> float:
     """Let a worker do a piece of work once; return its CPU time."""
-    assert worker.stdin is not None and worker.stdout is not None
+    assert worker.stdin is not None
+    assert worker.stdout is not None
     worker.stdin.write(work + "\n")
     worker.stdin.flush()
     return float(worker.stdout.readline())

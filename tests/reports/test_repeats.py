@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from unmask.discovery import Discovery
-from unmask.problem import leak_reference
+from unmask.problem.leak import leak_reference
 from unmask.reports import render_report
 
 from .markup import rows, section
