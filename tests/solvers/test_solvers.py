@@ -150,9 +150,9 @@ def test_passes_needed_on_car_brands():
             RULES[solver](objective)(),
             tol=0,
             max_iter=400,
-            callback=lambda _, s: s < best + 1e-6,
+            callback=lambda _, s, __: s < best + 1e-6,
         )
-        assert found.reason is Reason.CALLBACK
+        assert found.reason is Reason.INTERRUPTED
         return found.passes
 
     assert passes("lbfgs", closed) <= 12
@@ -168,8 +168,8 @@ def test_reasons_for_stopping(rng):
     assert short.reason is Reason.MAX_ITER
     assert not short.converged
     assert short.n_iter == 2
-    stopped = minimise(objective, start.theta, make_rule(), tol=0, max_iter=99, callback=lambda i, _: i == 3)
-    assert stopped.reason is Reason.CALLBACK
+    stopped = minimise(objective, start.theta, make_rule(), tol=0, max_iter=99, callback=lambda i, *_: i == 3)
+    assert stopped.reason is Reason.INTERRUPTED
     assert stopped.n_iter == 3
     exact = minimise(objective, start.theta, make_rule(), tol=0, max_iter=100_000)
     assert exact.reason is Reason.ROUNDING

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_integer, require_number, warn_user
+from ..checking import current_watch, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ._spectral import Solution, SpectralDissimilarity, edges, inverse_of_laplacian, laplacian, raised
 
@@ -113,6 +114,14 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     def _maximize(self, dual: Dual) -> None:
         options = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit}
+        watch = current_watch()
+        watch.begin("unfolding", 1)
+        iterations = itertools.count(1)
+
+        def tell(intermediate_result: OptimizeResult) -> None:
+            if watch.step("unfolding", next(iterations), intermediate_result.fun, int(self.max_iter)):
+                raise StopIteration
+
         found = minimize(
             dual.cost,
             np.ones(len(dual.lengths)),
@@ -120,6 +129,7 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(dual.lengths),
             options=options,
+            callback=tell,
         )
         self.multipliers_ = np.asarray(found.x * dual.start)
         self.n_iter_, self.converged_ = int(found.nit), bool(found.success)

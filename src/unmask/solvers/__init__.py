@@ -12,11 +12,11 @@ from ._canonical import (
 )
 from ._closed_form import ClosedForm, closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Rule, Solution, minimise
+from ._loop import Reason, Rule, SearchSettings, Solution, minimise
 from ._objective import Objective, Point, make_objective
 from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
-from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
+from ._stages import Curvilinear, Stage, curvilinear, run_stage, within_errors
 from ._starts import (
     Attempt,
     Start,
@@ -32,7 +32,6 @@ from ._starts import (
 __all__ = [
     "RULES",
     "Attempt",
-    "Callback",
     "ClosedForm",
     "Curvilinear",
     "Lbfgs",
@@ -40,7 +39,7 @@ __all__ = [
     "Point",
     "Reason",
     "Rule",
-    "Settings",
+    "SearchSettings",
     "Smacof",
     "Solution",
     "Stage",
@@ -64,6 +63,7 @@ __all__ = [
     "place",
     "principal_axes",
     "principal_turn",
+    "run_stage",
     "side_by_side",
     "warned_of_interruption",
     "was_cut_short",
