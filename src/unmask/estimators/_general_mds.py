@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
-from ..engines import CostEngine, Engine, MemoryEngine
+from ..engines import CostEngine, Engine, TableEngine
 from ..kernels import Cost, Form, Pairs, Weighting, Workers
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
@@ -224,7 +224,7 @@ level_positions_, known_imputed_
         coded = self._check_known(known, checked, cost)
         check_dimension(p, checked.n, coded)
         problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
-        return problem, CostEngine(MemoryEngine(pairs, workers), cost, workers)
+        return problem, CostEngine(TableEngine(pairs, workers), cost, workers)
 
     def _check_size(self, n: int) -> None:
         """Raise where there are too many objects; here any number is welcome."""

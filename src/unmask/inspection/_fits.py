@@ -155,15 +155,6 @@ def _in_order(weights: Any, labels: pd.Index | None) -> Any:
     return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
 
 
-def aims_of(fitted: Any, D: Array) -> Array:
-    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
-    seen = getattr(fitted, "disparities_", None)
-    if seen is None:
-        return D
-    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
-    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
-
-
 def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
     """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
     parameters = isomap.get_params()

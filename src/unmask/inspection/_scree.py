@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ..estimators import GeneralMDS
-from ._fits import Advance, Study, aims_of, make_study, warm_start
+from ..estimators import GeneralMDS, aims_of
+from ._fits import Advance, Study, make_study, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd

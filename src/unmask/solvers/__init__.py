@@ -10,12 +10,12 @@ from ._canonical import (
     principal_turn,
     side_by_side,
 )
-from ._closed_form import ClosedForm, closed_form
+from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Reason, Rule, SearchSettings, Solution, minimise
-from ._objective import Objective, Point, make_objective
+from ._loop import Reason, SearchSettings, Solution, minimise
+from ._objective import Objective, make_objective
 from ._placement import fingerprint_vector, place
-from ._rules import RULES, Lbfgs, Smacof
+from ._rules import RULES
 from ._stages import Curvilinear, Stage, curvilinear, run_stage, within_errors
 from ._starts import (
     Attempt,
@@ -32,15 +32,10 @@ from ._starts import (
 __all__ = [
     "RULES",
     "Attempt",
-    "ClosedForm",
     "Curvilinear",
-    "Lbfgs",
     "Objective",
-    "Point",
     "Reason",
-    "Rule",
     "SearchSettings",
-    "Smacof",
     "Solution",
     "Stage",
     "Start",
