@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from .._typing import Array
 from ..checking import ImputedKnownWarning, warn_user
-from ..engines import Engine, LevelEngine
+from ..engines import CostEngine, Engine, LevelEngine
 from ..problem import Feature, KnownFeatures, NumericCoding
 from ._tables import Moved, kept_columns, level_places, moved_values
 
@@ -143,7 +143,7 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     own: dict[int, list[int]] = {}
     for _, row, at in _missing(known):
         own.setdefault(row, []).extend(at)
-    if isinstance(engine, LevelEngine):
+    if isinstance(engine, LevelEngine | CostEngine):
         return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
