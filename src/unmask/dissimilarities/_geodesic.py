@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
+    Callback,
+    Watch,
     labels_of,
     require_choice,
     require_flag,
@@ -21,6 +23,7 @@ from ..checking import (
     require_package,
     warn_of_square_features,
     warn_user,
+    watching,
     with_labels,
 )
 from ..graphs import (
@@ -149,7 +152,7 @@ class Geodesic(ComparingTransformer):
             return callable(self.metric) and not hasattr(self.metric, "fit")
         return self.metric in SEARCHED and (self.metric not in LEARNING or bool(self.metric_params))
 
-    def fit(self, X: Any, y: Any = None) -> Geodesic:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the shortest paths.
 
         Parameters
@@ -158,12 +161,20 @@ class Geodesic(ComparingTransformer):
             Features, or dissimilarities with ``metric="precomputed"``.
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stages ``"graph"`` and ``"paths"`` begin.
 
         Returns
         -------
         self : Geodesic
         """
+        with watching(self, callback, X=X) as watch:
+            self._find_paths(X, watch)
+        return self
+
+    def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
+        watch.begin("graph")
         values = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
         if self.n_neighbors is not None and self.n_neighbors >= len(values):
             raise ValueError(
@@ -174,11 +185,11 @@ class Geodesic(ComparingTransformer):
         self.approximate_ = self._choose_approximate(len(values))
         self._search = self._make_search().fit(values) if self._searches else None
         self.graph_ = self._connected(self._graph())
+        watch.begin("paths")
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
         if self.on_disconnected == "components":
             self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.

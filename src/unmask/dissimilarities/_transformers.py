@@ -19,7 +19,7 @@ from ..checking import (
     warn_of_square_features,
 )
 from ..kernels import Workers, resolve_threads
-from ._base import DissimilarityTransformer
+from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
 from ._metrics import make_family
 
@@ -55,7 +55,7 @@ def make_transformer(
     >>> make_transformer("cityblock")
     Metric(metric='cityblock')
     """
-    if is_precomputed(metric):
+    if isinstance(metric, str) and metric == "precomputed":
         if metric_params:
             raise ValueError(f"metric_params={metric_params!r} means nothing with metric='precomputed'; leave it out.")
         return None
@@ -70,11 +70,6 @@ def make_transformer(
             "them there and leave metric_params out."
         )
     return clone(metric)
-
-
-def is_precomputed(metric: Any) -> bool:
-    """Tell whether a `metric` says that X holds dissimilarities."""
-    return isinstance(metric, str) and metric == "precomputed"
 
 
 def float_type(X: Any) -> str:
@@ -127,7 +122,7 @@ def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
     return Compared(values, labels)
 
 
-class ComparingTransformer(DissimilarityTransformer):
+class ComparingTransformer(WatchedTransformer):
     """Base of the transformers that begin with the dissimilarities of a `metric`, or with X itself."""
 
     metric: Any
@@ -141,10 +136,6 @@ class ComparingTransformer(DissimilarityTransformer):
 
     def _make_transformer(self) -> Any:
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
-
-    @property
-    def _precomputed(self) -> bool:
-        return is_precomputed(self.metric)
 
     def _compare(self, X: Any, symmetrize: str | None = None) -> Array:
         """Return the dissimilarities among all objects, checked; remember how new objects are compared with them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -29,7 +29,8 @@ from ..checking import (
 from ..dissimilarities import Metric, compare, float_type, make_transformer, set_input_tags
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, known_table, linear_leak, neighbour_leak
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
 from ._adjustment import (
     Decision,
@@ -136,6 +137,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _make_transformer(self, dtype: str = "float64") -> Any:
         """Return what makes dissimilarities of X, unfitted; None if X holds them."""
         return make_transformer(self.metric, self.metric_params, dtype=dtype, n_jobs=self.n_jobs)
+
+    def _labelled(self, fitted: Self) -> Array:
+        """Return the map, with the objects' labels where the output is set to frames."""
+        labelled: Array = with_labels(self, fitted.embedding_, self._labels)
+        return labelled
 
     # ---- reporting
 

@@ -1,18 +1,29 @@
-"""Fitted distances against the dissimilarities they stand for."""
+"""Shepard's diagram: fitted distances against dissimilarities."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._typing import Array
-from ..checking import align_columns, align_rows, check_dissimilarities, find_labels, is_unlabelled, labels_of
+from ..checking import (
+    MissingDissimilarityWarning,
+    SquareFeaturesWarning,
+    align_columns,
+    align_rows,
+    check_dissimilarities,
+    find_labels,
+    is_unlabelled,
+    labels_of,
+)
 from ..dissimilarities import compare
 from ..kernels import Workers, resolve_threads
-from ._axes import add_title, figure_of, frame_chart, new_axes
+from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
-from ._density import Cells, draw_counts
+from ._density import CellGrid, draw_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +86,7 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     delta, distance = given[upper], fitted.to_numpy()[upper]
     aims = estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta
     there = np.isfinite(delta) & np.isfinite(distance)
-    ax = new_axes(5.4, 4.8) if ax is None else ax
-    figure_of(ax)
+    ax = axes_or_new(ax, 5.4, 4.8)
     frame_chart(ax, "dissimilarity", "fitted distance")
     _draw_pairs(ax, delta[there], distance[there])
     _draw_aims(ax, delta[there], aims[there], "disparities" if aims is not delta else "no error")
@@ -94,12 +104,6 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
         return np.asarray(kept, dtype=np.float64)
     if X is None:
         raise ValueError("X is needed, because the estimator does not keep it; pass what it was fitted to.")
-    import warnings
-
-    from sklearn.base import clone
-
-    from ..checking import MissingDissimilarityWarning, SquareFeaturesWarning
-
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
         for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
             warnings.simplefilter("ignore", said)  # the fit has said so
@@ -113,7 +117,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
 
 
 def _labels(fitted: pd.DataFrame, others: pd.Index | None) -> pd.Index | None:
-    """Return the labels of the fitted objects, unless pandas made them up and the same objects are called otherwise."""
+    """Return the labels of the fitted objects; None if they are only numbered and the others have other labels."""
     if others is None or (is_unlabelled(fitted.index) and (find_labels(others, fitted.index) < 0).any()):
         return None
     return fitted.index
@@ -134,7 +138,7 @@ def _draw_pairs(ax: Axes, delta: Array, distance: Array) -> None:
         style = point_style(len(points)) | {"linewidths": 0.0, "alpha": 0.8 if len(points) <= 300 else 0.4}
         ax.scatter(delta, distance, color=OKABE_ITO[0], **style)
         return
-    cells = Cells.over(points, square=False)
+    cells = CellGrid.over(points, square=False)
     alone = ~cells.crowded[cells.of_point]
     ax.scatter(
         delta[alone], distance[alone], s=1.5, color=OKABE_ITO[0], linewidths=0.0, alpha=0.6, rasterized=True, zorder=3
