@@ -12,7 +12,10 @@ from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
-from ._transformers import compare, float_type, make_transformer, set_input_tags
+from ._transformers import compare as compare
+from ._transformers import float_type as float_type
+from ._transformers import make_transformer
+from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding
 from ._words import UnknownWordWarning, WordDissimilarity
 
@@ -33,10 +36,7 @@ __all__ = [
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
-    "compare",
     "drill_path",
-    "float_type",
     "make_transformer",
-    "set_input_tags",
     "similarity_to_dissimilarity",
 ]

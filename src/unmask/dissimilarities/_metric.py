@@ -149,11 +149,11 @@ class Metric(DissimilarityTransformer):
         -------
         self : Metric
         """
-        self.dissimilarities_ = self.compare(X)
+        self.dissimilarities_ = self._compare(X)
         return self
 
-    def compare(self, X: Any) -> Array:
-        """Return the dissimilarities between objects without keeping them; otherwise as :meth:`fit`."""
+    def _compare(self, X: Any) -> Array:
+        """Return the dissimilarities between objects without keeping them."""
         self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
         family = make_family(self.metric, self.metric_params)

@@ -105,7 +105,7 @@ def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
-    values = as_pandas(transformer.compare(X) if is_metric else transformer.fit_transform(X))
+    values = as_pandas(transformer._compare(X) if is_metric else transformer.fit_transform(X))
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(

@@ -29,10 +29,11 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
+        dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
         products of two features as well, so that the result does not depend on how the features are coded.

@@ -130,6 +130,7 @@ disparities_, component_, radius_, asymmetry_
         """Return geodesic dissimilarities of features or of checked dissimilarities."""
         checked = super()._read_dissimilarities(X, workers)
         self.geodesic_ = self._transformer
+        self.__dict__.pop("metric_", None)  # its own name says what it is
         self.asymmetry_ = self.geodesic_.asymmetry_
         return checked
 
