@@ -266,8 +266,9 @@ def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[
     _, first, count = np.unique(i.astype(np.int64) * columns + j, return_index=True, return_counts=True)
     if (count > 1).any():
         twice = int(first[np.argmax(count > 1)])
+        one, other = (ends.take([at[twice]]).tolist()[0] for ends, at in zip(labels, (i, j), strict=True))
         raise ValueError(
-            f"the long table of dissimilarities names the pair ({labels[0][i[twice]]!r}, {labels[1][j[twice]]!r}) "
+            f"the long table of dissimilarities names the pair ({one!r}, {other!r}) "
             f"{count.max()} times; keep one row per pair, for example their mean."
         )
 
