@@ -20,7 +20,7 @@ from ..checking import (
     with_labels,
 )
 from ..engines import CostEngine, TableEngine
-from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads, square_array
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
     Attempt,
@@ -273,6 +273,7 @@ level_positions_, known_imputed_
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
         require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)

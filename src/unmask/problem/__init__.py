@@ -30,10 +30,11 @@ from ._leak import (
 )
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
+from ._pairs import build_pairs, warn_of_few_pairs
 from ._penalties import LeakPenalty
 from ._problem import Problem, check_dimension, check_room
+from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
-from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
     "DISTANCES",
@@ -50,6 +51,7 @@ __all__ = [
     "DiagonalBlock",
     "Distance",
     "EdgeGraph",
+    "Equal",
     "Feature",
     "FunctionBlock",
     "KnownFeatures",
@@ -67,6 +69,7 @@ __all__ = [
     "Ordinal",
     "PermutedMaps",
     "Problem",
+    "Scheme",
     "Spline",
     "Structure",
     "TableGraph",
@@ -92,6 +95,7 @@ __all__ = [
     "nothing_known",
     "orthonormal_basis",
     "ranked",
+    "register_scheme",
     "symmetric_root",
     "told_by_neighbours",
     "traits_of",
