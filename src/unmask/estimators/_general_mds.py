@@ -260,7 +260,7 @@ level_positions_, known_imputed_
                 )
             coef = "diagonal"
         coded = check_known(known, checked.n, checked.labels, coef, types=self.known_types)
-        other = [feature for feature in coded.features if feature.coding.kind != "numeric"]
+        other = [feature for feature in coded.features if not feature.coding.is_number]
         if cost.form == Form.COLUMNS and other:
             raise ValueError(
                 f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={self.distance!r} takes numeric "
