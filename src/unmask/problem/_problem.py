@@ -10,7 +10,7 @@ from .._typing import IntArray
 from ..checking import count
 from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
-from ._linalg import orthonormal_basis
+from .linalg import orthonormal_basis
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from ._canonical import (
     principal_turn,
     side_by_side,
 )
-from ._closed_form import ClosedForm, closed_form
+from ._closed_form import closed_form
 from ._curvilinear import curvilinear
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Rule, Solution, minimise
-from ._objective import Objective, Point, make_objective
+from ._loop import Reason, SearchSettings, Solution, minimise
+from ._objective import Objective, make_objective
 from ._placement import fingerprint_vector, place
-from ._rules import RULES, Lbfgs, Smacof
-from ._stages import Settings, Stage, within_errors
+from ._rules import RULES
+from ._stages import Stage, run_stage, within_errors
 from ._starts import (
     Attempt,
     Start,
@@ -35,15 +35,9 @@ __all__ = [
     "RULES",
     "SCHEMES",
     "Attempt",
-    "Callback",
-    "ClosedForm",
-    "Lbfgs",
     "Objective",
-    "Point",
     "Reason",
-    "Rule",
-    "Settings",
-    "Smacof",
+    "SearchSettings",
     "Solution",
     "Stage",
     "Start",
@@ -66,6 +60,7 @@ __all__ = [
     "place",
     "principal_axes",
     "principal_turn",
+    "run_stage",
     "side_by_side",
     "warned_of_interruption",
     "was_cut_short",

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._typing import Array
 from ..engines import Engine
 from ..problem import KnownFeatures
+from ..problem.linalg import NonNegative, whitening
 
 # Up to this many objects a full decomposition is faster than an iterative one.
 DENSE_UP_TO = 300
@@ -47,8 +47,7 @@ def _psd_root(M: Array, V: Array) -> Array:
 
     Negative eigenvalues are cut in the metric V'V: there the part of VM V' that is cut does not depend on the coding.
     """
-    squares, axes = np.linalg.eigh(V.T @ V / len(V))
-    roots = np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))
+    roots, axes = whitening(V.T @ V / len(V))
     spread = (axes * roots) @ axes.T
     values, vectors = np.linalg.eigh(spread @ M @ spread)
     return np.asarray((axes / roots) @ axes.T @ (vectors * np.sqrt(np.maximum(values, 0.0))))
@@ -73,8 +72,9 @@ def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -
     first, last = (list(side) for side in zip(*products, strict=True))
     normal = second - np.outer(sums, sums) / count
     target = moments[first, last] - sums * response / count
+    # A squared coefficient cannot be below zero.
     diagonal = all(a == b for a, b in products)
-    weights = _non_negative(normal, target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
+    weights = NonNegative(normal).solve(target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
     M = np.zeros((V.shape[1], V.shape[1]))
     # A product of two different columns stands for two entries of BB'.
     M[first, last] += weights / 2
@@ -129,15 +129,6 @@ def _observed_sums(engine: Engine, V: Array, products: list[tuple[int, int]]) ->
         sums += F.sum(axis=0)
         second += F.T @ F
     return count, sums, second
-
-
-def _non_negative(normal: Array, target: Array) -> Array:
-    """Solve normal equations with non-negative weights: a squared coefficient cannot be below zero."""
-    values, vectors = np.linalg.eigh(normal)
-    sound = values > values[-1] * 1e-12
-    factor = (vectors[:, sound] * np.sqrt(values[sound])).T
-    right = (vectors[:, sound] / np.sqrt(values[sound])).T @ target
-    return np.asarray(scipy.optimize.nnls(factor, right)[0])
 
 
 def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: float) -> tuple[Array, Array]:

@@ -13,9 +13,9 @@ from ..checking import Dissimilarities, SmallNeighbourhoodWarning, warn_user
 from ..engines import TableEngine
 from ..kernels import Edges, Pairs, Weighting, Workers, square_array
 from ..problem import Equal, Problem, Scheme, register_scheme
-from ._loop import Reason
+from ._loop import Reason, SearchSettings
 from ._objective import make_objective
-from ._stages import Settings, Stage, follow
+from ._stages import Stage, run_stage
 
 # The neighbourhood's radius shrinks by this factor a stage. Stages are short, because weights that stay as they were
 # while the map changes let objects that no longer count for each other come to lie on top of each other: with 50
@@ -55,7 +55,7 @@ class CurvilinearWeights(Equal):
         square_array(dissimilarities.source, "weights='curvilinear'", "use weights=None")
         return super().build(dissimilarities, workers)
 
-    def refine(self, problem: Problem, stage: Stage, workers: Workers, settings: Settings) -> tuple[Stage, float]:
+    def refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> tuple[Stage, float]:
         found = curvilinear(problem, stage, workers, settings)
         radius = found.radius / stage.objective.engine.scale
         if found.too_small:
@@ -79,7 +79,7 @@ class Curvilinear(NamedTuple):
     too_small: bool
 
 
-def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Settings) -> Curvilinear:
+def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Curvilinear:
     """Shrink the neighbourhood in which dissimilarities count, following the map.
 
     A pair counts by ``exp(-(d / radius)^2)`` with its distance d on the map as it was at the beginning of the stage.
@@ -95,7 +95,7 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
             found = found._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
             break
         # A stage on the way need not be followed to its end.
-        short = settings._replace(max_iter=min(STAGE_ITERATIONS, settings.max_iter))
+        short = replace(settings, max_iter=min(STAGE_ITERATIONS, settings.max_iter))
         found = Curvilinear(_with_weights(problem, found.stage, weights, workers, short), radius, too_small=False)
         if found.stage.solution.reason is Reason.INTERRUPTED:
             return found
@@ -105,23 +105,23 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
     return found._replace(stage=_to_its_end(found.stage, settings))
 
 
-def _to_its_end(stage: Stage, settings: Settings) -> Stage:
+def _to_its_end(stage: Stage, settings: SearchSettings) -> Stage:
     """Go on with the last stage until it has converged, or had all its iterations."""
     first = stage.solution
     left = settings.max_iter - first.n_iter
     if first.converged or left < 1:
         return stage
-    last = follow(stage.objective, first.theta, settings._replace(max_iter=left)).solution
+    last = run_stage("curvilinear", stage.objective, first.theta, replace(settings, max_iter=left)).solution
     path, passes = first.path + last.path[1:], first.passes + last.passes
     return Stage(stage.objective, replace(last, path=path, passes=passes))
 
 
-def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: Settings) -> Stage:
+def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: SearchSettings) -> Stage:
     """Go on from a stage with other weights."""
     pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
     objective = make_objective(replace(problem, pairs=pairs), TableEngine(pairs, workers))
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
-    return follow(objective, theta, settings)
+    return run_stage("curvilinear", objective, theta, settings)
 
 
 def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:

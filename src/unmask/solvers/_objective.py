@@ -9,7 +9,8 @@ import numpy as np
 
 from .._typing import Array
 from ..engines import Engine
-from ..problem import KnownSpace, LeakPenalty, Problem, Structure, basis_by_group, coef_blocks
+from ..problem import KnownSpace, LeakPenalty, Problem, Structure, coef_blocks
+from ..problem.linalg import basis_by_group
 
 
 class Point(NamedTuple):

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 from .._typing import Array
+from ..checking import Progress
 from ..problem import Problem
-from ._loop import Callback, Rule, Solution, minimise
+from ._loop import SearchSettings, Solution, follow
 from ._objective import Objective, make_objective
-
-MakeRule = Callable[[Objective], Callable[[], Rule]]
-
-
-class Settings(NamedTuple):
-    """How each stage is run."""
-
-    make_rule: MakeRule
-    tol: float
-    max_iter: int
-    callback: Callback | None = None
 
 
 class Stage(NamedTuple):
@@ -30,16 +19,16 @@ class Stage(NamedTuple):
     solution: Solution
 
 
-def follow(objective: Objective, theta: Array, settings: Settings) -> Stage:
-    """Minimise an objective from one place."""
-    rule = settings.make_rule(objective)()
-    solution = minimise(
-        objective, theta, rule, tol=settings.tol, max_iter=settings.max_iter, callback=settings.callback
-    )
+def run_stage(name: str, objective: Objective, theta: Array, settings: SearchSettings) -> Stage:
+    """Minimise from one place."""
+    settings.watch.begin(name, 1)
+    begin = Progress(name, start=1, n_starts=1)
+    solution = follow(objective, theta, settings.make_rule(objective), settings, begin)
+    settings.end(begin, objective, solution)
     return Stage(objective, solution)
 
 
-def within_errors(problem: Problem, stage: Stage, settings: Settings) -> Stage:
+def within_errors(problem: Problem, stage: Stage, settings: SearchSettings) -> Stage:
     """Let measured values move within their errors, from a fit in which they were exact.
 
     A move by one standard error costs the mean squared residual of that fit: then residuals and errors are both
@@ -49,4 +38,5 @@ def within_errors(problem: Problem, stage: Stage, settings: Settings) -> Stage:
     pairs = sum(len(rows) for rows, _ in engine.graph.observed_pairs())
     price = max(stage.solution.value * engine.total / pairs, 1e-12)
     objective = make_objective(replace(problem, error_price=price), engine)
-    return follow(objective, stage.objective.structure.carry(stage.solution.theta, objective.structure), settings)
+    theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
+    return run_stage("errors", objective, theta, settings)
