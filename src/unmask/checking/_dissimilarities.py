@@ -12,18 +12,17 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Source, Survey, Workers, square_array
+from ..kernels import ArraySource, Source, Survey, Workers, square_array, strips
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 from ._parameters import require_real
-from ._stored import StoredPairs, merged, survey_pairs
+from ._stored import StoredPairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
-STRIP = 256  # rows of a source that are looked at together
 
 
 @dataclass(frozen=True)
@@ -88,11 +87,11 @@ def check_dissimilarities(
     if is_source(data):
         _require_square(data.n, data.n)
         source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
-        given, survey = source, _survey(source)
+        given = source
     else:
         values, asymmetry = _square_array(data, symmetrize, complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-        survey = kernels.fused().survey(source.values, workers)
+    survey = source.survey() if isinstance(source, StoredPairs) else kernels.fused().survey(source, workers)
     _require_sound(given, survey, labels)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
@@ -135,20 +134,6 @@ def _averaged(source: Source) -> tuple[Source, float]:
             "dissimilarities of a pair, or pass an array."
         )
     return source.averaged()
-
-
-def _survey(source: Source) -> Survey:
-    """Look at every entry of a source once, a strip of rows at a time."""
-    if isinstance(source, StoredPairs):
-        return source.survey()
-    return merged(survey_pairs(*_both_directions(source, first)) for first in range(0, source.n, STRIP))
-
-
-def _both_directions(source: Source, first: int) -> tuple[Array, Array]:
-    """Return the pairs of a strip of objects with themselves and those behind them, read from either side."""
-    strip, rest = slice(first, min(first + STRIP, source.n)), slice(first, source.n)
-    above = np.arange(first, rest.stop) > np.arange(first, strip.stop)[:, None]
-    return source.tile(strip, rest)[above], source.tile(rest, strip).T[above]
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -328,10 +313,7 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
 
 
 def _diagonal(source: Source) -> Array:
-    if isinstance(source, ArraySource):
-        return source.values.diagonal()
-    blocks = [slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP)]
-    return np.concatenate([np.diagonal(source.tile(block, block)) for block in blocks])
+    return np.concatenate([np.diagonal(strip, rows.start) for rows, strip in strips(source)])
 
 
 def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..kernels import Survey
+from ..kernels import Survey, plain
 
 # A square of so many objects takes 200 MB. Of fewer, and where a quarter of the pairs or more are given, it is made.
 MANY_OBJECTS, FEW_PAIRS = 5000, 0.25
@@ -82,7 +81,7 @@ class StoredPairs:
     def survey(self) -> Survey:
         """Look at every stored entry once."""
         *_, above, below = self._both_ways()
-        found = survey_pairs(above, below)
+        found = plain.survey_pairs(above, below)
         return found._replace(missing=found.missing + self.n * (self.n - 1) // 2 - len(above))
 
     def averaged(self) -> tuple[StoredPairs, float]:
@@ -94,24 +93,3 @@ class StoredPairs:
         a, b = above[both] / size, below[both] / size
         share = float(np.sum((a - b) ** 2) / 2 / max(np.sum(a**2) + np.sum(b**2), np.finfo(float).tiny))
         return StoredPairs.given(i, j, mean, self.n, mirrored=slice(None)), share
-
-
-def survey_pairs(a: Array, b: Array) -> Survey:
-    """Look at the dissimilarities of pairs in either direction."""
-    both = np.concatenate([a, b]).astype(np.float64)
-    finite = both[np.isfinite(both)]
-    gap = np.abs(np.subtract(a, b, where=np.isfinite(a) & np.isfinite(b), out=np.zeros(len(a))))
-    return Survey(
-        missing=int((np.isnan(a) & np.isnan(b)).sum()),
-        one_sided=int((np.isnan(a) != np.isnan(b)).sum()),
-        infinite=int(np.isinf(both).sum()),
-        smallest=float(finite.min(initial=0.0)),
-        largest=float(finite.max(initial=0.0)),
-        asymmetry=float(gap.max(initial=0.0)),
-    )
-
-
-def merged(surveys: Iterable[Survey]) -> Survey:
-    """Return what surveys of parts say of the whole."""
-    missing, one_sided, infinite, smallest, largest, asymmetry = zip(*surveys, strict=True)
-    return Survey(sum(missing), sum(one_sided), sum(infinite), min(smallest), max(largest), max(asymmetry))

@@ -162,7 +162,7 @@ level_positions_
 def _require_linear(known: KnownFeatures) -> None:
     """Raise on what a regression of squares cannot estimate."""
     for feature in known.features:
-        if feature.coding.kind not in ("numeric", "nominal"):
+        if feature.coding.block is not None:
             raise ValueError(
                 f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
                 "use ConditionalMDS, or declare the feature numeric or nominal."
