@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Source, Survey, Workers, square_array, strips
+from ..kernels import ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
+STRIP = 256  # rows of a source that are read together
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,6 @@ class Dissimilarities:
     @property
     def n(self) -> int:
         return self.source.n
-
-    @property
-    def values(self) -> Array:
-        """The square array, for what needs the whole of it at once."""
-        return self.array_for("this")
 
     def array_for(self, purpose: str) -> Array:
         """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
@@ -313,7 +309,8 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
 
 
 def _diagonal(source: Source) -> Array:
-    return np.concatenate([np.diagonal(strip, rows.start) for rows, strip in strips(source)])
+    squares = [slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP)]
+    return np.concatenate([np.diagonal(source.tile(square, square)) for square in squares])
 
 
 def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:
