@@ -118,8 +118,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
         self._transformer = self._make_transformer(float_type(X))
-        if self._transformer is not None and len(np.shape(X)) == 2:
-            require_objects(np.shape(X)[0])
+        if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
+            require_objects(X.shape[0])
         compared = None if self._transformer is None else compare(self._transformer, X, self)
         checked = check_dissimilarities(
             X if compared is None else compared.values,

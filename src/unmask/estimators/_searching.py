@@ -84,12 +84,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     # At most so many starts with n_init="auto".
     _MOST_STARTS = 128
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
     def _search_and_report(self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
