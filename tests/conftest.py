@@ -24,7 +24,7 @@ REPEATING = (
 def pytest_collection_modifyitems(items):
     """Let coverage, which nearly doubles their time, look away from tests that run what smaller ones run too."""
     for item in items:
-        repeating = getattr(item, "originalname", "") in REPEATING or "examples" in item.path.parent.parts
+        repeating = getattr(item, "originalname", "") in REPEATING or item.path.parent.name == "examples"
         if repeating or item.get_closest_marker("simulation"):
             item.add_marker(pytest.mark.no_cover)
 
