@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import MissingDissimilarityWarning
+from unmask import ConditionalMDS, MissingDissimilarityWarning
 from unmask.discovery import Discovery
 from unmask.inspection import bootstrap, compare, scree
 from unmask.problem import leak_reference
@@ -42,7 +42,7 @@ def nasty():
 def no_pictures(monkeypatch):
     """Leave out the drawing, which takes most of the time, where pictures are not what is tested."""
     for module in (_maps, _findings):
-        monkeypatch.setattr(module, "draw", lambda *_: "data:image/svg+xml;base64,")
+        monkeypatch.setattr(module, "draw", lambda *_, **__: "data:image/svg+xml;base64,")
 
 
 def small_study(n=12, **known):
@@ -119,7 +119,7 @@ def test_maps_are_coloured_by_what_was_recognised_on_them(page):
 
 def test_the_scree_is_that_of_inspection(page, study, kinship):
     step = study.step
-    mds = _subject.ESTIMATORS["mds"].public(2, metric="precomputed", n_init=2, random_state=0)
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
     found = scree(mds, kinship.dissimilarities, study.known, max_components=6)
     (shown,) = rows(section(page, "scree"))
     assert [row[:2] for row in shown[1:]] == [[str(p), number(s)] for p, s in found["stress"].items()]
@@ -128,7 +128,7 @@ def test_the_scree_is_that_of_inspection(page, study, kinship):
 
 
 def test_importances_have_the_intervals_of_the_bootstrap(page, study, kinship):
-    mds = _subject.ESTIMATORS["mds"].public(2, metric="precomputed", n_init=2, random_state=0)
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
     found = bootstrap(mds, kinship.dissimilarities, study.known, n_resamples=8, random_state=0).importance
     (shown,) = rows(section(page, "importance"))
     assert shown[0] == ["Feature", "Importance", "95% interval"]
@@ -694,11 +694,11 @@ def test_bad_studies_are_named():
 
 
 def test_all_rivals_are_asked_for_by_default():
-    from unmask.reports._report import _settings
+    from unmask.reports._report import _options
     from unmask.reports._rivals import RIVALS
 
-    assert _settings(True, 0, True, 0, 0, Path("a") / "b").rivals == tuple(RIVALS)
-    assert _settings(True, 0, False, 0, 0, "b").rivals == ()
+    assert _options(True, 0, True, 0, 0, Path("a") / "b").rivals == tuple(RIVALS)
+    assert _options(True, 0, False, 0, 0, "b").rivals == ()
 
 
 def test_every_rival_has_a_name_in_plain_words():
