@@ -46,7 +46,7 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
 
 
 class Meter:
-    """Turns iterations of one start after another, or of some at a time, into how much of the work is done."""
+    """Turns the iterations of all starts into how much of the work is done."""
 
     def __init__(self, advance: Advance, starts: int) -> None:
         self.advance, self.starts = advance, starts
@@ -82,7 +82,7 @@ def show_step(output: Output, step: Step) -> None:
 
 
 def leak_of(step: Step) -> str:
-    """Say how much a map repeats of what is known, beside what chance makes of it."""
+    """Return in words how much a map repeats of what is known, and how much it would by chance."""
     if not step.known:
         return ""
     if step.adjusted:
@@ -101,7 +101,7 @@ def show_imputed(say: Callable[[str], None], step: Step) -> None:
 
 
 def imputed_lines(imputed: pd.DataFrame) -> list[str]:
-    """Say of each missing cell what was estimated and how sure that is."""
+    """Return a line about each missing cell: what was estimated, and how sure that is."""
     return [_imputed_line(cell) for cell in imputed.to_dict("records")]
 
 
@@ -116,25 +116,17 @@ def _imputed_line(cell: dict[Any, Any]) -> str:
 
 
 def document_of(step: Step) -> dict[str, Any]:
-    """Return what a fit found for machines."""
+    """Return the results of a fit for the JSON document."""
+    same = ("stress", "leak", "leak_reference", "adjusted", "free_leak", "converged", "finished", "seconds")
+    tables = {name: getattr(step, name) for name in ("embedding", "free_embedding", "coef", "importance")}
+    tables["stress_per_point"] = step.stress_per_point.to_frame()
     return {
         "estimator": step.estimator,
         "params": {name: value if _is_plain(value) else repr(value) for name, value in step.params.items()},
         "objects": len(step.embedding),
         "known": list(step.known),
-        "stress": step.stress,
-        "leak": step.leak,
-        "leak_reference": step.leak_reference,
-        "adjusted": step.adjusted,
-        "free_leak": step.free_leak,
-        "converged": step.converged,
-        "finished": step.finished,
-        "seconds": step.seconds,
-        "embedding": labelled(step.embedding),
-        "free_embedding": labelled(step.free_embedding),
-        "coef": labelled(step.coef),
-        "importance": labelled(step.importance),
-        "stress_per_point": labelled(step.stress_per_point.to_frame()),
+        **{name: getattr(step, name) for name in same},
+        **{name: labelled(table) for name, table in tables.items()},
         "imputed": step.imputed,
     }
 
@@ -144,7 +136,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its labels in a column, numbers among them."""
+    """Return a table with its index as a column, named label."""
     return frame.rename_axis("label").reset_index()
 
 

@@ -25,7 +25,7 @@ MOST_DECIMALS = 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command found: a document for machines, and whether it came to its end."""
+    """The result of a command: a JSON document, and whether it came to its end."""
 
     document: dict[str, Any]
     finished: bool = True
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass
 class Output:
-    """Where a command speaks: ``say`` for results, ``note`` for remarks, ``warn`` for what needs attention.
+    """Where a command prints: ``say`` for results, ``note`` for remarks, ``warn`` for what needs attention.
 
     Parameters
     ----------
@@ -125,17 +125,19 @@ class Output:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody is watching."""
+        """Whether to show a progress bar: somebody is watching."""
         return not self.quiet and sys.stderr.isatty()
 
     # ---- for machines
 
     def finish(self, outcome: Outcome) -> None:
-        """Print the document, if that is what was asked for."""
+        """Print the document if JSON was asked for."""
         if self.as_json:
+            from ..io import plain_data
+
             # Escaped, so that no terminal's encoding can spoil it.
             document = {**outcome.document, "notes": self.notes, "warnings": self.warnings}
-            text = json.dumps(plain(document), indent=2, allow_nan=False)
+            text = json.dumps(plain_data(document), indent=2, allow_nan=False)
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
 
@@ -178,7 +180,7 @@ def _texts(column: pd.Series[Any]) -> list[str]:
 
 
 def _fixed(cell: float, decimals: int) -> str:
-    """Return a number with so many decimals; one that would read as zero but is none in powers of ten."""
+    """Return a number with so many decimals; with an exponent if it would wrongly read as zero."""
     text = f"{cell:.{decimals}f}"
     if float(text) != 0.0:
         return text
@@ -195,7 +197,7 @@ def as_text(cell: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text that cannot steer a terminal: labels come from files."""
+    """Return text without control characters, which could steer a terminal: labels come from files."""
     return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
@@ -203,13 +205,6 @@ def one_line(text: str) -> str:
     """Return the first line of a message, in the words of the command line."""
     line = next((line for line in str(text).splitlines() if line.strip()), "").strip()
     return in_our_words(line)
-
-
-def plain(data: Any) -> Any:
-    """Return data as JSON knows them: tables as lists of records, missing numbers as null."""
-    from ..io import plain_data
-
-    return plain_data(data)
 
 
 # ---- progress
@@ -221,7 +216,7 @@ BETWEEN_LINES = 20.0
 
 
 class Lines:
-    """Tells now and then how far a piece of work is, in lines of their own."""
+    """Prints a line about the progress of a piece of work now and then."""
 
     def __init__(self, output: Output, text: str, total: float) -> None:
         self.output, self.text, self.total = output, text, total
