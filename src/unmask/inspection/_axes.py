@@ -17,7 +17,7 @@ from .._typing import Array
 from ..checking import as_large, count, holm, is_pandas, require_choice, require_integer
 from ..problem import orthonormal_basis
 from ._correlations import standard_units
-from ._inputs import Table, align, read_table, require_rows
+from ._inputs import LabelledTable, align, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ def name_axes(
     return table
 
 
-def _require_spread(axes: Table) -> None:
+def _require_spread(axes: LabelledTable) -> None:
     n, p = axes.values.shape
     rank = orthonormal_basis(axes.values).shape[1]
     if rank < p or p == 0:
@@ -135,7 +135,7 @@ class External:
         return units[:, np.isfinite(units).all(axis=0)]
 
 
-def _features(external: Any, axes: Table) -> Iterator[External]:
+def _features(external: Any, axes: LabelledTable) -> Iterator[External]:
     import pandas as pd
 
     table = align(external, axes.labels, "external", "embedding")
@@ -225,7 +225,7 @@ def wilks_p_value(wilks: float, n: int, p: int, q: int) -> float:
     return float(f_distribution.sf(ratio, first, second))
 
 
-def _rows(axes: Table, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
+def _rows(axes: LabelledTable, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
     """Return a row of the table for each axis, and one for the best direction."""
     U = axes.values[feature.present]
     p = U.shape[1]

@@ -29,9 +29,9 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
             return known
         mds = ConditionalMDS(p, metric="precomputed", known_types=types, random_state=seed)
         mds.fit(_table(checked), known=known)
-    number = sum(gaps.values())
+    n_gaps = sum(gaps.values())
     warn_user(
-        f"{count(number, 'missing cell')} of known features ({quote(gaps)}) {'is' if number == 1 else 'are'} estimated "
+        f"{count(n_gaps, 'missing cell')} of known features ({quote(gaps)}) {'is' if n_gaps == 1 else 'are'} estimated "
         "by conditional scaling, and the methods are given the estimates.",
         EstimatedKnownWarning,
     )

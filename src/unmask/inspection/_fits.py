@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def ending_all() -> Iterator[None]:
-    """Let Ctrl-C, which ends one fit with the map it has, end a series of fits."""
+    """Let Ctrl-C end a series of fits, and not only the present one with the map it has."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnfinishedMapWarning)
         try:
@@ -70,7 +70,7 @@ class Study:
 
     @property
     def takes_start(self) -> bool:
-        """Tell an estimator that searches from a closed form, which has nowhere to start."""
+        """Whether the estimator searches from a start, as a closed form does not."""
         return "init" in self.estimator.get_params()
 
     def unadjusted(self) -> Study:
@@ -94,8 +94,8 @@ class Study:
             return self.fit(known=known)
         fresh = _WarmMDS(**self.estimator.get_params())
         if fresh.init in ("auto", "random"):
-            number = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
-            fresh.set_params(n_init=min(few, number))
+            n_starts = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
+            fresh.set_params(n_init=min(few, n_starts))
         fresh.also = starts
         return self._fit(fresh, None, known)
 

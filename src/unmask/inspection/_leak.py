@@ -102,7 +102,7 @@ def leak_report(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 19)
+    require_integer("n_permutations", n_permutations, 19)
     axes = read_table(embedding, "embedding")
     U, n = axes.values, len(axes.values)
     coded = code_known(known, n, axes.labels, known_types, "embedding")
@@ -110,13 +110,13 @@ def leak_report(
     V = taken_out(U, coded)
     rng = np.random.default_rng(random_state)
     # In random order, by which neighbours are picked among those equally far away.
-    rows = rng.permutation(n)
+    order = rng.permutation(n)
     near, far = (
-        measure(PermutedMaps(U[some], None if V is None else V[some], rng, number), [t.of(some) for t in traits])
-        for measure, some in ((told_by_neighbours, rows[:MOST_NEAR]), (told_by_distances, rows[:MOST_FAR]))
+        measure(PermutedMaps(U[at], None if V is None else V[at], rng, n_permutations), [t.of(at) for t in traits])
+        for measure, at in ((told_by_neighbours, order[:MOST_NEAR]), (told_by_distances, order[:MOST_FAR]))
     )
-    found = [_row(U, *of_one) for of_one in zip(traits, near, far, strict=True)]
-    report = pd.DataFrame(found, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
+    rows = [_row(U, *of_one) for of_one in zip(traits, near, far, strict=True)]
+    report = pd.DataFrame(rows, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
     report.attrs["adjusted"] = V is not None
     return report
 
@@ -131,8 +131,8 @@ def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
 
 def taken_out(U: Array, known: KnownFeatures) -> Array | None:
     """Return the known columns that were taken out of a map: not correlated with it, up to rounding; None if none."""
-    found = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
-    out = np.flatnonzero(np.array(found) < UNCORRELATED)
+    correlations = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
+    out = np.flatnonzero(np.array(correlations) < UNCORRELATED)
     return known.values[:, out] if len(out) and U.shape[1] else None
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FEW_STARTS = 3
 
 Progress = Callable[[int, int], None]
-Judge = Callable[[Any, int], float]  # a number of a fit by which a feature, given by its column, is judged
+Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
 
 
 def permutation_test(
@@ -90,15 +90,15 @@ def permutation_test(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 1)
+    require_integer("n_permutations", n_permutations, 1)
     study = make_study(estimator, X, _as_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(study.fit)
-    name, judge = ("importance", _importance) if fitted.adjusted_ else ("stress", _stress)
-    refits = _permuted_fits(study.decided(fitted), fitted, judge, number, rng, progress)
+    statistic = _importance if fitted.adjusted_ else _stress
+    refits = _permuted_fits(study.decided(fitted), fitted, statistic, n_permutations, rng, progress)
     rows = []
     for column, refit in enumerate(refits):
-        own, permuted = judge(fitted, column), np.array(refit.values)
+        own, permuted = statistic(fitted, column), np.array(refit.values)
         # Fits are told apart by no less than what they stop at, which is of the stress and not of a coordinate.
         tol = getattr(estimator, "tol", 0.0)
         if fitted.adjusted_:
@@ -107,6 +107,7 @@ def permutation_test(
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
     names = pd.Index([str(name) for name in study.known.columns], name="feature")
+    name = "importance" if fitted.adjusted_ else "stress"
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
 
 
@@ -119,14 +120,14 @@ def _importance(fitted: Any, column: int) -> float:
 
 
 def _permuted_fits(
-    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Progress | None
+    study: Study, fitted: Any, statistic: Statistic, n_permutations: int, rng: Any, progress: Progress | None
 ) -> list[_Refit]:
-    """Return for each feature what its permutations found: as many as Ctrl-C allows.
+    """Return for each feature the statistics of its permutations: all of them, or those before Ctrl-C.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    total = number * study.known.shape[1]
-    refits = [_Refit(study, column, fitted, judge) for column in range(study.known.shape[1])]
+    total = n_permutations * study.known.shape[1]
+    refits = [_Refit(study, column, fitted, statistic) for column in range(study.known.shape[1])]
     try:
         for done in range(total):
             refits[done % len(refits)].permute(rng.permutation(study.n))
@@ -144,10 +145,10 @@ def _permuted_fits(
 
 
 class _Refit:
-    """Fits with the rows of one feature permuted, and what they found."""
+    """Fits with the rows of one feature permuted, and their statistics."""
 
-    def __init__(self, study: Study, column: int, fitted: Any, judge: Judge) -> None:
-        self.study, self.column, self.judge = study, column, judge
+    def __init__(self, study: Study, column: int, fitted: Any, statistic: Statistic) -> None:
+        self.study, self.column, self.statistic = study, column, statistic
         self.starts = [warm_start(fitted)]
         self.values: list[float] = []
 
@@ -155,7 +156,7 @@ class _Refit:
         """Fit with the rows in another order."""
         known = self.study.known.copy()
         known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
-        self.values.append(self.judge(_quietly(self._best, known), self.column))
+        self.values.append(self.statistic(_quietly(self._best, known), self.column))
 
     def _best(self, known: pd.DataFrame) -> Any:
         if self.values:
@@ -228,7 +229,7 @@ def dimension_test(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 1)
+    require_integer("n_permutations", n_permutations, 1)
     study = make_study(estimator, X, known, weights).unadjusted()
     rng = check_random_state(random_state)
     p = int(estimator.n_components)
@@ -237,9 +238,9 @@ def dimension_test(
         small = study.fit()
         observed = small.stress_, _next_stress(study, None, small, p)
         residuals = make_residuals(study, small)
-        falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(number)]
+        falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(n_permutations)]
     fall = 1 - observed[1] / observed[0]
-    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + number)
+    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 

@@ -14,7 +14,7 @@ from ..checking import Dissimilarities, as_large, require_integer
 from ..estimators import ConditionalMDS
 from ..problem import KnownFeatures, check_dimension, known_table, orthonormal_basis
 from ..solvers import canonical_map
-from ._inputs import align, code_known, read_dissimilarities
+from ._inputs import align, axis_names, code_known, read_dissimilarities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,16 +73,12 @@ def mds_then_regress(
     rest = rest - _fitted(coded, rest)
     # The residuals have the columns of Z; of their principal axes the leading ones are kept.
     U = canonical_map(rest)[:, :n_components]
-    return pd.DataFrame(U, index=checked.labels, columns=_axes(n_components))
+    return pd.DataFrame(U, index=checked.labels, columns=axis_names(n_components))
 
 
 def _fitted(coded: KnownFeatures, columns: Array) -> Array:
     basis = orthonormal_basis(coded.values)
     return np.asarray(basis @ (basis.T @ columns))
-
-
-def _axes(number: int) -> list[str]:
-    return [f"axis{c + 1}" for c in range(number)]
 
 
 def _read(
@@ -176,8 +172,8 @@ def partial_dbrda(
     kept = values[np.abs(values) > 1e-9 * np.abs(values).max()] / (checked.n - 1)
     total, left = (float(np.trace(M)) / (checked.n - 1) for M in (G, rest))
     return PartialDbrda(
-        pd.DataFrame(canonical_map(U), index=checked.labels, columns=_axes(n_components)),
-        pd.Series(kept, index=_axes(len(kept)), name="eigenvalue"),
+        pd.DataFrame(canonical_map(U), index=checked.labels, columns=axis_names(n_components)),
+        pd.Series(kept, index=axis_names(len(kept)), name="eigenvalue"),
         pd.Series({"total": total, "known": total - left, "unknown": left}, name="inertia"),
     )
 
