@@ -1,6 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._chance import as_large, as_small, holm
+from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -31,6 +31,7 @@ from ._labels import (
     align_rows,
     as_pandas,
     find_labels,
+    is_missing,
     is_pandas,
     is_unlabelled,
     labels_of,
@@ -78,6 +79,7 @@ __all__ = [
     "find_labels",
     "holm",
     "is_long",
+    "is_missing",
     "is_network",
     "is_pandas",
     "is_unlabelled",
@@ -87,6 +89,7 @@ __all__ = [
     "numbers",
     "polars_column",
     "quote",
+    "rao_p_value",
     "refuse_target",
     "require_choice",
     "require_coef",
@@ -103,5 +106,6 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
+    "wilks_p_value",
     "with_labels",
 ]

@@ -16,21 +16,22 @@ from sklearn.exceptions import ConvergenceWarning
 from .._typing import Array, IntArray
 from ..checking import name_object, require_flag, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
-from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
+from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
 # |x| is smoothed to sqrt(x² + width²); the width shrinks by SHRINK from WIDEST (warm: from WARM) to NARROWEST.
 WIDEST, WARM, NARROWEST, SHRINK = 1.0, 0.01, 1e-5, 0.2
-# An entry below this many widths in size is taken for 0, and then tested for it.
+# An entry smaller than this many widths is set to 0; the optimality conditions then test it.
 ZERO = 30.0
 SMALLEST_STEP = 1e-10
 # With more unknowns than this, Newton steps are found by conjugate gradients instead of a Cholesky decomposition.
 MOST_DENSE = 3000
 # Conjugate gradients stop at this share of the first residual, or after so many iterations.
 RESIDUAL, MOST_GRADIENTS = 0.1, 500
-# Rows of products taken at once: as many as stay in the cache.
+# Rows multiplied at a time, few enough to stay in the cache.
 AT_ONCE = 128
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Drill(SpectralDissimilarity):
     """Dissimilarities from a sparse Gaussian random field over the objects.
 
@@ -105,26 +106,10 @@ class Drill(SpectralDissimilarity):
     [58, 35, 0]
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        penalty: float = 0.01,
-        warm_start: bool = False,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.penalty = penalty
-        self.warm_start = warm_start
-        self.tol = tol
-        self.max_iter = max_iter
+    penalty: float = 0.01
+    warm_start: bool = False
+    tol: float = 1e-6
+    max_iter: int = 500
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -138,7 +123,7 @@ class Drill(SpectralDissimilarity):
                 "one dimension away; give n_neighbors, or a penalty above 0."
             )
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         self.candidates_ = self.graph_
         draws = 1 if self._precomputed else self.n_features_in_
         S = covariance_of_distances(squared) / draws
@@ -157,7 +142,7 @@ class Drill(SpectralDissimilarity):
         self.graph_ = _learned(P, squared)
         K = W * np.outer(scale, scale)
         objective = -field.value(x, 0.0) - 2.0 * float(np.log(scale).sum())
-        return Solution(K * draws, P / draws, objective)
+        return Unfolding(K * draws, P / draws, objective)
 
     def _scale(self, S: Array) -> Array:
         """Return the roots of S's diagonal: scaled by them the problem is well conditioned (S becomes correlations)."""
@@ -170,7 +155,7 @@ class Drill(SpectralDissimilarity):
         return np.asarray(np.sqrt(own))
 
     def _start(self, field: _Field, scale: Array) -> Array | None:
-        """Return the last fit's entries where it may be started from."""
+        """Return the entries of the last fit if `warm_start` is set and they fit this problem."""
         last = getattr(self, "_unscaled", None) if self.warm_start else None
         if last is None or last.shape != field.C.shape:
             return None
@@ -355,7 +340,7 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
 
 
 def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:
-    """Return a better place along a step, entries that would change sign at 0; None if there is none."""
+    """Return a better point along a step, with entries that would change sign set to 0; None if there is none."""
 
     def place(length: float) -> Array:
         there = x + length * move
@@ -375,7 +360,7 @@ def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | 
 
 
 def _length(field: _Field, x: Array, move: Array, width: float, promised: float) -> float:
-    """Return how far to go along a step: all the way, or as far as it takes to get a share of what it promised."""
+    """Return the step length: 1, halved until the value falls by a share of what the gradient promises."""
     before, length = field.value(x, width), 1.0
     rounding = 1e-12 * abs(before)
     while (
@@ -437,7 +422,7 @@ class _Curvature:
 
 
 def _solved(H: _Curvature, g: Array) -> Array:
-    """Return ``H⁻¹ g``, exactly for few unknowns, otherwise to a share of it that Newton's method can do with."""
+    """Return ``H⁻¹ g``: exactly for few unknowns, otherwise as accurately as Newton's method needs it."""
     return _by_cholesky(H.dense(), g) if len(g) <= MOST_DENSE else _by_gradients(H, g)
 
 
@@ -448,7 +433,7 @@ def _by_cholesky(H: Array, g: Array) -> Array:
 
 
 def _by_gradients(H: _Curvature, g: Array) -> Array:
-    """Solve by preconditioned conjugate gradients; wherever they stop, the step goes downhill."""
+    """Solve by preconditioned conjugate gradients; the step goes downhill even if they stop early."""
     near_inverse = H.preconditioner()
     x, residual = np.zeros(len(g)), g.copy()
     direction = ahead = near_inverse(residual)

@@ -31,7 +31,8 @@ from ..checking import (
 )
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, known_table, linear_leak, neighbour_leak
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
 from ._adjustment import (
     Decision,

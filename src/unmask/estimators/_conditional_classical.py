@@ -129,7 +129,9 @@ level_positions_
             self._report(U, gram, Z, engine, coded, checked, decision)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
-            means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            means = (
+                engine.graph.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            )
             squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
             self._mean_squares = means - squares - squares.mean()
         self._speak_of_known(decision)

@@ -21,16 +21,16 @@ from ..checking import (
     warn_user,
     with_labels,
 )
-from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
-from ..kernels import ArraySource, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..engines import Engine, LevelEngine, make_engine
+from ..kernels import ArraySource, Edges, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import (
     LEVELS,
     SCHEMES,
     TIES,
     Curve,
-    Edges,
     KnownFeatures,
     Problem,
+    TableGraph,
     build_pairs,
     check_dimension,
     check_known,
@@ -459,7 +459,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = MemoryEngine(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
+            every = TableGraph(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
             return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)

@@ -19,7 +19,7 @@ from ..checking import (
     require_range,
     with_labels,
 )
-from ..engines import CostEngine, MemoryEngine
+from ..engines import CostEngine, TableEngine
 from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
@@ -230,7 +230,7 @@ level_positions_, known_imputed_
     def _search(self, problem: Problem, cost: Cost, checked: Dissimilarities, workers: Workers) -> _Search:
         """Follow every start."""
         assert isinstance(problem.pairs, Pairs)
-        base = MemoryEngine(problem.pairs, workers)
+        base = TableEngine(problem.pairs, workers)
         starts = self._starts(make_objective(problem, CostEngine(base, cost, workers)), problem.known, checked)
         objective = calibrated(problem, base, cost, workers, starts[0].theta)
         return _Search(objective, self._attempt(objective, starts, workers))
@@ -358,7 +358,7 @@ class _Search(NamedTuple):
         return FreeMap.of(self.objective.structure, best_of(self.attempts).theta, known)
 
 
-def calibrated(problem: Problem, base: MemoryEngine, cost: Cost, workers: Workers, theta: Array) -> Objective:
+def calibrated(problem: Problem, base: TableEngine, cost: Cost, workers: Workers, theta: Array) -> Objective:
     """Return the objective in units in which a step along the gradient from ``theta`` is neither long nor short."""
     point = make_objective(problem, CostEngine(base, cost, workers))(theta)
     if not np.isfinite(point.value):

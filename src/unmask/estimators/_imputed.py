@@ -152,8 +152,8 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
         rows = list(own)[begin : begin + TOGETHER]
         unit = np.zeros((len(places), len(rows)))
         unit[rows, range(len(rows))] = 1.0
-        weights = -engine.laplacian(unit)
-        delta = np.sqrt(engine.squared_product(unit, np.empty((len(places), 0)), 0.0))
+        weights = -engine.graph.laplacian(unit)
+        delta = np.sqrt(engine.graph.squared_product(unit, np.empty((len(places), 0)), 0.0))
         for row, w, aims in zip(rows, weights.T, delta.T, strict=True):
             directions = np.zeros((p + len(own[row]), places.shape[1]))
             directions[:p, :p] = np.eye(p)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..problem import Cells, Feature, KnownFeatures, symmetric_root
+from ..problem import Cells, Feature, KnownFeatures
+from ..problem.linalg import symmetric_root
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,17 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from .._typing import Array
 from ..checking import require_integer
-from ..problem import (
-    KnownFeatures,
-    PermutedMaps,
-    Trait,
-    beside_chance,
-    canonical_correlations,
-    known_table,
-    linear_leak,
-    told_by_neighbours,
-    traits_of,
-)
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import PermutedMaps, Trait, beside_chance, linear_leak, told_by_neighbours, traits_of
+from ..problem.linalg import canonical_correlations
 from ._inputs import align, code_known, read_table
 
 if TYPE_CHECKING:

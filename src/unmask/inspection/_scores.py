@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, is_pandas, quote, require_integer
-from ..problem import symmetric_root
+from ..problem.linalg import symmetric_root
 from ._inputs import LabelledTable, align, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from scipy.optimize import isotonic_regression
 from .._typing import Array, IntArray
 from ._codings import Feature, NumericCoding
 from ._known import KnownFeatures
+from .linalg import whitening
 
 # A cell of a known table is measured in this share of the coefficients' unit: of the order of one, in dissimilarities
 # that are of the order of one.
@@ -388,10 +389,9 @@ def _whitened(known: KnownFeatures, columns: list[int], HV: Array) -> tuple[Arra
     """Return the columns in the metric V'HV = I, the matrix T that brings them there, and its inverse."""
     V = known.values[:, columns]
     metric = V.T @ HV[:, columns]
-    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
-    # B'(V'HV)B = |RB|^2 with R = root(values) vectors', so B_theta = RB and T is the inverse of R.
+    # B'(V'HV)B = |RB|^2 with R = roots vectors', so B_theta = RB and T is the inverse of R.
     # Values lost to rounding are raised: a larger metric only means shorter steps.
-    roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+    roots, vectors = whitening((metric + metric.T) / 2)
     T = vectors / roots
     return V @ T, T, roots[:, None] * vectors.T
 

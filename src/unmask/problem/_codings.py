@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..checking import quote, require_integer
+from ..checking import is_missing, quote, require_integer
 
 TYPES = ("numeric", "nominal", "ordinal")
 
@@ -418,7 +418,7 @@ def to_numbers(column: Any, name: str) -> Array:
     cells = _cells(column)
     if cells.dtype.kind not in "fiub":
         _require_numbers(cells, name)
-        cells = np.array([np.nan if _is_missing(cell) else float(cell) for cell in cells])
+        cells = np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
     values = cells.astype(np.float64)
     if np.isinf(values).any():
         raise ValueError(
@@ -448,7 +448,7 @@ def _require_numbers(cells: Array, name: str) -> None:
                 f"known: column {name!r} holds text ({cell!r}) but is declared a feature of numbers; "
                 "convert it, or declare it nominal or ordinal in known_types."
             )
-        if not (_is_missing(cell) or hasattr(cell, "__float__")):
+        if not (is_missing(cell) or hasattr(cell, "__float__")):
             raise ValueError(
                 f"known: column {name!r} holds {cell!r}, which is no number; convert it (dates, say, to days since "
                 "the first), or declare it nominal or ordinal in known_types."
@@ -485,7 +485,7 @@ def _reads_as_number(text: str) -> bool:
 
 def occurring_levels(column: Any) -> tuple[Any, ...]:
     """Return the levels that occur: in the order of a categorical, else sorted."""
-    present = [cell for cell in _cells(column) if not _is_missing(cell)]
+    present = [cell for cell in _cells(column) if not is_missing(cell)]
     found = dict.fromkeys(present)
     if _is_categorical(column):
         return tuple(level for level in column.cat.categories if level in found)
@@ -504,12 +504,6 @@ def _cells(column: Any) -> Array:
             "such as days since the first."
         )
     return cells.astype(object) if cells.dtype.kind in "US" else cells  # text as Python has it
-
-
-def _is_missing(cell: Any) -> bool:
-    import pandas as pd
-
-    return cell is None or cell is pd.NA or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
 
 
 def _is_categorical(column: Any) -> bool:
@@ -536,13 +530,13 @@ def _positions(column: Any, levels: tuple[Any, ...], name: str) -> IntArray:
     """Return each cell's level as a number, -1 where it is missing."""
     place = {level: position for position, level in enumerate(levels)}
     cells = _cells(column)
-    unseen = [cell for cell in cells if not _is_missing(cell) and cell not in place]
+    unseen = [cell for cell in cells if not is_missing(cell) and cell not in place]
     if unseen:
         raise ValueError(
             f"known: {quote(dict.fromkeys(unseen))} in column {name!r} did not occur in the fit; its levels are "
             f"{quote(levels)}. A level without data has no place."
         )
-    return np.array([-1 if _is_missing(cell) else place[cell] for cell in cells], dtype=np.int64)
+    return np.array([-1 if is_missing(cell) else place[cell] for cell in cells], dtype=np.int64)
 
 
 def _of_levels(positions: IntArray, vertices: Array) -> Array:

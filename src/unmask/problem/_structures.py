@@ -21,7 +21,7 @@ import scipy.linalg
 
 from .._typing import Array
 from ._blocks import Cells, CoefBlock, MonotoneBlock, MovingBlock
-from ._linalg import symmetric_root
+from .linalg import symmetric_root
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..engines import MemoryEngine
+from ..engines import TableEngine
 from ..kernels import Pairs, Weighting, Workers
 from ..problem import Problem
 from ._loop import Callback, Reason, Rule, Solution, minimise
@@ -66,7 +66,7 @@ def within_errors(problem: Problem, stage: Stage, settings: Settings) -> Stage:
     measured in their standard deviations, and the sum is minus twice a log-likelihood.
     """
     engine = stage.objective.engine
-    pairs = sum(len(rows) for rows, _ in engine.observed_pairs())
+    pairs = sum(len(rows) for rows, _ in engine.graph.observed_pairs())
     price = max(stage.solution.value * engine.total / pairs, 1e-12)
     objective = make_objective(replace(problem, error_price=price), engine)
     return _follow(objective, stage.objective.structure.carry(stage.solution.theta, objective.structure), settings)
@@ -120,7 +120,7 @@ def _to_its_end(stage: Stage, settings: Settings) -> Stage:
 def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: Settings) -> Stage:
     """Go on from a stage with other weights."""
     pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
-    objective = make_objective(replace(problem, pairs=pairs), MemoryEngine(pairs, workers))
+    objective = make_objective(replace(problem, pairs=pairs), TableEngine(pairs, workers))
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
     return _follow(objective, theta, settings)
 

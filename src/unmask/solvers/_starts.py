@@ -13,6 +13,7 @@ from .._typing import Array
 from ..checking import UnfinishedMapWarning, warn_user
 from ..kernels import Workers
 from ..problem import KnownFeatures
+from ..problem.linalg import whitening
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
 from ._loop import Callback, Reason, Rule, Solution, minimise
@@ -65,8 +66,8 @@ def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random
 
 def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
     """Return a root of a block of BB' with no direction of VB shorter than ``least``, however V is coded."""
-    squares, axes = np.linalg.eigh(V.T @ V / len(V))
-    spread = (axes * np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))) @ axes.T  # the symmetric root
+    roots, axes = whitening(V.T @ V / len(V))
+    spread = (axes * roots) @ axes.T  # the symmetric root
     values, vectors = np.linalg.eigh(spread @ gram @ spread)
     return np.asarray(np.linalg.solve(spread, vectors * np.sqrt(np.maximum(values, least**2))))
 
@@ -97,7 +98,7 @@ def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) 
 def _typical_distance(objective: Objective) -> float:
     """Return the root mean square of the (scaled) dissimilarities, each weighted as in the stress."""
     engine = objective.engine
-    return float(np.sqrt(engine.total / (engine.degrees.sum() / 2)))
+    return float(np.sqrt(engine.total / (engine.graph.degrees.sum() / 2)))
 
 
 def make_starts(
