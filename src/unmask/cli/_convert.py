@@ -85,7 +85,7 @@ def _table(output: Output, data: Path, reading: Reading, columns: list[str] | No
 
 
 def _square(D: pd.DataFrame) -> pd.DataFrame:
-    """Return all of it, with labels also where objects are only numbered: a square of numbers alone is ambiguous."""
+    """Return the whole square, always with labels: a square of numbers alone is ambiguous."""
     import pandas as pd
 
     names = pd.Index([str(label) for label in D.index])

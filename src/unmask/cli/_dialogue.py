@@ -1,4 +1,4 @@
-"""A dialogue about a map: what it shows, what is recognised on it, and the next map given that."""
+"""The dialogue of the command discover: look at a map, name what it shows, fit the next map given that."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class End(Exception):  # noqa: N818  (a message, no error)
 
 @dataclass
 class Dialogue:
-    """A study that is talked about.
+    """A dialogue about a study.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Dialogue:
     looked_at: list[tuple[Step, pd.DataFrame]] = field(default_factory=list)
 
     def run(self) -> bool:
-        """Talk until the end; return False if Ctrl-C ended it."""
+        """Carry out commands until the end; return False if Ctrl-C ended the dialogue."""
         try:
             if self.study.steps:
                 self._show()
@@ -199,11 +199,8 @@ class Dialogue:
         self.is_saved = False
         self._fit()
 
-    def _column(self, name: str) -> None:
-        self._adopt(name, column=name)
-
-    def _axis(self, number: str) -> None:
-        self._adopt(f"axis {number}", from_axis=_whole(number, "NUMBER", 1) - 1)
+    def _axis(self, axis: str) -> None:
+        self._adopt(f"axis {axis}", from_axis=_whole(axis, "NUMBER", 1) - 1)
 
     def _line(self, start: str, end: str) -> None:
         self._adopt(f"{start} to {end}", along=(self._label(start), self._label(end)))
@@ -214,12 +211,6 @@ class Dialogue:
             if str(label) == text:
                 return label
         raise ValueError(f"{text!r} is no object on the map; write a label as the table does.")
-
-    def _groups(self, number: str) -> None:
-        self._adopt("groups", groups=_whole(number, "NUMBER", 2))
-
-    def _circle(self) -> None:
-        self._adopt("order", along="circle")
 
     def _forget(self, name: str) -> None:
         self.study.forget(name)
@@ -282,19 +273,16 @@ class Dialogue:
         else:
             self.output.warn("the study was not saved; give --out DIR, or the command save.")
 
-    def _help(self) -> None:
-        self.output.tell(HELP)
-
     def _end(self) -> None:
         raise End
 
     # Fewest and most words after a command, and the method that carries it out.
     COMMANDS: ClassVar[dict[str, tuple[int, int, Callable[..., None]]]] = {
-        "column": (1, 1, _column),
+        "column": (1, 1, lambda self, name: self._adopt(name, column=name)),
         "axis": (1, 1, _axis),
         "line": (2, 2, _line),
-        "groups": (1, 1, _groups),
-        "circle": (0, 0, _circle),
+        "groups": (1, 1, lambda self, count: self._adopt("groups", groups=_whole(count, "NUMBER", 2))),
+        "circle": (0, 0, lambda self: self._adopt("order", along="circle")),
         "forget": (1, 1, _forget),
         "fit": (0, 1, _fit),
         "undo": (0, 0, _undo),
@@ -303,8 +291,8 @@ class Dialogue:
         "history": (0, 0, _history),
         "save": (0, 1, _save),
         "script": (0, 1, _script),
-        "help": (0, 0, _help),
-        "?": (0, 0, _help),
+        "help": (0, 0, lambda self: self.output.tell(HELP)),
+        "?": (0, 0, lambda self: self.output.tell(HELP)),
         "quit": (0, 0, _end),
         "exit": (0, 0, _end),
     }

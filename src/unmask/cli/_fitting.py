@@ -1,4 +1,4 @@
-"""Fitting a map with a progress bar, showing it, and writing what it found."""
+"""Fitting a map with a progress bar, showing it, and writing the results."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Meter:
 
 
 def show_step(output: Output, step: Step) -> None:
-    """Print what a fit found."""
+    """Print the results of a fit."""
     from ..checking import count
 
     state = "" if step.finished else ", unfinished"
@@ -93,7 +93,7 @@ def leak_of(step: Step) -> str:
 
 
 def show_imputed(say: Callable[[str], None], step: Step) -> None:
-    """Print the missing cells of what is known as they were estimated, one a line; of many the first."""
+    """Print the estimates of missing cells of known features, one a line; of many only the first."""
     for line in imputed_lines(step.imputed.head(MOST_CELLS)):
         say(line)
     if len(step.imputed) > MOST_CELLS:
@@ -146,7 +146,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 def write_study(
     output: Output, folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any
 ) -> None:
-    """Write a study and the tables and picture of its last map, painted by what `plot_map` takes."""
+    """Write a study, and the tables and picture of its last map; `paint` holds options of `plot_map`."""
     step = study.step
     folder.study(study)
     folder.table("embedding", step.embedding if step.n_components else None)

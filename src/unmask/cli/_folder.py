@@ -56,7 +56,7 @@ class Folder:
     escapes: bool = False
 
     def table(self, name: str, frame: pd.DataFrame | None) -> None:
-        """Write a table; it replaces an earlier one in whatever format. None only removes that."""
+        """Write a table in place of an earlier one, whatever the format of that; None only removes the earlier one."""
         from ..io import write_table
 
         new = f"{name}.{self.file_format}"
@@ -106,7 +106,7 @@ class Folder:
 
 
 def _has_formulas(frame: pd.DataFrame) -> bool:
-    """Tell whether a label, a name or the first text of a table looks like a formula to a spreadsheet."""
+    """Return whether a label, a column name or a text in a table looks like a formula to a spreadsheet."""
     from ..io import escape
 
     texts = frame.select_dtypes(exclude="number").to_numpy(dtype=object).ravel()

@@ -23,7 +23,7 @@ DEFAULT_METRIC = "euclidean"
 
 @dataclass(frozen=True)
 class Input:
-    """Dissimilarities and what belongs to them.
+    """The data of a command.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ def compare_features(output: Output, features: pd.DataFrame, metric: str) -> pd.
 
 @dataclass(frozen=True)
 class SavedStudy:
-    """A study that was written, the path that was given for it, where it is, and what it was made from."""
+    """A saved study: the path that was given for it, its own place, and a record of the data it was made from."""
 
     study: Discovery
     path: Path

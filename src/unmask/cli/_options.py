@@ -1,4 +1,4 @@
-"""Options that several commands have: each declared once, in the small object that it belongs to."""
+"""Options that several commands share, in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, for people or as one JSON document; all else on standard error."""
+"""Printing: results on standard output, for people or as one JSON document; all else on standard error."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Output:
             self.say(f"… and {len(frame) - most} more rows")
 
     def note(self, text: str) -> None:
-        """Print a remark, such as what was found out about a file."""
+        """Print a remark, such as what was detected in a file."""
         self.notes.append(text)
         if not self.quiet:
             self.alert(text)
@@ -99,7 +99,7 @@ class Output:
         self.dialogue.print(as_text_table(frame, index))
 
     def ask(self, question: str) -> str:
-        """Print a question and return the answer, which is shown too if nobody typed it; EOFError at the end."""
+        """Print a question and return the answer, printed too if it is piped in; raise EOFError if there is none."""
         self.dialogue.print(printable(question), end=" ", soft_wrap=True)
         answer = input()
         if not sys.stdin.isatty():
@@ -110,7 +110,7 @@ class Output:
 
     @property
     def dialogue(self) -> Console:
-        """Standard output, unless this is for machines."""
+        """Standard output, or standard error if the former holds JSON."""
         return self.remarks if self.as_json else self.results
 
     @property
@@ -237,7 +237,7 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def progress(output: Output, text: str, total: float | None) -> Iterator[Advance]:
-    """Show how far a piece of work is, with the time left: live if somebody is watching, else a line now and then.
+    """Show progress and the time left: as a bar on a terminal, else as a line now and then.
 
     Yields
     ------

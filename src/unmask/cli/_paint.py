@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Painting:
-    """Columns to show in the picture."""
+    """Options for the colours and markers of the picture."""
 
     color: Annotated[
         str | None,
@@ -32,7 +32,7 @@ class Painting:
     ] = None
 
     def read(self, source: Input, beside: Any, given: Given, reading: Reading, saving: Saving) -> dict[str, Any]:
-        """Return the columns that were asked for, by parameter of `plot_map`; before the fit, which may take long."""
+        """Return the columns that were asked for, by parameter of `plot_map`; raise before the fit if there is none."""
         asked = (("color", "--color", self.color), ("shape", "--shape", self.marker))
         wanted = [(parameter, option, name) for parameter, option, name in asked if name is not None]
         if wanted and saving.out is None:

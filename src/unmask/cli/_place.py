@@ -43,14 +43,20 @@ def place(
 
     The map is fitted again from the study, which must lead to the same numbers.
     """
+    from ..io import read_table
+
     folder = open_folder(saving, ["placed", "imputed"], [PLACED])
     saved = open_study(study)
     chosen = _chosen(saved.study, step)
-    rows = _read_new(output, new)
+    file = read_table(new)
+    tell(output, file)
+    rows = file.table
     features = _known_of(output, chosen, rows, known, saved)
     with progress(output, "Fitting again", None):
         fitted = _fit_again(saved.study, chosen)
-    placed = _placed(fitted, _differences(output, saved, rows), features, chosen)
+    fitted.set_output(transform="pandas")
+    placed = fitted.transform(_differences(output, saved, rows), known=features)
+    placed = placed.set_axis(list(chosen.embedding.columns), axis=1)
     if folder is not None:
         folder.table("placed", placed)
         folder.table("imputed", chosen.imputed if len(chosen.imputed) else None)
@@ -99,18 +105,10 @@ def _require_same(step: Step, again: Any) -> None:
 # ---- the new objects
 
 
-def _read_new(output: Output, path: Path) -> pd.DataFrame:
-    from ..io import read_table
-
-    file = read_table(path)
-    tell(output, file)
-    return file.table
-
-
 def _known_of(
     output: Output, step: Step, rows: pd.DataFrame, path: Path | None, saved: SavedStudy
 ) -> pd.DataFrame | None:
-    """Return the known features of the new objects: from a file, or from that of the objects as in the fit."""
+    """Return the known features of the new objects: from their own file, or from NEW if the fit had them in DATA."""
     if not step.known:
         if path is not None:
             raise ValueError(f"--known {path}: the map was fitted with nothing known; leave this out.")
@@ -142,12 +140,6 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     metric = Metric(saved.metric).fit(study.table[names])
     output.note(f"Compared by the metric {saved.metric} of {len(names)} features.")
     return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.dissimilarities.index)
-
-
-def _placed(fitted: Any, differences: Any, known: Any, step: Step) -> pd.DataFrame:
-    fitted.set_output(transform="pandas")
-    placed: pd.DataFrame = fitted.transform(differences, known=known)
-    return placed.set_axis(list(step.embedding.columns), axis=1)
 
 
 def _picture(step: Step, placed: pd.DataFrame) -> Any:

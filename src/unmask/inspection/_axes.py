@@ -1,4 +1,4 @@
-"""Naming axes and directions of a map by external features, with tests that count how often one looked."""
+"""Naming axes and directions of a map by external features, with tests corrected for their number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def name_axes(
     n_permutations: int = 0,
     random_state: Any = None,
 ) -> pd.DataFrame:
-    """Find which external features the axes, or any direction, of a map go with.
+    """Find the external features that are correlated with an axis, or with any direction, of a map.
 
     Axes are a convention: a feature often runs across the map at an angle. For each feature this gives its correlation
     with each axis and the direction in which it correlates most. For a feature of numbers that direction is the one in
@@ -118,7 +118,7 @@ def _require_spread(axes: LabelledTable) -> None:
 
 @dataclass(frozen=True)
 class External:
-    """One external feature: its columns (one of numbers, or indicators of categories) for the objects that have it."""
+    """An external feature as columns: one of numbers, or an indicator per category; for the objects that have it."""
 
     name: str
     kind: str
@@ -127,7 +127,7 @@ class External:
 
     @property
     def basis(self) -> Array:
-        """Return orthonormal columns, of which that of numbers grows with them; none if the feature is constant."""
+        """Orthonormal columns, that of numbers with their sign; none if the feature is constant."""
         if self.kind == "nominal":
             return orthonormal_basis(self.columns)
         units = standard_units(self.columns)
@@ -189,13 +189,13 @@ def _indicators(cells: pd.Series[Any]) -> Array:
 
 @dataclass(frozen=True)
 class _Test:
-    """How p-values are found: by the F test, or by permutations."""
+    """How p-values are computed: by the F test, or by permutations."""
 
     n_permutations: int
     rng: Any
 
     def p_value(self, X: Array, Y: Array) -> float:
-        """Return the p-value of no connection between two orthonormal bases."""
+        """Return the p-value for two orthonormal bases not being correlated."""
         n = len(X)
         if self.n_permutations == 0:
             return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
@@ -247,7 +247,7 @@ def _strongest(U: Array, Y: Array) -> tuple[float, Array]:
 
 
 def _without_sign(direction: Array) -> Array:
-    """Return the one of two opposite directions whose largest part is positive."""
+    """Return a direction with the sign that makes its largest part positive."""
     return np.asarray(direction * np.sign(direction[np.argmax(np.abs(direction))]))
 
 
@@ -256,7 +256,7 @@ def _angle(direction: Array) -> float:
 
 
 def corrected(p_values: Array, correction: str | None) -> Array:
-    """Return p-values corrected for their number; NaN are no tests."""
+    """Return p-values corrected for their number; NaN does not count as a test."""
     adjusted = np.array(p_values, dtype=np.float64)
     tested = np.isfinite(adjusted)
     if correction is None or not tested.any():

@@ -1,4 +1,4 @@
-"""One table for one data set: conditional scaling beside the methods one would otherwise use."""
+"""Conditional scaling and the methods one would otherwise use, compared on one data set."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:
 
 @dataclass(frozen=True)
 class _Judge:
-    """Everything a map is compared with."""
+    """The data that maps are scored against."""
 
     checked: Dissimilarities
     coded: Any
@@ -237,7 +237,7 @@ def _make_judge(
 
 
 def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
-    """Make one map and score it; what goes wrong goes into the note, so that the other methods get their turn."""
+    """Make one map and score it; an error goes into the note, and does not stop the other methods."""
     try:
         if method.package is not None:
             require_package(method.package, "this method", "compare")  # imported before the clock starts

@@ -1,4 +1,4 @@
-"""Missing cells of known features, as conditional scaling estimates them, for methods that need them all."""
+"""Filling missing cells of known features by conditional scaling, for methods that need every cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS = ("nominal", "ordinal")
 
 
 def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any] | None, seed: int | None) -> Any:
-    """Return known features with estimates in their missing cells, and say so; as they are if none is missing."""
+    """Return known features with estimates in their missing cells, with a warning; unchanged if none is missing."""
     if known is None:
         return None
     with warnings.catch_warnings():

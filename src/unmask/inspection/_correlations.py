@@ -70,7 +70,7 @@ def average_canonical_correlation(X: Any, Y: Any) -> float:
 
 
 def average(correlations: Array) -> float:
-    """Return the mean; 0 of nothing."""
+    """Return the mean; 0 if there are no correlations."""
     return float(correlations.mean()) if len(correlations) else 0.0
 
 

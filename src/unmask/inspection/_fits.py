@@ -1,4 +1,4 @@
-"""What repeated fits need: dissimilarities as a table, and an estimator to fit them with."""
+"""Fitting an estimator many times: to other dissimilarities, known features or numbers of dimensions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ending_all() -> Iterator[None]:
 
 
 class _WarmMDS(ConditionalMDS):
-    """Starts from given maps too, in one fit: for few objects, checking the input takes longer than a start."""
+    """Searches from given maps too, in one fit: for few objects, checking the input takes longer than a search."""
 
     also: Sequence[Any] = ()
 
@@ -74,16 +74,16 @@ class Study:
         return "init" in self.estimator.get_params()
 
     def unadjusted(self) -> Study:
-        """Return the same with free maps: for what goes by the stress, of which adjusting changes nothing."""
+        """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
     def decided(self, fitted: Any) -> Study:
-        """Return the same with what a fit decided: whether its map is adjusted, and the dimensions of the free one."""
+        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
         n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
         return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
-        """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
+        """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
         if start is not None and self.takes_start:
             parameters |= {"init": start, "n_init": "auto"}
         return self._fit(clone(self.estimator).set_params(**parameters), D, known)
@@ -117,7 +117,7 @@ class Study:
         return pd.DataFrame(values, index=self.labels, columns=self.labels)
 
     def names(self) -> pd.Index:
-        """Return the labels, or numbers."""
+        """Return the labels of the objects, or their numbers."""
         import pandas as pd
 
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
@@ -168,7 +168,7 @@ def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any)
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
-    """Return a fit as a start, with ``extra`` dimensions of almost nothing."""
+    """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
     U = np.asarray(fitted.free_embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
     size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
@@ -178,7 +178,7 @@ def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
 
 
 def _off_zero(coef: pd.DataFrame, size: float) -> pd.DataFrame | None:
-    """Return coefficients with no row of zeros; None without known features."""
+    """Return coefficients without rows of zeros; None if nothing is known."""
     if coef.empty:
         return None
     B = coef.to_numpy().copy()

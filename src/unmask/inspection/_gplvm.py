@@ -81,7 +81,7 @@ def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
 
 
 def _standardized(X: Array) -> Array:
-    """Return columns with mean 0 and variance 1; a constant column, which tells nothing, as 0."""
+    """Return columns with mean 0 and variance 1; a constant column becomes 0."""
     X = X - X.mean(axis=0)
     spread = X.std(axis=0)
     return np.asarray(X / np.where(spread > 0, spread, 1.0))

@@ -1,4 +1,4 @@
-"""What every function that reads a map asks of its input: finite numbers, and rows of the same objects."""
+"""Reading maps, tables and known features: finite numbers, with rows of the same objects in the same order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _row_labels(data: Any) -> pd.Index | None:
 
 
 def _as_table(data: Any) -> Any:
-    """Return the map of a fitted estimator with its objects' labels, if it has any; other tables in pandas' form."""
+    """Return the map of a fitted estimator as a table with labels, if it has any; xarray and pyarrow as pandas."""
     import pandas as pd
 
     if not is_fitted_map(data):

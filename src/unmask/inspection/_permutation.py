@@ -1,4 +1,4 @@
-"""Tests by permutation: whether a known feature matters, and whether a further dimension does."""
+"""Permutation tests: whether a known feature matters, and whether a further dimension does."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _as_frame(known: Any, X: Any) -> pd.DataFrame:
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call without warnings: what is worth saying about the data is said once, by the user's own fit."""
+    """Call a function without its warnings, which the user's own fit has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*arguments)
@@ -246,7 +246,7 @@ def dimension_test(
 
 
 def _fall(study: Study, D: Array, fitted: Any, p: int) -> float:
-    """Return by which share the stress of other dissimilarities falls with a further dimension."""
+    """Return the share by which a further dimension lowers the stress of other dissimilarities."""
     small = study.fit(D, start=warm_start(fitted))
     return 1 - _next_stress(study, D, small, p) / float(small.stress_)
 

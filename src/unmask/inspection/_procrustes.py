@@ -1,4 +1,4 @@
-"""Procrustes comparison: two maps of the same objects, moved onto each other as well as they go."""
+"""Procrustes analysis: two maps of the same objects, compared after one is moved onto the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProcrustesComparison:
-    """What is left between two maps after one was moved, turned, mirrored and stretched onto the other.
+    """How two maps differ after one was moved, turned, mirrored and stretched onto the other.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ProcrustesComparison:
 
 
 def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComparison:
-    """Move a second map onto a first and return what is left between them.
+    """Move a second map onto a first as well as possible, and return how they still differ.
 
     Maps are found only up to turning and mirroring, and often scaling; two fits are compared after that freedom has
     been used up. The map with fewer columns gets columns of zeros.

@@ -1,4 +1,4 @@
-"""How stable a map is: bootstrap and jackknife, aligned with the fit."""
+"""How stable a map is: bootstrap and jackknife."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _require_level(level: Any) -> None:
 
 
 def _first_fit(study: Study) -> tuple[Study, Any]:
-    """Return the fit of all data, and the study with what this decided; groups mapped apart cannot be aligned."""
+    """Return the setup with what a fit of all data decided, and the fit; raise if groups were mapped apart."""
     fitted = study.fit()
     if hasattr(fitted, "component_"):
         raise ValueError(
@@ -164,7 +164,7 @@ def _draw(fit: Any, U: Array) -> Draw:
 
 
 def _aligned(U: Array, target: Array) -> Array:
-    """Return a map turned and moved onto another as well as possible, at its own size."""
+    """Return a map turned and moved onto another as well as possible, without changing its size."""
     if U.shape[1] == 0:
         return np.asarray(U)
     centre, goal = U.mean(axis=0), target.mean(axis=0)
@@ -190,7 +190,7 @@ def _without(study: Study, fitted: Any, start: tuple[Array, Any], left_out: int)
 
 
 def _require_same_columns(study: Study, part: Study, left_out: int) -> None:
-    """Raise if an object is the only one of its level, or all that makes a feature vary."""
+    """Raise if a known feature loses columns without an object, such as the only one of its level."""
     before, after = _columns(study), _columns(part)
     lost = [name for name in before if before[name] != after[name]]
     if lost:
@@ -202,7 +202,7 @@ def _require_same_columns(study: Study, part: Study, left_out: int) -> None:
 
 
 def _columns(study: Study) -> dict[str, int]:
-    """Return how many columns of each feature say something of their own."""
+    """Return how many columns of each feature are not redundant."""
     known = check_known(study.known, study.n, study.labels, study.estimator.coef, types=study.estimator.known_types)
     owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
     kept = [owners[column] for column in known.kept]

@@ -1,4 +1,4 @@
-"""What a fit leaves of the dissimilarities, as noise from which new ones are made."""
+"""Residuals of a fit, from which new dissimilarities are made by resampling."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Residuals:
         return self._table(d * rng.permutation(relative))
 
     def wild(self, rng: Any) -> Array:
-        """Return dissimilarities with each residual in its place and a sign by chance, whatever its variance."""
+        """Return dissimilarities with a random sign for each residual, whatever its variance (a wild bootstrap)."""
         return self._table(self.values * rng.choice([-1.0, 1.0], size=len(self.values)))
 
 

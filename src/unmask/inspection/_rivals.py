@@ -1,4 +1,4 @@
-"""The simplest ways to take known features out of a map: the rivals that conditional scaling has to beat."""
+"""Simple ways to remove known features from a map, with which conditional scaling is compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def mds_then_regress(
     known_types: dict[Any, Any] | None = None,
     random_state: Any = None,
 ) -> pd.DataFrame:
-    """Map objects by metric scaling in enough dimensions for everything, and regress the known features out.
+    """Map objects by metric scaling with dimensions for the known features too, and regress these out.
 
     Metric multidimensional scaling finds a map of `n_components` plus as many dimensions as there are known columns;
     each of its axes is regressed on the known features; the residuals' leading principal axes are the result.
@@ -100,7 +100,7 @@ def _read(
 
 @dataclass(frozen=True)
 class PartialDbrda:
-    """What distance-based redundancy analysis leaves after the known features.
+    """A map of what the known features do not explain, by distance-based redundancy analysis.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ def dbrda_test(
 
 
 def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> list[Array]:
-    """Return the coded columns of each feature, the redundant ones too: copies explain each other."""
+    """Return the coded columns of each feature, also redundant ones."""
     table = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
     return [feature.coding.encode(column.cells) for feature, column in zip(coded.features, table, strict=True)]
 

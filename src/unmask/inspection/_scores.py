@@ -1,4 +1,4 @@
-"""Scores of a map: neighbourhoods kept, and errors where the truth is known."""
+"""Scores of a map: whether it keeps neighbourhoods, and its errors where the truth is known."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _ranks(distances: Array) -> IntArray:
 
 
 def penalised(near: IntArray, judge: IntArray, k: int) -> float:
-    """Return 1 less the scaled sum of how far the k nearest by one ranking lie beyond the k nearest by the other."""
+    """Return 1 less a penalty for the k nearest by one ranking that are not among the k nearest by the other."""
     n = len(near)
     beyond = np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum()
     return float(1.0 - 2.0 * beyond / (n * k * (2.0 * n - 3.0 * k - 1.0)))

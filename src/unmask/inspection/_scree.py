@@ -1,4 +1,4 @@
-"""How many dimensions: the stress of every number of them, its elbow, and what predicts dissimilarities best."""
+"""Choosing the number of dimensions: by the elbow of the stress, or by predicting held-out dissimilarities."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
 
 
 def _residual_axes(study: Study, most: int) -> Array:
-    """Return the standard deviation of each axis of the adjusted map of the most dimensions; NaN for none."""
+    """Return the standard deviation of each axis of the adjusted map with the most dimensions, after a NaN for none."""
     widest = study.fit(n_components=most, adjust=True, n_free=most)
     return np.array([np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)])
 
@@ -209,7 +209,7 @@ def choose_n_components(
 
 
 def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
-    """Return sets of pairs, disjoint as long as there are new ones, without which all objects still hang together."""
+    """Return sets of pairs to hold out, disjoint while there are enough, that leave all objects connected."""
     i, j = np.triu_indices(study.n, 1)
     present = np.flatnonzero(~np.isnan(study.D[i, j]))
     size = max(1, round(share * len(present)))

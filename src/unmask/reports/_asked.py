@@ -108,7 +108,7 @@ def _sure(cell: dict[Any, Any]) -> str:
 @section("pair", "Before and after")
 def before_and_after(subject: Subject) -> Html:
     """Show a map with nothing known beside the last map."""
-    first, last = subject.steps[0], subject.last
+    first, last = subject.study.steps[0], subject.last
     if not last.known:
         return note("There is no after yet: the last map was given no known features.")
     if not last.n_components or not (first.known or first.n_components):
@@ -127,7 +127,9 @@ def _pair_words(subject: Subject) -> str:
     """Explain how to read two maps side by side."""
     few = subject.n <= MOST_CONNECTIONS
     lines = "A line joins each object's two places." if few else "Lines or arrows show where some of the objects went."
-    added = " The first map is no step of the study: it was fitted for this page." if subject.steps[0].known else ""
+    added = (
+        " The first map is no step of the study: it was fitted for this page." if subject.study.steps[0].known else ""
+    )
     return (
         f"{lines} Objects that differ in nothing but what became known have come together; how the others still differ "
         "is what the second map is about. It was turned to fit the first, which changes no distance. Labels for which "
@@ -154,7 +156,7 @@ def _plain_map(subject: Subject) -> pd.DataFrame:
 @section("steps", "Step by step")
 def step_by_step(subject: Subject) -> Html:
     """Show every map, and what was recognised on it."""
-    steps = subject.steps
+    steps = subject.study.steps
     shown = steps if len(steps) <= MOST_MAPS else (steps[0], *steps[1 - MOST_MAPS :])
     parts = [element("p", told(action), class_="then") for action in subject.after(0)]
     if len(shown) < len(steps):

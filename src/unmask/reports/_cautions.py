@@ -32,8 +32,8 @@ def in_short(subject: Subject, cautions: int) -> Section:
     last = subject.last
     tiles = [
         ("objects", f"{subject.n:,}"),
-        ("maps" if len(subject.steps) > 1 else "map", f"{len(subject.steps):,}"),
-        ("known to the last map" if len(subject.steps) > 1 else "known", count(len(last.known), "feature")),
+        ("maps" if len(subject.study.steps) > 1 else "map", f"{len(subject.study.steps):,}"),
+        ("known to the last map" if len(subject.study.steps) > 1 else "known", count(len(last.known), "feature")),
         ("accounted for", percent(1 - last.stress)),
     ]
     shown = element("dl", *(element("div", element("dt", n), element("dd", v)) for n, v in tiles), class_="tiles")
@@ -48,7 +48,7 @@ def in_short(subject: Subject, cautions: int) -> Section:
 
 
 def _sentences(subject: Subject) -> Html:
-    first, last = subject.steps[0], subject.last
+    first, last = subject.study.steps[0], subject.last
     words: list[object] = [f"{count(subject.n, 'object')} were mapped by how dissimilar they are. The first map ("]
     words += [given(first), f") accounts for {percent(1 - first.stress)} of that. "]
     if last is not first:
@@ -91,7 +91,7 @@ def _of_data(subject: Subject) -> Iterator[Html]:
 
 def _of_steps(subject: Subject) -> Iterator[Html]:
     said: dict[str, list[str]] = {}
-    for step in subject.steps:
+    for step in subject.study.steps:
         for warning in step.warnings:
             if step is subject.last and warning.startswith(LEAK_WARNING):
                 continue  # said in short

@@ -32,7 +32,7 @@ def _line(action: Action) -> Html:
 
 
 def _fits(subject: Subject) -> Html:
-    steps = subject.steps[-MOST_HISTORY:]
+    steps = subject.study.steps[-MOST_HISTORY:]
     columns = [
         Column("Map", [f"{step.number}" for step in steps]),
         Column("Given", [given(step) for step in steps]),

@@ -225,7 +225,7 @@ def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
 
 
 def _header(heading: str, subject: Subject) -> Html:
-    done = [count(subject.n, "object"), count(len(subject.steps), "map")]
+    done = [count(subject.n, "object"), count(len(subject.study.steps), "map")]
     if subject.adoptions:
         done.append(f"{count(len(subject.adoptions), 'feature')} recognised")
     kind = element("p", "Report of a study", class_="kind")

@@ -87,11 +87,6 @@ class Subject:
     # ---- the study
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """The fits."""
-        return self.study.steps
-
-    @property
     def last(self) -> Step:
         """The last fit."""
         return self.study.step
@@ -279,7 +274,7 @@ class Subject:
             except Exception as error:  # a fit that cannot be repeated must not cost the whole report
                 made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
         said = dict.fromkeys(str(warning.message) for warning in heard)
-        known = {message for step in self.steps for message in step.warnings}
+        known = {message for step in self.study.steps for message in step.warnings}
         self.heard += [text for text in said if text not in self.heard and not any(text in one for one in known)]
         return made
 
