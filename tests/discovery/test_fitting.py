@@ -128,12 +128,12 @@ def slow_study(n=60):
 
 def test_a_callback_hears_of_every_iteration_and_may_stop(capsys):
     study, heard = slow_study(), []
-    step = study.fit(2, callback=lambda *said: heard.append(said), n_init=1, verbose=2)
+    step = study.fit(2, callback=heard.append, n_init=1, verbose=2)
     assert step.finished
-    assert [iteration for iteration, _ in heard] == list(range(1, len(heard) + 1))
-    assert capsys.readouterr().out.count("normalised stress") == len(heard)
+    assert [progress.iteration for progress in heard] == list(range(len(heard)))
+    assert capsys.readouterr().out.count("normalised stress") == len(heard) + 1  # and one about the start
     with pytest.warns(UnfinishedMapWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
-        stopped = study.fit(2, callback=lambda iteration, stress: iteration == 3, n_init=2)
+        stopped = study.fit(2, callback=lambda progress: progress.iteration == 3, n_init=2)
     assert not stopped.finished
     assert not stopped.converged
     assert stopped.embedding.shape == (60, 2)
@@ -158,8 +158,8 @@ def heard():
 def test_ctrl_c_keeps_the_map_and_the_handler():
     study = slow_study()
 
-    def press(iteration, stress):
-        if iteration == 2:
+    def press(progress):
+        if progress.iteration == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
@@ -173,7 +173,7 @@ def test_ctrl_c_keeps_the_map_and_the_handler():
 def test_a_second_ctrl_c_ends_the_fit_and_leaves_the_study_as_it_was():
     study = slow_study()
 
-    def press(iteration, stress):
+    def press(progress):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -189,7 +189,7 @@ def test_a_handler_of_ones_own_stays_in_place():
     before = signal.signal(signal.SIGINT, lambda *_: calls.append("own"))
     try:
         step = slow_study().fit(
-            2, callback=lambda iteration, _: iteration == 2 and os.kill(os.getpid(), signal.SIGINT), n_init=1
+            2, callback=lambda progress: progress.iteration == 2 and os.kill(os.getpid(), signal.SIGINT), n_init=1
         )
     finally:
         signal.signal(signal.SIGINT, before)

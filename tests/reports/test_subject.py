@@ -116,7 +116,7 @@ def test_weights_that_moved_with_the_map_are_fitted_again():
 def test_an_interrupted_fit_is_shown_as_it_was():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, callback=lambda progress: progress.iteration >= 2)
     asked = Subject(study, settings())
     np.testing.assert_allclose(asked.pairs.stress_per_point()["stress"].sum(), asked.last.stress, rtol=1e-9, atol=1e-12)
 
@@ -124,7 +124,7 @@ def test_an_interrupted_fit_is_shown_as_it_was():
 def test_another_map_is_not_shown_in_place_of_the_last():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, level="ordinal", callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, level="ordinal", callback=lambda progress: progress.iteration >= 2)
     with pytest.raises(LeftOut, match="it would show another map"):
         _ = Subject(study, settings()).pairs
 

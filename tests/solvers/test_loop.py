@@ -14,8 +14,8 @@ def test_reasons_for_stopping(rng):
     assert short.reason is Reason.MAX_ITER
     assert not short.converged
     assert short.n_iter == 2
-    stopped = minimise(objective, start.theta, make_rule(), tol=0, max_iter=99, callback=lambda i, _: i == 3)
-    assert stopped.reason is Reason.CALLBACK
+    stopped = minimise(objective, start.theta, make_rule(), tol=0, max_iter=99, callback=lambda i, *_: i == 3)
+    assert stopped.reason is Reason.INTERRUPTED
     assert stopped.n_iter == 3
     exact = minimise(objective, start.theta, make_rule(), tol=0, max_iter=100_000)
     assert exact.reason is Reason.ROUNDING

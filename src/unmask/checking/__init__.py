@@ -54,21 +54,27 @@ from ._parameters import (
     require_real,
     shown,
 )
+from ._progress import Callback, CallbackSupportMixin, Listener, Progress, Watch, current_watch, watching
 
 __all__ = [
     "AdjustmentWarning",
+    "Callback",
+    "CallbackSupportMixin",
     "Dissimilarities",
     "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
     "LeakWarning",
+    "Listener",
     "MissingDissimilarityWarning",
+    "Progress",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
+    "Watch",
     "align_columns",
     "align_rows",
     "as_large",
@@ -76,6 +82,7 @@ __all__ = [
     "as_small",
     "check_dissimilarities",
     "count",
+    "current_watch",
     "find_labels",
     "holm",
     "is_long",
@@ -106,6 +113,7 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
+    "watching",
     "wilks_p_value",
     "with_labels",
 ]

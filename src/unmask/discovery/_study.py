@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_integer, require_number
+from ..checking import Callback, quote, require_integer, require_number
 from ._actions import Action, Adoption, Forgetting, Step
-from ._fitting import ESTIMATORS, Callback, check_params, fit_step
+from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
 from ._proposals import Context, checked_values, make_proposal
@@ -217,8 +217,8 @@ class Discovery:
             Whether the map is shown adjusted for what is known, so that nothing of it is left: ``"auto"`` adjusts if
             the map would repeat it, beyond chance. The step keeps what was decided.
         callback : callable, optional
-            Called as ``callback(iteration, stress)`` after every iteration of a search; one that returns True ends
-            the fit with the best map so far. It is not part of the study.
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
+            with the best map so far. It is not part of the study.
         **params
             Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
             types of features. ``random_state`` is 0 unless another integer is given, so that the study can be

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import name_object, require_flag, require_integer, require_number, warn_user
+from ..checking import current_watch, name_object, require_flag, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
@@ -61,13 +61,8 @@ class Drill(SpectralDissimilarity):
     metric : str or callable, default="euclidean"
         As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
         count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph of neighbours that falls into parts: join them by the shortest edges between them, with
-        a warning that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`, for the graph of neighbours.
 
     Attributes
     ----------
@@ -136,7 +131,12 @@ class Drill(SpectralDissimilarity):
         self.violation_ = float(np.abs(field.steepest(x, W)).max())
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
-            self._warn()
+            warn_user(
+                f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation "
+                f"of {self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: "
+                "with a small one and many neighbours there may be no optimum.",
+                ConvergenceWarning,
+            )
         P = field.matrix(x) / np.outer(scale, scale)
         self._unscaled = P
         self.graph_ = _learned(P, squared)
@@ -161,14 +161,6 @@ class Drill(SpectralDissimilarity):
             return None
         entries = (last * np.outer(scale, scale))[field.i, field.j]
         return np.asarray(entries) if np.isfinite(field.value(entries, 0.0)) else None
-
-    def _warn(self) -> None:
-        warn_user(
-            f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation of "
-            f"{self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: with a "
-            "small one and many neighbours there may be no optimum.",
-            ConvergenceWarning,
-        )
 
 
 def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:
@@ -287,6 +279,7 @@ def _maximise(field: _Field, start: Array | None, warm: bool, tol: float, max_it
     """
     x = (field.i == field.j).astype(np.float64) if start is None else start
     steps = 0
+    current_watch().begin("unfolding", 1)
     if field.penalty.any() and len(x) <= MOST_DENSE:
         x, width, steps = _smoothed(field, x, WARM if warm else WIDEST, max_iter)
         x = np.where((field.penalty > 0) & (np.abs(x) < ZERO * width), 0.0, x)
@@ -312,6 +305,8 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
         promised = float(gradient @ move)
         q = np.clip((x + bend * move) / r, -1.0, 1.0)
         x = x + _length(field, x, move, width, promised) * move
+        if _told(field, x, steps, max_iter):
+            break
         if -promised < max(0.1 * width, 1e-9):
             if width < NARROWEST:
                 break
@@ -321,7 +316,7 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
 
 def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) -> tuple[Array, int]:
     """Minimise exactly, entries keeping their signs; entries at 0 come in once those in use are settled."""
-    while steps < max_iter:
+    while steps < max_iter and not current_watch().stopped.is_set():
         W = field.inverse(x)
         slope = field.steepest(x, W)
         if np.abs(slope).max() <= tol:
@@ -336,7 +331,14 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
         if better is None:
             break
         x, steps = better, steps + 1
+        _told(field, x, steps, max_iter)
     return x, steps
+
+
+def _told(field: _Field, x: Array, steps: int, max_iter: int) -> bool:
+    """Tell those who watch of a step, and return whether to stop."""
+    watch = current_watch()
+    return bool(watch.listeners) and watch.step("unfolding", steps, field.value(x, 0.0), max_iter)
 
 
 def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:

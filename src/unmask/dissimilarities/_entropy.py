@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_integer, require_number, warn_user
+from ..checking import current_watch, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, raised
 
@@ -37,15 +38,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     tol : float, default=1e-3
         Stop when no squared dissimilarity of neighbours is off by more than this share: too large, or too small where
         the edge's weight could still fall.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
-        that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory. The optimisation is in double precision.
+    metric, metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
     Attributes
     ----------
@@ -101,6 +95,14 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     def _maximize(self, dual: Dual) -> None:
         options = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit}
+        watch = current_watch()
+        watch.begin("unfolding", 1)
+        iterations = itertools.count(1)
+
+        def tell(intermediate_result: OptimizeResult) -> None:
+            if watch.step("unfolding", next(iterations), intermediate_result.fun, int(self.max_iter)):
+                raise StopIteration
+
         optimum = minimize(
             dual.cost,
             np.ones(len(dual.lengths)),
@@ -108,6 +110,7 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(dual.lengths),
             options=options,
+            callback=tell,
         )
         self.multipliers_ = np.asarray(optimum.x * dual.start)
         self.n_iter_, self.converged_ = int(optimum.nit), bool(optimum.success)

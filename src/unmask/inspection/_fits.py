@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -31,6 +31,10 @@ from ..solvers import Objective, Start, automatic_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Hears how many fits are done, and how many there will be.
+Advance = Callable[[int, int], None]
 
 
 @contextmanager

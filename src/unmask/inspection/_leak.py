@@ -186,4 +186,4 @@ def _apart_by(trait: Trait) -> Array:
     if trait.levels is None:
         return _apart(trait.columns)
     steps = np.abs(np.subtract.outer(trait.levels, trait.levels))
-    return np.asarray(steps if trait.kind == "ordinal" else steps > 0, dtype=np.float64)
+    return np.asarray(steps if trait.ordered else steps > 0, dtype=np.float64)

@@ -4,17 +4,28 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 """
 
 from ._blocks import Cells, coef_blocks
-from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
 from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import EdgeGraph, TableGraph, WeightGraph
-from ._known import KnownFeatures, check_known, known_table, nothing_known
+from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._penalties import LeakPenalty
 from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
+from ._types import (
+    FEATURE_TYPES,
+    Cyclic,
+    FeatureType,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Spline,
+    feature_type,
+    types_with_levels,
+)
 from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
+    "FEATURE_TYPES",
     "LEVELS",
     "SCHEMES",
     "TIES",
@@ -24,6 +35,7 @@ __all__ = [
     "Distance",
     "EdgeGraph",
     "Feature",
+    "FeatureType",
     "KnownFeatures",
     "KnownSpace",
     "LeakPenalty",
@@ -31,7 +43,6 @@ __all__ = [
     "Neighbours",
     "Nominal",
     "Numeric",
-    "NumericCoding",
     "Ordinal",
     "Problem",
     "Spline",
@@ -49,5 +60,6 @@ __all__ = [
     "make_level",
     "nothing_known",
     "ranked",
+    "types_with_levels",
     "warn_of_few_pairs",
 ]

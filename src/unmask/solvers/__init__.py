@@ -12,11 +12,11 @@ from ._canonical import (
 )
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Solution, minimise
+from ._loop import Reason, SearchSettings, Solution, minimise
 from ._objective import Objective, make_objective
 from ._placement import fingerprint_vector, place
 from ._rules import RULES
-from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
+from ._stages import Curvilinear, Stage, curvilinear, run_stage, within_errors
 from ._starts import (
     Attempt,
     Start,
@@ -32,11 +32,10 @@ from ._starts import (
 __all__ = [
     "RULES",
     "Attempt",
-    "Callback",
     "Curvilinear",
     "Objective",
     "Reason",
-    "Settings",
+    "SearchSettings",
     "Solution",
     "Stage",
     "Start",
@@ -59,6 +58,7 @@ __all__ = [
     "place",
     "principal_axes",
     "principal_turn",
+    "run_stage",
     "side_by_side",
     "warned_of_interruption",
     "was_cut_short",
