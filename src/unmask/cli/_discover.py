@@ -12,7 +12,7 @@ from ._fit import study_of
 from ._fitting import OTHERS, TABLES, labelled, say_written
 from ._folder import Folder, open_folder, read_mark
 from ._inputs import Input, is_study, open_study, read_beside, read_input
-from ._options import Given, Reading, Saving, Search, Surface, TablePath, fitting_option
+from ._options import Given, IsomapNeighbors, Reading, Saving, Search, TablePath, fitting_option
 from ._output import Outcome, Output
 
 Start = Annotated[
@@ -34,7 +34,7 @@ def discover(
     reading: Reading,
     saving: Saving,
     table: TablePath = None,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     references: References = REFERENCES,
 ) -> Outcome:
     """Look at a map, name what it shows, and look at the next map given that: a dialogue.

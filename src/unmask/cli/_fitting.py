@@ -36,7 +36,7 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
     from ..discovery import UnfinishedMapWarning
     from ..solvers import automatic_number
 
-    starts = params.get("n_init") or automatic_number(len(study.dissimilarities))
+    starts = params.get("n_init") or automatic_number(len(study.material.objects))
     known = ", ".join(study.known.columns)
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
     if estimator != "classical":

@@ -13,11 +13,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FITTING = "How it is fitted"
 # An option of each panel of the help.
 known_option = partial(typer.Option, rich_help_panel="What is known")
 reading_option = partial(typer.Option, rich_help_panel="How DATA is read")
-fitting_option = partial(typer.Option, rich_help_panel=FITTING)
+fitting_option = partial(typer.Option, rich_help_panel="How it is fitted")
 output_option = partial(typer.Option, rich_help_panel="Output")
 
 DataPath = Annotated[
@@ -29,7 +28,7 @@ StudyPath = Annotated[
 Dimensions = Annotated[int, fitting_option("--dim", "-d", min=0, help="Dimensions of the map.")]
 Seed = Annotated[int, fitting_option("--seed", min=0, help="Seed of all that is random.")]
 Neighbors = Annotated[int | None, fitting_option("--neighbors", "-k", min=1, help="Nearest neighbours of an object.")]
-Surface = Annotated[
+IsomapNeighbors = Annotated[
     int | None,
     fitting_option(
         "--neighbors", "-k", min=1, help="Follow a curved surface, as isomap does, by so many nearest neighbours."

@@ -59,7 +59,7 @@ class _WarmMDS(ConditionalMDS):
 
 
 @dataclass(frozen=True)
-class Study:
+class FitSetup:
     """An estimator, the dissimilarities it is to be fitted to, and what is known."""
 
     estimator: Any
@@ -77,11 +77,11 @@ class Study:
         """Whether the estimator searches from a start, as a closed form does not."""
         return "init" in self.estimator.get_params()
 
-    def unadjusted(self) -> Study:
+    def unadjusted(self) -> FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
-    def decided(self, fitted: Any) -> Study:
+    def decided(self, fitted: Any) -> FitSetup:
         """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
         n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
         return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
@@ -127,27 +127,27 @@ class Study:
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
-def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study:
-    """Return a study of dissimilarities, computed from features unless the estimator takes them as they are.
+def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
+    """Return the setup for fits to dissimilarities, computed from features unless they are precomputed.
 
-    Of ConditionalIsomap, whose distances stand for lengths of paths, it is a study of these lengths.
+    For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
     parameters = estimator.get_params()
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
     if isinstance(estimator, ConditionalIsomap):
-        return _study_of_paths(estimator, X, known, weights)
+        return _setup_of_paths(estimator, X, known, weights)
     if parameters.get("metric") == "precomputed":
         with Workers(resolve_threads(parameters.get("n_jobs"))) as workers:
             checked = check_dissimilarities(X, symmetrize=parameters.get("symmetrize"), workers=workers)
         D, labels = checked.values.astype(np.float64), checked.labels
-        return Study(clone(estimator), D, labels, known, _in_order(weights, labels))
+        return FitSetup(clone(estimator), D, labels, known, _in_order(weights, labels))
     metric = Metric(
         parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
     )
     labels = labels_of(X)
     fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
-    return Study(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
+    return FitSetup(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
@@ -155,8 +155,8 @@ def _in_order(weights: Any, labels: pd.Index | None) -> Any:
     return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
 
 
-def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
-    """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
+def _setup_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> FitSetup:
+    """Return the setup for fits to the lengths of shortest paths, which conditional scaling maps as Isomap does."""
     parameters = isomap.get_params()
     values, labels = X, labels_of(X)
     if isomap.metric == "precomputed":
@@ -168,7 +168,7 @@ def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any)
     own = {name: value for name, value in parameters.items() if name in ConditionalMDS().get_params()}
     apart = "components" if isomap.on_disconnected == "components" else "error"  # joined groups are joined by now
     own |= {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
-    return Study(ConditionalMDS(**own), D, labels, known, _in_order(weights, labels))
+    return FitSetup(ConditionalMDS(**own), D, labels, known, _in_order(weights, labels))
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
 from ..problem import check_known
-from ._fits import Study, make_study, warm_start
+from ._fits import FitSetup, make_setup, warm_start
 from ._inputs import axis_names
 from ._residuals import make_residuals
 
@@ -92,28 +92,28 @@ def bootstrap(
     -----
     The ellipses are about where the fit would put an object with other noise. They know nothing of other local minima,
     and of the wrong number of dimensions. The objects are taken as given: what an adjusted map owes to which objects
-    happen to be in the study, and with it most of the uncertainty of what acts along the map, is shown by
+    happen to be in the data, and with it most of the uncertainty of what acts along the map, is shown by
     :func:`jackknife`.
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
-    study = make_study(estimator, X, known, weights)
+    setup = make_setup(estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        study, fitted = _first_fit(study)
-        residuals = make_residuals(study, fitted)
+        setup, fitted = _first_fit(setup)
+        residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-        fits = (study.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
+        fits = (setup.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
         draws = [_draw(fit, _aligned(fit.embedding_, fitted.embedding_)) for fit in fits]
-    return _stability(study, fitted, draws, 1.0 / (n_resamples - 1), level)
+    return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
 def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, level: float = 0.95) -> Stability:
     """Return confidence ellipses and intervals by leaving out one object at a time.
 
     Each map of the others is fitted from the full map and aligned with it. What is measured is how much the map and the
-    coefficients depend on which objects are in the study.
+    coefficients depend on which objects are in the data.
 
     Parameters
     ----------
@@ -130,13 +130,13 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
         The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
     """
     _require_level(level)
-    study = make_study(estimator, X, known, weights)
+    setup = make_setup(estimator, X, known, weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        study, fitted = _first_fit(study)
+        setup, fitted = _first_fit(setup)
         start = warm_start(fitted)
-        draws = [_without(study, fitted, start, left_out) for left_out in range(study.n)]
-    return _stability(study, fitted, draws, (study.n - 1) / study.n, level)
+        draws = [_without(setup, fitted, start, left_out) for left_out in range(setup.n)]
+    return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
 
 
 def _require_level(level: Any) -> None:
@@ -144,15 +144,15 @@ def _require_level(level: Any) -> None:
         raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
 
 
-def _first_fit(study: Study) -> tuple[Study, Any]:
+def _first_fit(setup: FitSetup) -> tuple[FitSetup, Any]:
     """Return the setup with what a fit of all data decided, and the fit; raise if groups were mapped apart."""
-    fitted = study.fit()
+    fitted = setup.fit()
     if hasattr(fitted, "component_"):
         raise ValueError(
             f"X falls into {fitted.component_.nunique()} groups that were mapped apart, each with axes of its own; "
             "pass one group at a time."
         )
-    return study.decided(fitted), fitted
+    return setup.decided(fitted), fitted
 
 
 Draw = tuple[Array, Array, Array]
@@ -172,58 +172,58 @@ def _aligned(U: Array, target: Array) -> Array:
     return np.asarray((U - centre) @ turn + goal)
 
 
-def _without(study: Study, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
+def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
     """Return the map, coefficients and importances without one object, whose place is NaN."""
-    kept = np.delete(np.arange(study.n), left_out)
-    part = Study(
-        study.estimator,
-        study.D[np.ix_(kept, kept)],
-        None if study.labels is None else study.labels[kept],
-        _rows(study, kept),
-        None if study.weights is None else np.asarray(study.weights)[np.ix_(kept, kept)],
+    kept = np.delete(np.arange(setup.n), left_out)
+    part = FitSetup(
+        setup.estimator,
+        setup.D[np.ix_(kept, kept)],
+        None if setup.labels is None else setup.labels[kept],
+        _rows(setup, kept),
+        None if setup.weights is None else np.asarray(setup.weights)[np.ix_(kept, kept)],
     )
-    _require_same_columns(study, part, left_out)
+    _require_same_columns(setup, part, left_out)
     fit = part.fit(start=(start[0][kept], start[1]))
     U = np.full(fitted.embedding_.shape, np.nan)
     U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
     return _draw(fit, U)
 
 
-def _require_same_columns(study: Study, part: Study, left_out: int) -> None:
+def _require_same_columns(setup: FitSetup, part: FitSetup, left_out: int) -> None:
     """Raise if a known feature loses columns without an object, such as the only one of its level."""
-    before, after = _columns(study), _columns(part)
+    before, after = _columns(setup), _columns(part)
     lost = [name for name in before if before[name] != after[name]]
     if lost:
         raise ValueError(
-            f"known: {quote(lost)} has a level, or varies, by {name_object(study.labels, left_out)} alone, without "
+            f"known: {quote(lost)} has a level, or varies, by {name_object(setup.labels, left_out)} alone, without "
             "which there is no coefficient to compare; join the level with another, leave the feature or the object "
             "out, or use bootstrap."
         )
 
 
-def _columns(study: Study) -> dict[str, int]:
+def _columns(setup: FitSetup) -> dict[str, int]:
     """Return how many columns of each feature are not redundant."""
-    known = check_known(study.known, study.n, study.labels, study.estimator.coef, types=study.estimator.known_types)
+    known = check_known(setup.known, setup.n, setup.labels, setup.estimator.coef, types=setup.estimator.known_types)
     owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
     kept = [owners[column] for column in known.kept]
     return {feature.name: kept.count(feature.name) for feature in known.features}
 
 
-def _rows(study: Study, kept: IntArray) -> Any:
-    if study.known is None:
+def _rows(setup: FitSetup, kept: IntArray) -> Any:
+    if setup.known is None:
         return None
-    known = align_rows(study.known, study.labels, "known")
+    known = align_rows(setup.known, setup.labels, "known")
     return known.iloc[kept] if is_pandas(known) else np.asarray(known)[kept]
 
 
-def _stability(study: Study, fitted: Any, draws: list[Draw], factor: float, level: float) -> Stability:
+def _stability(setup: FitSetup, fitted: Any, draws: list[Draw], factor: float, level: float) -> Stability:
     """Return how much the draws vary; `factor` turns sums of squared deviations into variances."""
     import pandas as pd
 
     U, *others = (np.array(side) for side in zip(*draws, strict=True))
     deviations = np.nan_to_num(U - np.nanmean(U, axis=0))  # NaN where an object was left out
     covariances = np.asarray(factor * np.einsum("rni,rnj->nij", deviations, deviations))
-    covariances *= _small_sample(study.n, U.shape[2], level)
+    covariances *= _small_sample(setup.n, U.shape[2], level)
     coef_se, importance_se = (np.sqrt(factor * np.sum((x - x.mean(axis=0)) ** 2, axis=0)) for x in others)
     coef, importance = fitted.coef_, fitted.importance_["standardized"]
     lower = np.tril_indices(len(coef))
@@ -231,7 +231,7 @@ def _stability(study: Study, fitted: Any, draws: list[Draw], factor: float, leve
     index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
     features = importance.index.rename("feature")
     return Stability(
-        _object_table(study, fitted, covariances, level),
+        _object_table(setup, fitted, covariances, level),
         covariances,
         _interval_table("estimate", coef.to_numpy()[lower], coef_se[lower], level, index),
         _interval_table("standardized", importance.to_numpy(), importance_se, level, features),
@@ -248,11 +248,11 @@ def _small_sample(n: int, p: int, level: float) -> float:
     return float(p * free / (free - p + 1) * f.ppf(level, p, free - p + 1) / chi2.ppf(level, p))
 
 
-def _object_table(study: Study, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
+def _object_table(setup: FitSetup, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
     import pandas as pd
 
     p = covariances.shape[1]
-    table = pd.DataFrame(fitted.embedding_, index=study.names(), columns=axis_names(p))
+    table = pd.DataFrame(fitted.embedding_, index=setup.names(), columns=axis_names(p))
     if p:
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         table["major"], table["minor"] = reach[:, -1], reach[:, 0]
