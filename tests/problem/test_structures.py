@@ -4,18 +4,9 @@ import numpy as np
 import pytest
 
 from tests.helpers import symmetric_weights
-from unmask.problem import (
-    KnownSpace,
-    LeakPenalty,
-    Structure,
-    basis_by_group,
-    canonical_correlations,
-    check_known,
-    coef_blocks,
-    linear_leak,
-    orthonormal_basis,
-    symmetric_root,
-)
+from unmask.problem import KnownSpace, LeakPenalty, Structure, check_known, coef_blocks
+from unmask.problem.leak import linear_leak
+from unmask.problem.linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
 
 COEFS = ["full", "diagonal", [["a", "c"], ["b"], ["d"]]]
 

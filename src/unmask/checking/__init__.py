@@ -1,6 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._chance import as_large, as_small
+from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -31,6 +31,7 @@ from ._labels import (
     align_rows,
     as_pandas,
     find_labels,
+    is_missing,
     is_pandas,
     is_unlabelled,
     labels_of,
@@ -53,21 +54,27 @@ from ._parameters import (
     require_real,
     shown,
 )
+from ._progress import Callback, CallbackSupportMixin, Listener, Progress, Watch, current_watch, watching
 
 __all__ = [
     "AdjustmentWarning",
+    "Callback",
+    "CallbackSupportMixin",
     "Dissimilarities",
     "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
     "LeakWarning",
+    "Listener",
     "MissingDissimilarityWarning",
+    "Progress",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
+    "Watch",
     "align_columns",
     "align_rows",
     "as_large",
@@ -75,8 +82,11 @@ __all__ = [
     "as_small",
     "check_dissimilarities",
     "count",
+    "current_watch",
     "find_labels",
+    "holm",
     "is_long",
+    "is_missing",
     "is_network",
     "is_pandas",
     "is_unlabelled",
@@ -86,6 +96,7 @@ __all__ = [
     "numbers",
     "polars_column",
     "quote",
+    "rao_p_value",
     "refuse_target",
     "require_choice",
     "require_coef",
@@ -102,5 +113,7 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
+    "watching",
+    "wilks_p_value",
     "with_labels",
 ]

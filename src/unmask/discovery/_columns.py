@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as f_distribution
 
 from .._typing import Array, IntArray
-from ..checking import as_small
+from ..checking import as_small, rao_p_value
 from ..inspection import name_axes
-from ..problem import orthonormal_basis
+from ..problem.linalg import orthonormal_basis
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +77,8 @@ class _Candidate:
         Q = np.linalg.qr(X)[0]
         shared = np.swapaxes(Q, 1, 2) @ self.basis
         rest = np.eye(U.shape[1]) - shared @ np.swapaxes(shared, 1, 2)
-        return wilks_p_values(np.linalg.det(rest), len(self.basis), U.shape[1], self.basis.shape[1])
+        log_lambda = np.log(np.clip(np.linalg.det(rest), 1e-300, 1.0))
+        return rao_p_value(log_lambda, len(self.basis), U.shape[1], self.basis.shape[1])
 
 
 def _read(embedding: pd.DataFrame, column: pd.Series[Any]) -> _Candidate:
@@ -107,13 +107,3 @@ def _basis(cells: pd.Series[Any], *, numeric: bool) -> Array:
         return orthonormal_basis(cells.to_numpy(dtype=np.float64)[:, None])
     codes = pd.factorize(cells)[0]
     return orthonormal_basis((codes[:, None] == np.arange(1, codes.max() + 1)).astype(np.float64))
-
-
-def wilks_p_values(wilks: Array, n: int, p: int, q: int) -> Array:
-    """Return the p-values of many values of Wilks' lambda for p against q variables, by Rao's F."""
-    denominator = p**2 + q**2 - 5
-    t = np.sqrt((p**2 * q**2 - 4) / denominator) if denominator > 0 else 1.0
-    first = p * q
-    second = (n - 1 - (p + q + 1) / 2) * t - first / 2 + 1
-    root = np.clip(wilks, 1e-300, 1.0) ** (1 / t)
-    return np.asarray(f_distribution.sf((1 - root) / root * second / first, first, second))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..checking import quote
+from ..problem import FEATURE_TYPES
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, Recipe
 from ._material import Material
-from ._values import FEATURE_TYPES, as_code
+from ._values import as_code
 
 WIDTH = 100
 
@@ -32,7 +33,7 @@ def _one_line(text: str) -> str:
 def _imports(actions: tuple[Action, ...], body: str) -> list[str]:
     """Return the imports that the body needs."""
     used = {ESTIMATORS[a.estimator].public.__name__ for a in actions if isinstance(a, Step)}
-    used |= {name for name in FEATURE_TYPES if f"{name}(" in body}
+    used |= {kind.__name__ for kind in FEATURE_TYPES.values() if f"{kind.__name__}(" in body}
     lines = ["import pandas as pd", ""]
     lines += [f"from unmask import {', '.join(sorted(used))}"] if used else []
     return [*lines, "from unmask.discovery import read_tables"]

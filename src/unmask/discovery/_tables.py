@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import require_package
+from ..checking import is_missing, require_package
 from ..io import unescape
 from ._values import decode, encode
 
@@ -33,7 +33,7 @@ def describe(column: pd.Series[Any]) -> dict[str, Any]:
     kind = column.dtype
     if isinstance(levels := getattr(kind, "categories", None), type(None)):
         names = {"f": "float", "i": "int", "b": "bool"}
-        cells = [cell for cell in column if not _is_missing(cell)]
+        cells = [cell for cell in column if not is_missing(cell)]
         name = names.get(kind.kind) or ("text" if all(type(cell) is str for cell in cells) else "cells")
         described: dict[str, Any] = {"name": str(column.name), "kind": name}
     else:
@@ -42,10 +42,6 @@ def describe(column: pd.Series[Any]) -> dict[str, Any]:
     missing = np.flatnonzero(column.isna().to_numpy())
     # An empty cell may be empty text; of a column of numbers it can only be missing.
     return described | ({"missing": missing.tolist()} if described["kind"] != "float" and len(missing) else {})
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell  # noqa: PLR0124 - NaN
 
 
 def to_cells(column: pd.Series[Any], described: dict[str, Any]) -> pd.Series[Any]:

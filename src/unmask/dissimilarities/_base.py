@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import labels_of, with_labels
+from ..checking import Callback, CallbackSupportMixin, labels_of, with_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,3 +49,17 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
         return labelled
 
     _labels_of = staticmethod(labels_of)
+
+
+class WatchedTransformer(CallbackSupportMixin, DissimilarityTransformer):
+    """Base of the transformers whose fit can be watched."""
+
+    __metadata_request__fit = {"callback": True}
+
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Find the dissimilarities between objects."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
+        """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
+        return self._labelled(self.fit(X, callback=callback).dissimilarities_, self._labels)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import name_object, require_flag, require_integer, require_number, warn_user
+from ..checking import current_watch, name_object, require_flag, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
@@ -279,6 +279,7 @@ def _maximise(field: _Field, start: Array | None, warm: bool, tol: float, max_it
     """
     x = (field.i == field.j).astype(np.float64) if start is None else start
     steps = 0
+    current_watch().begin("unfolding", 1)
     if field.penalty.any() and len(x) <= MOST_DENSE:
         x, width, steps = _smoothed(field, x, WARM if warm else WIDEST, max_iter)
         x = np.where((field.penalty > 0) & (np.abs(x) < ZERO * width), 0.0, x)
@@ -304,6 +305,8 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
         promised = float(gradient @ move)
         q = np.clip((x + bend * move) / r, -1.0, 1.0)
         x = x + _length(field, x, move, width, promised) * move
+        if _told(field, x, steps, max_iter):
+            break
         if -promised < max(0.1 * width, 1e-9):
             if width < NARROWEST:
                 break
@@ -313,7 +316,7 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
 
 def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) -> tuple[Array, int]:
     """Minimise exactly, entries keeping their signs; entries at 0 come in once those in use are settled."""
-    while steps < max_iter:
+    while steps < max_iter and not current_watch().stopped.is_set():
         W = field.inverse(x)
         slope = field.steepest(x, W)
         if np.abs(slope).max() <= tol:
@@ -328,7 +331,14 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
         if better is None:
             break
         x, steps = better, steps + 1
+        _told(field, x, steps, max_iter)
     return x, steps
+
+
+def _told(field: _Field, x: Array, steps: int, max_iter: int) -> bool:
+    """Tell those who watch of a step, and return whether to stop."""
+    watch = current_watch()
+    return bool(watch.listeners) and watch.step("unfolding", steps, field.value(x, 0.0), max_iter)
 
 
 def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:

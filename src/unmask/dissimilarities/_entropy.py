@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_integer, require_number, warn_user
+from ..checking import current_watch, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, raised
 
@@ -94,6 +95,14 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     def _maximize(self, dual: Dual) -> None:
         options = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit}
+        watch = current_watch()
+        watch.begin("unfolding", 1)
+        iterations = itertools.count(1)
+
+        def tell(intermediate_result: OptimizeResult) -> None:
+            if watch.step("unfolding", next(iterations), intermediate_result.fun, int(self.max_iter)):
+                raise StopIteration
+
         optimum = minimize(
             dual.cost,
             np.ones(len(dual.lengths)),
@@ -101,6 +110,7 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(dual.lengths),
             options=options,
+            callback=tell,
         )
         self.multipliers_ = np.asarray(optimum.x * dual.start)
         self.n_iter_, self.converged_ = int(optimum.nit), bool(optimum.success)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
+    Callback,
     align_columns,
     check_dissimilarities,
     new_rows,
@@ -26,10 +27,11 @@ from ..checking import (
     require_choice,
     require_integer,
     warn_user,
+    watching,
 )
 from ..graphs import components, graph_from_dissimilarities, join_components
 from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DTYPES, WatchedTransformer
 from ._geodesic import DisconnectedGraphWarning
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
@@ -53,7 +55,7 @@ class Unfolding(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SpectralDissimilarity(DissimilarityTransformer):
+class SpectralDissimilarity(WatchedTransformer):
     """Base of the spectral methods; a subclass writes ``_solve``.
 
     ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
@@ -83,7 +85,7 @@ class SpectralDissimilarity(DissimilarityTransformer):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the covariance.
 
         Parameters
@@ -92,22 +94,29 @@ class SpectralDissimilarity(DissimilarityTransformer):
             Features, or dissimilarities with ``metric="precomputed"`` (none may be missing).
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stage ``"graph"`` begins, and of every iteration of
+            ``"unfolding"``, if there are any; returns True to stop it.
 
         Returns
         -------
         self : object
         """
-        self._check_parameters()
-        D = self._read(X)
-        k = None if self.n_neighbors is None else int(self.n_neighbors)
-        neighbours = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
-        self.graph_: sp.csr_array = self._connected(neighbours, D)
-        solution = self._solve(D**2)
+        with watching(self, callback, X=X) as watch:
+            self._check_parameters()
+            watch.begin("graph")
+            D = self._read(X)
+            k = None if self.n_neighbors is None else int(self.n_neighbors)
+            neighbours = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
+            self.graph_: sp.csr_array = self._connected(neighbours, D)
+            self._report(self._solve(D**2))
+        return self
+
+    def _report(self, solution: Unfolding) -> None:
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
         self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the dissimilarities of new objects to the fitted ones; the fit does not change.

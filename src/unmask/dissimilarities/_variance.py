@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_flag, require_integer, require_number, warn_user
+from ..checking import current_watch, require_flag, require_integer, require_number, warn_user
 from ..graphs import shortest_paths
 from ..kernels import OneBlasThread
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
@@ -192,13 +192,15 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
     multipliers, penalty = np.full(len(kept.target), size), 10.0 * size
     best = before_widening = violation = np.inf
     updates, still, grown = 0, 0, False
+    watch = current_watch()
+    watch.begin("unfolding", 1)
     while updates < max_iter and still < PATIENCE:
         updates += 1
         R = _inner(kept, R, multipliers, penalty)
         _, excess = kept.excess(R)
         multipliers = multipliers + penalty * excess
         violation = float(np.linalg.norm(excess) / np.linalg.norm(kept.target))
-        if violation <= tol:
+        if watch.step("unfolding", updates, violation, max_iter) or violation <= tol:
             break
         still = 0 if violation < STILL * best or not grown else still + 1
         if still and R.shape[1] < kept.most and violation < STILL * before_widening:

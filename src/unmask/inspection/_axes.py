@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from scipy.stats import f as f_distribution
 from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import as_large, count, is_pandas, require_choice, require_integer
-from ..problem import orthonormal_basis
+from ..checking import as_large, count, holm, is_pandas, require_choice, require_integer, wilks_p_value
+from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
 from ._inputs import Table, align, read_table, require_rows
 
@@ -197,9 +196,10 @@ class _Test:
 
     def p_value(self, X: Array, Y: Array) -> float:
         """Return the p-value of no connection between two orthonormal bases."""
-        n, observed = len(X), _shared(X, Y)
+        n = len(X)
         if self.n_permutations == 0:
-            return wilks_p_value(1.0 - observed, n, X.shape[1], Y.shape[1])
+            return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
+        observed = _shared(X, Y)
         permuted = [_shared(X, Y[self.rng.permutation(n)]) for _ in range(self.n_permutations)]
         return float(np.sum(as_large(permuted, observed, slack=1e-12)) + 1) / (self.n_permutations + 1)
 
@@ -208,21 +208,6 @@ def _shared(X: Array, Y: Array) -> float:
     """Return 1 less Wilks' lambda: the product of 1 - r² over the canonical correlations."""
     squares = svd(X.T @ Y, compute_uv=False) ** 2
     return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))
-
-
-def wilks_p_value(wilks: float, n: int, p: int, q: int) -> float:
-    """Return the p-value of Wilks' lambda for p against q variables by Rao's F (exact if p or q is at most 2).
-
-    With p = q = 1 it is the t test of a correlation, with q = 1 the F test of a multiple one, with p = 1 one-way
-    analysis of variance.
-    """
-    denominator = p**2 + q**2 - 5
-    t = np.sqrt((p**2 * q**2 - 4) / denominator) if denominator > 0 else 1.0
-    first = p * q
-    second = (n - 1 - (p + q + 1) / 2) * t - first / 2 + 1
-    root = max(wilks, 0.0) ** (1 / t)
-    ratio = np.inf if root == 0 else (1 - root) / root * second / first
-    return float(f_distribution.sf(ratio, first, second))
 
 
 def _rows(axes: Table, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
@@ -277,13 +262,4 @@ def corrected(p_values: Array, correction: str | None) -> Array:
     if correction is None or not tested.any():
         return adjusted
     adjusted[tested] = false_discovery_control(adjusted[tested]) if correction == "fdr" else holm(adjusted[tested])
-    return adjusted
-
-
-def holm(p_values: Array) -> Array:
-    """Return Holm's step-down correction: the i-th smallest of m times m - i + 1, never below the one before."""
-    order = np.argsort(p_values)
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

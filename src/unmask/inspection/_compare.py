@@ -15,7 +15,9 @@ from .._typing import Array
 from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import canonical_correlations, check_dimension, linear_leak, neighbour_leak
+from ..problem import check_dimension
+from ..problem.leak import linear_leak, neighbour_leak
+from ..problem.linalg import canonical_correlations
 from ._completed import completed
 from ._correlations import average, unknown_columns
 from ._fits import ending_all

@@ -9,12 +9,10 @@ import numpy as np
 
 from ..checking import Dissimilarities, EstimatedKnownWarning, count, is_pandas, quote, warn_user
 from ..estimators import ConditionalMDS
-from ..problem import check_known, known_table
+from ..problem import check_known, known_table, types_with_levels
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEVELS = ("nominal", "ordinal")
 
 
 def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any] | None, seed: int | None) -> Any:
@@ -51,7 +49,7 @@ def _filled(known: Any, checked: Dissimilarities, mds: ConditionalMDS) -> pd.Dat
     columns = {}
     for column in known_table(known, checked.n, checked.labels):
         cells = pd.Series(column.cells.array if is_pandas(column.cells) else list(column.cells), index=index)
-        if kinds[column.name] not in LEVELS:  # an estimate need not be a whole number
+        if kinds[column.name] not in types_with_levels():  # an estimate need not be a whole number
             cells = pd.Series(cells.to_numpy(dtype=np.float64, na_value=np.nan), index=index)
         columns[column.name] = cells
     imputed = mds.known_imputed_

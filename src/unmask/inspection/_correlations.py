@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import problem
 from .._typing import Array
 from ..checking import quote
+from ..problem import linalg
+from ..problem.leak import linear_leak
 from ._inputs import Table, align, code_known, read_pair, read_table, require_rows
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
     [1.0]
     """
     one, other = read_pair(X, Y, ("X", "Y"), ("x", "y"))
-    return problem.canonical_correlations(one.values, other.values)
+    return linalg.canonical_correlations(one.values, other.values)
 
 
 def average_canonical_correlation(X: Any, Y: Any) -> float:
@@ -145,7 +146,7 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
     """
     table = read_table(embedding, "embedding")
     coded = code_known(known, len(table.values), table.labels, known_types, "embedding")
-    return problem.linear_leak(table.values, coded.values).leak
+    return linear_leak(table.values, coded.values).leak
 
 
 def recovery(
@@ -200,8 +201,8 @@ def recovery(
     columns = unknown_columns(truth, unknown, known)
     both = np.column_stack([axes.values, coded.values])
     scores = {
-        "acc_all": average(problem.canonical_correlations(both, truth.values)),
-        "acc_unknown": average(problem.canonical_correlations(axes.values, truth.values[:, columns])),
+        "acc_all": average(linalg.canonical_correlations(both, truth.values)),
+        "acc_unknown": average(linalg.canonical_correlations(axes.values, truth.values[:, columns])),
     }
     return pd.Series(scores, name="recovery")
 

@@ -11,17 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from .._typing import Array
 from ..checking import require_integer
-from ..problem import (
-    KnownFeatures,
-    PermutedMaps,
-    Trait,
-    beside_chance,
-    canonical_correlations,
-    known_table,
-    linear_leak,
-    told_by_neighbours,
-    traits_of,
-)
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import PermutedMaps, Trait, beside_chance, linear_leak, told_by_neighbours, traits_of
+from ..problem.linalg import canonical_correlations
 from ._inputs import align, code_known, read_table
 
 if TYPE_CHECKING:
@@ -194,4 +186,4 @@ def _apart_by(trait: Trait) -> Array:
     if trait.levels is None:
         return _apart(trait.columns)
     steps = np.abs(np.subtract.outer(trait.levels, trait.levels))
-    return np.asarray(steps if trait.kind == "ordinal" else steps > 0, dtype=np.float64)
+    return np.asarray(steps if trait.ordered else steps > 0, dtype=np.float64)

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from ..checking import Dissimilarities, as_large, require_integer
 from ..estimators import ConditionalMDS
-from ..problem import KnownFeatures, check_dimension, known_table, orthonormal_basis
+from ..problem import KnownFeatures, check_dimension, known_table
+from ..problem.linalg import orthonormal_basis
 from ..solvers import canonical_map
 from ._inputs import align, code_known, read_dissimilarities
 

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_pandas, is_unlabelled, quote, require_choice, require_package
+from ..checking import is_missing, is_pandas, is_unlabelled, quote, require_choice, require_package
 from ._atomic import atomic_path
 from ._escape import escape
 from ._problems import one_line, problem
@@ -255,7 +255,7 @@ def _escaped_cells(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _escaped_cell(cell: Any) -> Any:
-    if _is_missing(cell):
+    if is_missing(cell):
         return None
     return cell if isinstance(cell, Number | np.bool_ | date) else escape(str(cell))
 
@@ -297,7 +297,7 @@ def plain_data(data: Any) -> Any:
             return convert(data)
     if is_pandas(data):
         return _records(_as_frame(data))
-    if _is_missing(data):
+    if is_missing(data):
         return None
     if hasattr(data, "isoformat"):
         return data.isoformat()
@@ -329,10 +329,3 @@ _PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (set | frozenset, lambda data: _plain_list(sorted(data))),
     (date | time, lambda data: data.isoformat()),
 )
-
-
-def _is_missing(cell: Any) -> bool:
-    import pandas as pd
-
-    missing = pd.isna(cell)
-    return missing is True or (isinstance(missing, np.bool_) and bool(missing))

@@ -1,96 +1,65 @@
-"""Coding known features, weights, structures, penalties: everything that makes a frozen problem."""
+"""Coding known features, weights, structures, penalties: everything that makes a frozen problem.
 
-from ._blocks import (
-    Cells,
-    CommonBlock,
-    DenseBlock,
-    DiagonalBlock,
-    FunctionBlock,
-    MonotoneBlock,
-    MovingBlock,
-    coef_blocks,
-)
-from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
-from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
-from ._known import KnownFeatures, check_known, known_table, nothing_known
-from ._leak import (
-    LinearLeak,
-    NeighbourLeak,
-    PermutedMaps,
-    Trait,
-    beside_chance,
-    leak_p_value,
-    leak_reference,
-    leaking_directions,
-    linear_leak,
-    neighbour_leak,
-    told_by_neighbours,
-    traits_of,
-)
+Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
+"""
+
+from ._blocks import Cells, coef_blocks
+from ._costs import Distance, Loss, Neighbours, make_cost
+from ._graph import EdgeGraph, TableGraph, WeightGraph
+from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
 from ._penalties import LeakPenalty
 from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
-from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
+from ._types import (
+    FEATURE_TYPES,
+    Cyclic,
+    FeatureType,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Spline,
+    feature_type,
+    types_with_levels,
+)
+from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
-    "DISTANCES",
+    "FEATURE_TYPES",
     "LEVELS",
-    "LOSSES",
     "SCHEMES",
-    "TARGETS",
     "TIES",
     "Cells",
-    "CommonBlock",
     "Curve",
     "Cyclic",
-    "DenseBlock",
-    "DiagonalBlock",
     "Distance",
-    "Edges",
+    "EdgeGraph",
     "Feature",
-    "FunctionBlock",
+    "FeatureType",
     "KnownFeatures",
     "KnownSpace",
     "LeakPenalty",
-    "LinearLeak",
     "Loss",
-    "MonotoneBlock",
-    "MovingBlock",
-    "NeighbourLeak",
     "Neighbours",
     "Nominal",
     "Numeric",
-    "NumericCoding",
     "Ordinal",
-    "PermutedMaps",
     "Problem",
     "Spline",
     "Structure",
-    "Trait",
-    "basis_by_group",
-    "beside_chance",
+    "TableGraph",
+    "WeightGraph",
     "build_pairs",
-    "canonical_correlations",
     "check_dimension",
     "check_known",
     "check_room",
     "coef_blocks",
     "feature_type",
     "known_table",
-    "leak_p_value",
-    "leak_reference",
-    "leaking_directions",
-    "linear_leak",
     "make_cost",
     "make_level",
-    "neighbour_leak",
     "nothing_known",
-    "orthonormal_basis",
     "ranked",
-    "symmetric_root",
-    "told_by_neighbours",
-    "traits_of",
+    "types_with_levels",
     "warn_of_few_pairs",
 ]

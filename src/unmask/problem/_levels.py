@@ -11,9 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.interpolate import BSpline
-from scipy.optimize import isotonic_regression, nnls
+from scipy.optimize import isotonic_regression
 
 from .._typing import Array, IntArray
+from .linalg import NonNegative
 
 LEVELS = ("ratio", "interval", "ordinal", "spline")
 TIES = ("primary", "secondary")
@@ -29,7 +30,7 @@ class Level(Protocol):
         """Return the admissible transformation of the dissimilarities nearest to the distances."""
 
 
-class Ordinal:
+class OrdinalPrimary:
     """Only the order counts; equal dissimilarities may have different disparities (the primary approach to ties)."""
 
     def __init__(self, delta: Array, weights: Array | None) -> None:
@@ -76,11 +77,7 @@ class _Combination:
         self._learn(delta)
         self.basis = self._functions(delta)
         self._weighted = self.basis if weights is None else self.basis * weights[:, None]
-        gram = self.basis.T @ self._weighted
-        values, vectors = np.linalg.eigh(gram)
-        sound = values > values[-1] * 1e-12
-        self._factor = (vectors[:, sound] * np.sqrt(values[sound])).T
-        self._half_inverse = (vectors[:, sound] / np.sqrt(values[sound])).T
+        self._coefficients = NonNegative(self.basis.T @ self._weighted)
 
     def _learn(self, delta: Array) -> None:
         raise NotImplementedError
@@ -89,8 +86,7 @@ class _Combination:
         raise NotImplementedError
 
     def __call__(self, distances: Array) -> Array:
-        coefficients = nnls(self._factor, self._half_inverse @ (self._weighted.T @ distances))[0]
-        return np.asarray(self.basis @ coefficients)
+        return np.asarray(self.basis @ self._coefficients.solve(self._weighted.T @ distances))
 
 
 class Interval(_Combination):
@@ -124,7 +120,7 @@ def make_level(name: str, ties: str, delta: Array, weights: Array | None) -> Lev
     """Return a level for the dissimilarities and weights of the pairs that count."""
     levels: dict[str, Any] = {
         "interval": Interval,
-        "ordinal": Ordinal if ties == "primary" else OrdinalSecondary,
+        "ordinal": OrdinalPrimary if ties == "primary" else OrdinalSecondary,
         "spline": MonotoneSpline,
     }
     level: Level = levels[name](delta, weights)

@@ -8,10 +8,9 @@ import numpy as np
 
 from .._typing import IntArray
 from ..checking import count
-from ..kernels import Pairs
+from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
-from ._linalg import orthonormal_basis
-from ._weights import Edges
+from .linalg import orthonormal_basis
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ adjusted for the known features they are 0 whatever it shows; neighbours see cir
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ import scipy.stats
 from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
-from ._codings import Feature
-from ._known import KnownColumn, KnownFeatures
-from ._linalg import axes_that_show, canonical_correlations, orthonormal_basis
+from ..checking import wilks_p_value
+from ._known import Feature, KnownColumn, KnownFeatures
+from .linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
 # Random maps whose average correlation is the reference: the level is .05 with a standard error of .002.
@@ -59,53 +59,9 @@ def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> 
         correlations,
         float(correlations.mean()) if len(correlations) else 0.0,
         leak_reference(n, p, q),
-        leak_p_value(correlations, n, p, q),
+        wilks_p_value(correlations, n, p, q),
         leaking_directions(correlations, n, p, q),
     )
-
-
-def leak_p_value(correlations: Array, n: int, p: int, q: int) -> float:
-    """Return how probable canonical correlations as large as these are for a map that has nothing to do with V.
-
-    Parameters
-    ----------
-    correlations : ndarray
-        Canonical correlations of a map of rank `p` with known columns of rank `q`, of `n` objects.
-    n, p, q : int
-        Number of objects, ranks of the two tables (both centred).
-
-    Returns
-    -------
-    float
-        By Wilks's Λ = Π (1 - r²). Bartlett compares -m ln Λ, m = n - 1 - (p + q + 1) / 2, with χ² of pq degrees of
-        freedom; this is its refinement by Rao, an F that is exact where p or q is 1 or 2, and the same for many
-        objects. It was taken because χ² raises false alarms where there are few objects for the columns: 19% at
-        n, p, q = 12, 2, 8, where F has its 5%. 1 where p or q is 0, as nothing can leak, and where
-        p + q > n - 1, as some correlations then are 1 whatever the data are: nothing can be told from chance.
-
-    References
-    ----------
-    C. R. Rao, "An asymptotic expansion of the distribution of Wilks' criterion", Bull. Inst. Internat. Statist. 33,
-    1951. M. S. Bartlett, "Further aspects of the theory of multiple regression", Math. Proc. Camb. 34, 1938.
-
-    Examples
-    --------
-    >>> from unmask.problem import leak_p_value
-    >>> round(leak_p_value([0.65], n=14, p=2, q=1), 3), round(leak_p_value([0.65], n=30, p=2, q=1), 5)
-    (0.049, 0.0006)
-    """
-    if min(p, q) == 0 or p + q > n - 1:
-        return 1.0
-    r = np.asarray(correlations, dtype=np.float64)
-    if r.max() >= 1.0:
-        return 0.0
-    log_lambda = float(np.log1p(-(r**2)).sum())
-    m = n - 1 - (p + q + 1) / 2
-    excess = p**2 + q**2 - 5
-    t = np.sqrt((p**2 * q**2 - 4) / excess) if excess > 0 else 1.0
-    within = m * t - p * q / 2 + 1  # degrees of freedom; above 0 as p + q < n
-    ratio = np.expm1(-log_lambda / t)  # (1 - Λ^(1/t)) / Λ^(1/t), which keeps its digits where Λ is near 1
-    return float(scipy.stats.f.sf(ratio * within / (p * q), p * q, within))
 
 
 def leaking_directions(correlations: Array, n: int, p: int, q: int, level: float = LEVEL) -> int:
@@ -115,7 +71,7 @@ def leaking_directions(correlations: Array, n: int, p: int, q: int, level: float
     Bartlett's -m ln Π_{i>k} (1 - r_i²) with (p - k)(q - k) degrees of freedom, where m does not depend on k.
     """
     for k in range(len(correlations)):
-        if leak_p_value(correlations[k:], n - k, p - k, q - k) > level:
+        if wilks_p_value(correlations[k:], n - k, p - k, q - k) > level:
             return k
     return len(correlations)
 
@@ -133,13 +89,13 @@ def leak_reference(n: int, p: int, q: int) -> float:
     -------
     float
         Where p or q is 1 there is one correlation, whose square has a beta distribution, and a leak above the reference
-        is one with a :func:`leak_p_value` below .05. Of several correlations the mean has no known distribution: the
+        is one with a p-value (Wilks's test) below .05. Of several correlations the mean has no known distribution: the
         reference is the 95% point of 10,000 draws of them, always the same. Both then have level .05; Wilks's test sees
         one large correlation among many sooner than their mean does. 0 where p or q is 0; 1 where p + q > n - 1.
 
     Examples
     --------
-    >>> from unmask.problem import leak_reference
+    >>> from unmask.problem.leak import leak_reference
     >>> [round(leak_reference(n, 2, 1), 2) for n in (14, 150)]
     [0.65, 0.2]
     """
@@ -207,10 +163,12 @@ class Trait:
     kind: str
     levels: IntArray | None
     columns: Array
+    ordered: bool = False
 
     def of(self, rows: IntArray) -> Trait:
         """Return the trait of some objects."""
-        return Trait(self.name, self.kind, None if self.levels is None else self.levels[rows], self.columns[rows])
+        levels = None if self.levels is None else self.levels[rows]
+        return replace(self, levels=levels, columns=self.columns[rows])
 
     def score(self, neighbours: IntArray) -> float:
         """Return how well neighbours tell the trait: the share of right levels, or a correlation."""
@@ -227,8 +185,7 @@ def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> l
     if table is not None:
         whole = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
         return [_trait(feature, whole[:, list(feature.columns)]) for feature in known.features]
-    place = {column: at for at, column in enumerate(known.kept)}
-    kept = [(feature, [place[c] for c in feature.columns if c in place]) for feature in known.features]
+    kept = [(feature, known.columns_of(feature)) for feature in known.features]
     values = known.values + known.shift
     return [_trait(feature, values[:, at]) for feature, at in kept if at]
 
@@ -238,7 +195,7 @@ def _trait(feature: Feature, columns: Array) -> Trait:
         return Trait(feature.name, feature.coding.kind, None, columns)
     # Levels come out in their order: the columns of an ordinal feature are steps, so that rows sort as levels do.
     levels = np.unique(columns.round(9), axis=0, return_inverse=True)[1].ravel()
-    return Trait(feature.name, feature.coding.kind, levels, columns)
+    return Trait(feature.name, feature.coding.kind, levels, columns, feature.coding.ordered)
 
 
 def neighbour_leak(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import nnls
 
 from .._typing import Array, IntArray
 
@@ -15,6 +16,32 @@ def symmetric_root(M: Array) -> Array:
     """Return the symmetric positive square root of a positive semi-definite matrix (rounding below 0 counts as 0)."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
+def whitening(M: Array) -> tuple[Array, Array]:
+    """Return the roots of the eigenvalues of a positive semi-definite matrix and its eigenvectors.
+
+    Eigenvalues lost to rounding are raised, so that a root can be divided by.
+    """
+    values, vectors = np.linalg.eigh(M)
+    return np.sqrt(np.maximum(values, values[-1] * 1e-14)), vectors
+
+
+class NonNegative:
+    """Least squares with coefficients of at least 0, from the normal equations.
+
+    These are decomposed once; directions that are rounding beside the largest are left out.
+    """
+
+    def __init__(self, normal: Array) -> None:
+        values, vectors = np.linalg.eigh(normal)
+        sound = values > values[-1] * 1e-12
+        self._factor = (vectors[:, sound] * np.sqrt(values[sound])).T
+        self._half_inverse = (vectors[:, sound] / np.sqrt(values[sound])).T
+
+    def solve(self, target: Array) -> Array:
+        """Return the coefficients for the right-hand side of the normal equations."""
+        return np.asarray(nnls(self._factor, self._half_inverse @ target)[0])
 
 
 def orthonormal_basis(X: Array) -> Array:
