@@ -336,3 +336,10 @@ def test_a_column_without_any_value_is_refused():
 def test_missing_cells_of_a_spline_are_refused():
     with pytest.raises(ValueError, match="missing cells in column 'known0', which is declared a spline"):
         coded(np.array([1.0, 2.0, np.nan, 3.0, 5.0]), Spline(2))
+
+
+def test_declarations_can_be_compared_and_shown():
+    assert Cyclic(24) == Cyclic(24)
+    assert Nominal() != Nominal(("a", "b"))
+    assert repr(Spline()) == "Spline(df=4)"
+    assert Numeric() == Numeric()

@@ -73,7 +73,9 @@ def test_distances_from_the_record_are_those_of_the_fit(case):
     asked = make(case)
     pairs = asked.pairs
     assert isinstance(pairs.fit, Fit)  # nothing was fitted again
-    again = asked.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.known_of(asked.last), **pairs.weights)
+    again = asked.study.estimator_of(asked.last).fit(
+        asked.dissimilarities, known=asked.study.known_of(asked.last), **pairs.weights
+    )
     np.testing.assert_allclose(
         pairs.fit.predict_dissimilarities(), again.predict_dissimilarities(), rtol=1e-9, atol=1e-9
     )
@@ -114,7 +116,7 @@ def test_weights_that_moved_with_the_map_are_fitted_again():
 def test_an_interrupted_fit_is_shown_as_it_was():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, callback=lambda progress: progress.iteration >= 2)
     asked = Subject(study, settings())
     np.testing.assert_allclose(asked.pairs.stress_per_point()["stress"].sum(), asked.last.stress, rtol=1e-9, atol=1e-12)
 
@@ -122,7 +124,7 @@ def test_an_interrupted_fit_is_shown_as_it_was():
 def test_another_map_is_not_shown_in_place_of_the_last():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, level="ordinal", callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, level="ordinal", callback=lambda progress: progress.iteration >= 2)
     with pytest.raises(LeftOut, match="it would show another map"):
         _ = Subject(study, settings()).pairs
 
@@ -136,7 +138,7 @@ def test_a_sample_of_many_objects_has_the_distances_of_the_fit(monkeypatch):
     asked = subject(known=features()[["name", "number"]])
     pairs = asked.pairs
     assert len(pairs.dissimilarities) == 10
-    again = asked.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.known_of(asked.last))
+    again = asked.study.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.study.known_of(asked.last))
     picked = pairs.dissimilarities.index
     expected = again.predict_dissimilarities().iloc[picked, picked]
     np.testing.assert_allclose(pairs.fit.predict_dissimilarities(), expected, rtol=1e-9, atol=1e-9)
@@ -184,9 +186,9 @@ def test_a_step_has_what_it_was_given_and_not_what_came_later():
     study.fit(2, n_init=1)
     asked = Subject(study, settings())
     first, last = study.steps
-    assert list(asked.known_of(first).columns) == ["number", "name"]
-    assert list(asked.known_of(last).columns) == ["name", "first"]
-    np.testing.assert_array_equal(asked.known_of(last)["first"], first.embedding["axis1"])
+    assert list(asked.study.known_of(first).columns) == ["number", "name"]
+    assert list(asked.study.known_of(last).columns) == ["name", "first"]
+    np.testing.assert_array_equal(asked.study.known_of(last)["first"], first.embedding["axis1"])
     assert [action.name for action in asked.after(1)] == ["number", "first"]
     assert asked.after(0) == asked.after(2) == []
 

@@ -1,6 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._chance import as_large, as_small, rao_p_value, wilks_p_value
+from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -54,21 +54,27 @@ from ._parameters import (
     require_real,
     shown,
 )
+from ._progress import Callback, CallbackSupportMixin, Listener, Progress, Watch, current_watch, watching
 
 __all__ = [
     "AdjustmentWarning",
+    "Callback",
+    "CallbackSupportMixin",
     "Dissimilarities",
     "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
     "LeakWarning",
+    "Listener",
     "MissingDissimilarityWarning",
+    "Progress",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
+    "Watch",
     "align_columns",
     "align_rows",
     "as_large",
@@ -76,7 +82,9 @@ __all__ = [
     "as_small",
     "check_dissimilarities",
     "count",
+    "current_watch",
     "find_labels",
+    "holm",
     "is_long",
     "is_missing",
     "is_network",
@@ -105,6 +113,7 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
+    "watching",
     "wilks_p_value",
     "with_labels",
 ]

@@ -29,6 +29,15 @@ def as_small(values: Any, observed: Any, *, slack: float = 0.0) -> Array:
     return as_large(-np.asarray(values), -np.asarray(observed), slack=slack)
 
 
+def holm(p_values: Array) -> Array:
+    """Return Holm's step-down correction: the i-th smallest of m times m - i + 1, never below the one before."""
+    order = np.argsort(p_values)
+    steps = p_values[order] * np.arange(len(p_values), 0, -1)
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
 def wilks_p_value(correlations: Array, n: int, p: int, q: int) -> float:
     """Return how probable canonical correlations as large as these are for two tables that are not related.
 

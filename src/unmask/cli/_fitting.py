@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from .. import Progress
     from ..discovery import Discovery, Step
 
 TABLES = ("embedding", "free_embedding", "coef", "importance", "stress_per_point", "imputed", "history")
@@ -27,6 +27,8 @@ OF_ANOTHER_MAP = {REPORT: "unmask report", PLACED: "unmask place"} | dict.fromke
 OTHERS = (MAP, STUDY)
 # What a start is expected to take until one has come to its end.
 ITERATIONS = 60
+# What precedes the search, if anything does.
+STAGES = {"graph": "Finding neighbours", "paths": "Finding shortest paths"}
 
 
 def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, Any]) -> Step:
@@ -41,26 +43,23 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with progress(output, text, starts) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        meter = None if output.quiet else Meter(advance, starts)
+        meter = None if output.quiet else Meter(advance, starts, text)
         return study.fit(estimator=estimator, callback=meter, **params)
 
 
 class Meter:
     """Turns iterations of one start after another, or of some at a time, into how much of the work is done."""
 
-    def __init__(self, advance: Advance, starts: int) -> None:
-        self.advance, self.starts = advance, starts
+    def __init__(self, advance: Advance, starts: int, text: str) -> None:
+        self.advance, self.starts, self.text = advance, starts, text
         self.begun = self.iterations = 0
-        self._lock = threading.Lock()
 
-    def __call__(self, iteration: int, _: float) -> bool:
-        with self._lock:
-            self.begun += iteration == 1
-            self.iterations += 1
-            expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
-            done = max(self.begun - 1, 0) + min(iteration / expected, 0.95)
-        self.advance(min(done, self.starts))
-        return False
+    def __call__(self, progress: Progress) -> None:
+        self.begun += progress.iteration == 1
+        self.iterations += progress.iteration > 0
+        expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
+        done = max(self.begun - 1, 0) + min(progress.iteration / expected, 0.95)
+        self.advance(min(done, self.starts), STAGES.get(progress.stage, self.text))
 
 
 # ---- showing

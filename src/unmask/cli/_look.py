@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,7 +30,6 @@ Methods = Annotated[
     list[str] | None,
     typer.Option("--methods", metavar="A,B", help="Which methods; all by default.", rich_help_panel=FITTING),
 ]
-SPLITS = 10
 MOST_DIMENSIONS = 6
 
 
@@ -52,12 +50,16 @@ def scree(
     folder = open_folder(saving, ["scree"], ["scree.png"])
     source = read_input(output, data, given, reading)
     most = max_dim or min(MOST_DIMENSIONS, len(source.dissimilarities) - 1)
-    # The first of nothing is known; every further number of dimensions has two fits.
-    fits = (2 * most + (1 if source.known is not None else -1)) * (1 + SPLITS if choose else 1)
-    with progress(output, "Fitting", fits) as advance:
-        mds = _estimator(search, neighbors, source, Counter(advance))
-        made = inspection.choose_n_components if choose else inspection.scree
-        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=most)
+    made = inspection.choose_n_components if choose else inspection.scree
+    with progress(output, "Fitting", 1.0) as advance:
+        table = made(
+            _estimator(search, neighbors, source),
+            source.dissimilarities,
+            source.known,
+            weights=source.weights,
+            max_components=most,
+            progress=lambda done, total: advance(done / total),
+        )
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
     if folder is not None:
         folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
@@ -188,33 +190,12 @@ def compare(
     return Outcome({**document, "written": say_written(output, folder)})
 
 
-# ---- counting fits
-
-
-class Counter:
-    """Counts fits for a progress bar."""
-
-    def __init__(self, advance: Callable[[float], None]) -> None:
-        self.advance, self.fits = advance, 0
-
-    def __call__(self) -> None:
-        self.fits += 1
-        self.advance(self.fits)
-
-
-def _estimator(search: Search, neighbors: int | None, source: Input, count: Callable[[], None] = lambda: None) -> Any:
-    """Return an estimator that is not fitted, of which every copy tells when it has been."""
+def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:
+    """Return an estimator that is not fitted."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 
     params: dict[str, Any] = {"random_state": search.random_state, **search.params, "metric": "precomputed"}
     params["known_types"] = source.known_types or None
     if neighbors is not None:
         return ConditionalIsomap(n_neighbors=neighbors, **params)
-
-    class CountedMDS(ConditionalMDS):
-        def fit(self, *arguments: Any, **options: Any) -> Any:
-            super().fit(*arguments, **options)
-            count()
-            return self
-
-    return CountedMDS(**params)
+    return ConditionalMDS(**params)

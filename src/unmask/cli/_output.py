@@ -6,10 +6,10 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ._words import in_our_words
 
@@ -215,7 +215,12 @@ def plain(data: Any) -> Any:
 # ---- progress
 
 
-Advance = Callable[[float], None]
+class Advance(Protocol):
+    """Hears how much of a piece of work is done and, if that changes on the way, what is being done."""
+
+    def __call__(self, done: float, text: str | None = None, /) -> None: ...
+
+
 # Seconds between two lines about the progress of work that nobody watches; most work is done before the first.
 BETWEEN_LINES = 20.0
 
@@ -227,11 +232,15 @@ class Lines:
         self.output, self.text, self.total = output, text, total
         self.begun = self.last = time.monotonic()
 
-    def __call__(self, done: float) -> None:
-        now = time.monotonic()
-        if now - self.last < BETWEEN_LINES or not 0 < done < self.total:
+    def __call__(self, done: float, text: str | None = None, /) -> None:
+        now, before = time.monotonic(), self.text
+        self.text = text or self.text
+        if now - self.last < BETWEEN_LINES or not (0 < done < self.total or self.text != before):
             return
         self.last = now
+        if not done:
+            self.output.alert(self.text)
+            return
         left = (now - self.begun) * (self.total - done) / done
         self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {_duration(left)} left")
 
@@ -250,11 +259,11 @@ def progress(output: Output, text: str, total: float | None) -> Iterator[Advance
         To be called with how much of ``total`` is done.
     """
     if not output.shows_progress:
-        yield (lambda _: None) if output.quiet or total is None else Lines(output, text, total)
+        yield (lambda *_: None) if output.quiet or total is None else Lines(output, text, total)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=output.remarks, transient=True) as bar:
         task = bar.add_task(text, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda done, now=None, /: bar.update(task, completed=done, description=now or text)

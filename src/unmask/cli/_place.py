@@ -48,28 +48,27 @@ def place(
     """
     folder = open_folder(saving, ["placed", "imputed"], [PLACED])
     saved = open_study(study)
-    as_it_was = _back_at(saved.study, step)
+    chosen = _chosen(saved.study, step)
     rows = _read_new(output, new)
-    features = _known_of(output, as_it_was.step, rows, known, saved)
+    features = _known_of(output, chosen, rows, known, saved)
     with progress(output, "Fitting again", None):
-        fitted = _fit_again(as_it_was)
-    placed = _placed(fitted, _differences(output, saved, rows), features, as_it_was.step)
+        fitted = _fit_again(saved.study, chosen)
+    placed = _placed(fitted, _differences(output, saved, rows), features, chosen)
     if folder is not None:
         folder.table("placed", placed)
-        folder.table("imputed", as_it_was.step.imputed if len(as_it_was.step.imputed) else None)
-        folder.picture(PLACED, _picture(as_it_was.step, placed))
-    show_imputed(output.say, as_it_was.step)
-    output.show(placed, f"placed on the map, {as_it_was.step.title}", most=len(placed))
-    document = {"step": as_it_was.step.number, "known": list(as_it_was.step.known), "placed": labelled(placed)}
-    document["imputed"] = as_it_was.step.imputed
-    return Outcome({**document, "written": say_written(output, folder)})
+        folder.table("imputed", chosen.imputed if len(chosen.imputed) else None)
+        folder.picture(PLACED, _picture(chosen, placed))
+    show_imputed(output.say, chosen)
+    output.show(placed, f"placed on the map, {chosen.title}", most=len(placed))
+    document = {"step": chosen.number, "known": list(chosen.known), "placed": labelled(placed)}
+    return Outcome({**document, "imputed": chosen.imputed, "written": say_written(output, folder)})
 
 
 # ---- the map
 
 
-def _back_at(study: Discovery, number: int | None) -> Discovery:
-    """Return the study as it was right after a fit."""
+def _chosen(study: Discovery, number: int | None) -> Step:
+    """Return the step whose map is meant, the last one by default."""
     wanted = study.step.number if number is None else number
     if wanted > study.step.number:
         raise ValueError(f"--step {wanted}: the study has {study.step.number} steps; choose one of them.")
@@ -78,22 +77,13 @@ def _back_at(study: Discovery, number: int | None) -> Discovery:
         raise ValueError(
             f"step {wanted} was stopped and its map is unfinished; fit it to its end before placing on it."
         )
-    earlier = study.branch()
-    while not (earlier.actions[-1:] and getattr(earlier.actions[-1], "number", None) == wanted):
-        earlier.undo()
-    return earlier
+    return step
 
 
-def _fit_again(study: Discovery) -> Any:
-    """Return the estimator of the last step, fitted as it was."""
-    from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
-
-    estimators = {"mds": ConditionalMDS, "isomap": ConditionalIsomap, "classical": ConditionalClassicalMDS}
-    step = study.step
-    params = {name: value for name, value in step.params.items() if name != "known_types"}
-    mds = estimators[step.estimator](metric="precomputed", known_types=dict(step.known_types) or None, **params)
-    given: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
-    mds.fit(study.dissimilarities, known=study.known[list(step.known)] if step.known else None, **given)
+def _fit_again(study: Discovery, step: Step) -> Any:
+    """Return the estimator of a step, fitted as it was."""
+    weights: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
+    mds = study.estimator_of(step).fit(study.dissimilarities, known=study.known_of(step), **weights)
     _require_same(step, mds.embedding_)
     return mds
 

@@ -7,15 +7,15 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
+from ..checking import Callback, Progress, UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
@@ -34,37 +34,12 @@ DECIDED = {
     "symmetrize": "pass it to Discovery, which keeps one table of dissimilarities for all steps",
 }
 
-Callback = Callable[[int, float], bool | None]
-
-
-class _Watched:
-    """Calls ``watch`` after every iteration of the search, which ends when that returns True."""
-
-    watch: Callback | None = None
-
-    @property
-    def _callback(self) -> Callback | None:
-        own: Callback | None = super()._callback  # type: ignore[misc]
-        watch = self.watch
-        if own is None or watch is None:
-            return watch or own
-        return lambda iteration, stress: bool(own(iteration, stress)) | bool(watch(iteration, stress))
-
-
-class _WatchedMDS(_Watched, ConditionalMDS):
-    pass
-
-
-class _WatchedIsomap(_Watched, ConditionalIsomap):
-    pass
-
 
 @dataclass(frozen=True)
 class Recipe:
-    """An estimator that a study can fit, under its public class and in the form that can be watched."""
+    """An estimator that a study can fit."""
 
-    public: type
-    fitted: type
+    public: Any
 
     @property
     def parameters(self) -> list[str]:
@@ -73,19 +48,19 @@ class Recipe:
 
     @property
     def takes_weights(self) -> bool:
-        return "weights" in inspect.signature(self.public.fit).parameters  # type: ignore[attr-defined]
+        return "weights" in inspect.signature(self.public.fit).parameters
 
     @property
     def searches(self) -> bool:
         """Tell an iterative estimator from a closed form."""
-        return "random_state" in self.parameters
+        return "callback" in inspect.signature(self.public.fit).parameters
 
 
 # A further estimator is a further line.
 ESTIMATORS = {
-    "mds": Recipe(ConditionalMDS, _WatchedMDS),
-    "isomap": Recipe(ConditionalIsomap, _WatchedIsomap),
-    "classical": Recipe(ConditionalClassicalMDS, ConditionalClassicalMDS),
+    "mds": Recipe(ConditionalMDS),
+    "isomap": Recipe(ConditionalIsomap),
+    "classical": Recipe(ConditionalClassicalMDS),
 }
 
 
@@ -124,12 +99,20 @@ def fit_step(
     recipe = ESTIMATORS[estimator]
     own = dict(params)
     declared = {**types, **(own.pop("known_types", None) or {})}
-    mds = recipe.fitted(metric="precomputed", known_types=declared or None, **own)
-    weights = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
+    mds = recipe.public(metric="precomputed", known_types=declared or None, **own)
+    options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
+    stopped = threading.Event()
+
+    def watch(progress: Progress) -> bool:
+        return bool(callback is not None and callback(progress)) | stopped.is_set()
+
+    hearing: Any = nullcontext()
+    if recipe.searches:  # a closed form has no map half-way
+        options["callback"], hearing = watch, hearing_interrupt(stopped)
     begun = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _stopping(mds, callback):
+    with warnings.catch_warnings(record=True) as caught, hearing:
         warnings.simplefilter("always")
-        mds.fit(material.dissimilarities, known=known if known.shape[1] else None, **weights)
+        mds.fit(material.dissimilarities, known=known if known.shape[1] else None, **options)
     seconds = time.perf_counter() - begun
     finished = not (recipe.searches and _was_stopped(mds))
     said = _said(caught, finished, number)
@@ -150,8 +133,7 @@ def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
 
 def _was_stopped(mds: Any) -> bool:
     """Tell whether some search was ended before its time; Ctrl-C after the last of them changes nothing."""
-    stopped = (Reason.CALLBACK.value, Reason.INTERRUPTED.value)
-    return bool(mds.starts_["reason"].isin(stopped).any()) or mds.stop_reason_ in stopped
+    return Reason.INTERRUPTED.value in {*mds.starts_["reason"], mds.stop_reason_}
 
 
 def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
@@ -209,22 +191,3 @@ def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
 
     axes = [f"axis{c + 1}" for c in range(embedding.shape[1])]
     return pd.DataFrame(embedding.astype(float), index=objects, columns=axes)
-
-
-@contextmanager
-def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
-    """Let Ctrl-C, or a callback that returns True, end the search with its best map; a second Ctrl-C ends all."""
-    if not hasattr(mds, "watch"):  # a closed form has no map half-way
-        yield
-        return
-
-    stopped = threading.Event()
-
-    def watch(iteration: int, stress: float) -> bool:
-        if callback is not None and callback(iteration, stress):
-            stopped.set()
-        return stopped.is_set()
-
-    mds.watch = watch
-    with hearing_interrupt(stopped):
-        yield

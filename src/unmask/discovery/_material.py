@@ -32,7 +32,21 @@ WRITABLE = "use text, whole numbers or numbers."
 
 @dataclass(frozen=True)
 class Material:
-    """Tables with one row per object, in the same order; a table that was not given has no columns."""
+    """What a study begins with: tables with one row per object, in the same order.
+
+    Attributes
+    ----------
+    dissimilarities : DataFrame
+        A square table; NaN where missing.
+    known : DataFrame
+        What is known from the start; without columns if nothing is.
+    table : DataFrame
+        External columns, not known to the fits; without columns if none were given.
+    weights : DataFrame or None
+        Weights of the pairs.
+    known_types : dict
+        Types that were declared for columns of `known`.
+    """
 
     dissimilarities: pd.DataFrame
     known: pd.DataFrame
@@ -42,6 +56,7 @@ class Material:
 
     @property
     def objects(self) -> pd.Index:
+        """Labels of the objects."""
         return self.dissimilarities.index
 
     def copy(self) -> Material:

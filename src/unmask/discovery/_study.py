@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_integer, require_number
+from ..checking import Callback, quote, require_integer, require_number
 from ._actions import Action, Adoption, Forgetting, Step
-from ._fitting import Callback, check_params, fit_step
+from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
 from ._script import script_of
@@ -61,10 +61,14 @@ class Discovery:
         What is known now: from the start, adopted, and not put aside.
     known_types : dict
         The types that were declared for it.
+    features : DataFrame
+        Everything that was ever known, also what was put aside.
     dissimilarities, table : DataFrame
         The tables of the study; copies.
     weights : DataFrame or None
         The weights; a copy.
+    material : Material
+        What the study began with: `dissimilarities`, `known`, `table`, `weights` and `known_types`, not copied.
     history : DataFrame
         The steps, one a row.
 
@@ -112,6 +116,11 @@ class Discovery:
     # ---- what there is
 
     @property
+    def material(self) -> Material:
+        """What the study began with, not copied: its tables must not be changed."""
+        return self._material
+
+    @property
     def dissimilarities(self) -> pd.DataFrame:
         """The dissimilarities, as a square table; a copy."""
         return self._material.dissimilarities.copy()
@@ -151,14 +160,18 @@ class Discovery:
     @property
     def known(self) -> pd.DataFrame:
         """What is known now, one row per object; a copy."""
+        aside = {action.name for action in self._actions if isinstance(action, Forgetting)}
+        features = self.features
+        return features[[name for name in features.columns if name not in aside]]
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """Every feature that was ever known: from the start or adopted, also those put aside; a copy."""
         import pandas as pd
 
-        given = self._material.known
-        columns = {name: given[name] for name in given.columns}
+        columns = dict(self._material.known.items())
         columns |= {action.name: action.values for action in self._actions if isinstance(action, Adoption)}
-        aside = {action.name for action in self._actions if isinstance(action, Forgetting)}
-        kept = {name: column for name, column in columns.items() if name not in aside}
-        return pd.DataFrame(kept, index=self._material.objects, copy=True)
+        return pd.DataFrame(columns, index=self._material.objects, copy=True)
 
     @property
     def known_types(self) -> dict[str, Any]:
@@ -207,8 +220,8 @@ class Discovery:
             Whether the map is shown adjusted for what is known, so that nothing of it is left: ``"auto"`` adjusts if
             the map would repeat it, beyond chance. The step keeps what was decided.
         callback : callable, optional
-            Called as ``callback(iteration, stress)`` after every iteration of a search; one that returns True ends
-            the fit with the best map so far. It is not part of the study.
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
+            with the best map so far. It is not part of the study.
         **params
             Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
             types of features. ``random_state`` is 0 unless another integer is given, so that the study can be
@@ -335,6 +348,21 @@ class Discovery:
         """
         title = f"{self.title} (branch)".strip() if name is None else str(name)
         return Discovery._of(self._material.copy(), tuple(action.copy() for action in self._actions), title)
+
+    # ---- fitting a step again
+
+    def known_of(self, step: Step) -> pd.DataFrame | None:
+        """Return the known features that a step was given; None if there were none."""
+        return self.features[list(step.known)] if step.known else None
+
+    def estimator_of(self, step: Step) -> Any:
+        """Return the estimator of a step with the parameters it had, not fitted.
+
+        Fit it to `dissimilarities`, with ``known=study.known_of(step)`` and the weights of the study, for what a step
+        does not keep, such as placing new objects on its map.
+        """
+        params = {**step.params, "known_types": dict(step.known_types) or None}
+        return ESTIMATORS[step.estimator].public(metric="precomputed", **params)
 
     # ---- looking
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..inspection._axes import holm
+from ..checking import holm
 from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import best_grouping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
+    Callback,
+    Watch,
     align_columns,
     check_dissimilarities,
     new_rows,
@@ -23,6 +25,7 @@ from ..checking import (
     require_jobs,
     require_package,
     warn_user,
+    watching,
     with_labels,
 )
 from ..graphs import (
@@ -34,7 +37,7 @@ from ..graphs import (
     shortest_paths,
 )
 from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DTYPES, WatchedTransformer
 
 # From this many objects on an approximate search is much faster than an exact one.
 APPROXIMATE_FROM = 20_000
@@ -46,7 +49,7 @@ class DisconnectedGraphWarning(UserWarning):
     """The neighbourhood graph fell into parts."""
 
 
-class Geodesic(DissimilarityTransformer):
+class Geodesic(WatchedTransformer):
     """Replace dissimilarities by the lengths of shortest paths between near objects.
 
     Near objects are joined by edges; the dissimilarity of two objects becomes the length of the shortest path between
@@ -138,7 +141,7 @@ class Geodesic(DissimilarityTransformer):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def fit(self, X: Any, y: Any = None) -> Geodesic:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the shortest paths.
 
         Parameters
@@ -147,12 +150,20 @@ class Geodesic(DissimilarityTransformer):
             Features, or dissimilarities with ``metric="precomputed"``.
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stages ``"graph"`` and ``"paths"`` begin.
 
         Returns
         -------
         self : Geodesic
         """
+        with watching(self, callback, X=X) as watch:
+            self._find_paths(X, watch)
+        return self
+
+    def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
+        watch.begin("graph")
         values = self._read(X)
         if self.n_neighbors is not None and self.n_neighbors >= len(values):
             raise ValueError(
@@ -163,11 +174,11 @@ class Geodesic(DissimilarityTransformer):
         self.approximate_ = self._choose_approximate(len(values))
         self._search = None if self._precomputed else self._make_search().fit(values)
         self.graph_ = self._connected(self._graph())
+        watch.begin("paths")
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
         if self.on_disconnected == "components":
             self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.

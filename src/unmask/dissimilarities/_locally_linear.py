@@ -1,7 +1,8 @@
-"""Locally linear embedding, and its acyclic form: each object is a weighted mean of its neighbours, and noise."""
+"""Locally linear embedding, and its acyclic form: each object is a weighted mean of its neighbours plus noise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._typing import Array, IntArray
 from ..checking import require_number, warn_user
 from ..graphs import symmetric_graph
 from ._geodesic import DisconnectedGraphWarning
-from ._spectral import Solution, SpectralDissimilarity, nearest, nearly_zero, raised, reconstruction
+from ._spectral import SpectralDissimilarity, Unfolding, nearest, nearly_zero, raised, reconstruction
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9
@@ -21,6 +22,7 @@ SINGULAR = 1e-9
 AUTO_RIDGE = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LocallyLinear(SpectralDissimilarity):
     """Dissimilarities whose classical map is that of locally linear embedding.
 
@@ -83,27 +85,14 @@ class LocallyLinear(SpectralDissimilarity):
     array([0.5, 0.5])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        ridge: Any = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.ridge = ridge
+    ridge: Any = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         _require_ridge(self.ridge)
 
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        """Return the graph of neighbours, groups that reconstruct only themselves led out by their shortest edges."""
+        """Return the graph of neighbours; groups with all neighbours among themselves get their shortest edge out."""
         lists = nearest_of_each(D, self.n_neighbors)
         self.n_components_joined_ = len(closed_groups(lists))
         if self.n_components_joined_ > 1:
@@ -119,10 +108,10 @@ class LocallyLinear(SpectralDissimilarity):
         self._lists = lists
         return graph_of_lists(lists, D)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
         M = np.eye(len(squared)) - self.weights_.T.toarray()
-        return Solution(_covariance(M), M @ M.T, float(errors.sum()))
+        return Unfolding(_covariance(M), M @ M.T, float(errors.sum()))
 
 
 class AcyclicLocallyLinear(SpectralDissimilarity):
@@ -213,7 +202,7 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         self.n_components_joined_ = 1
         return graph_of_lists(self._lists, D)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         n, order = len(squared), self._order
         self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
         free = order[:-1]
@@ -226,7 +215,7 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         self.precisions_[free] = 1.0 / capped
         M = (np.eye(n) - self.weights_.T.toarray()) * np.sqrt(self.precisions_)
         objective = float(np.sum(np.log(self.precisions_[free]) - self.precisions_[free] * errors[free]))
-        return Solution(_anchored_covariance(M, order), M @ M.T, objective)
+        return Unfolding(_anchored_covariance(M, order), M @ M.T, objective)
 
 
 def _require_ridge(ridge: Any) -> None:
@@ -272,7 +261,7 @@ def later_neighbours(D: Array, order: IntArray, n_neighbors: int | None) -> list
 
 
 def closed_groups(lists: list[IntArray]) -> list[IntArray]:
-    """Return the groups of objects from which following neighbours leads nowhere else."""
+    """Return the groups of objects that have all their neighbours among themselves."""
     directed = _directed(lists, np.ones(sum(map(len, lists))))
     count, group = connected_components(directed, directed=True, connection="strong")
     i, j = directed.tocoo().coords
@@ -331,8 +320,8 @@ def _ridge(ridge: Any, to_object: Array, among: Array) -> float:
 def _covariance(M: Array) -> Array:
     """Return the pseudo-inverse of ``M M'``, whose only null vector is the constant one.
 
-    From the singular values of M: those of ``M M'`` are their squares, and the small ones, which draw the map, would
-    drown in rounding.
+    From the singular values of M: those of ``M M'`` are their squares, and the small ones, which matter most, would
+    be lost to rounding.
     """
     U, values, _ = svd(M, check_finite=False)
     if values[-2] <= len(M) * np.finfo(np.float64).eps * values[0]:

@@ -1,11 +1,12 @@
-"""What the spectral family shares: graph, covariance, dissimilarities, and the rule for new objects.
+"""The base class of the spectral methods: graph, covariance, dissimilarities, and the rule for new objects.
 
-Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; what it hands on
-is ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
+Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; the result is
+``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
+    Callback,
     align_columns,
     check_dissimilarities,
     new_rows,
@@ -25,11 +27,11 @@ from ..checking import (
     require_choice,
     require_integer,
     warn_user,
-    with_labels,
+    watching,
 )
 from ..graphs import components, graph_from_dissimilarities, join_components
 from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DTYPES, WatchedTransformer
 from ._geodesic import DisconnectedGraphWarning
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
@@ -44,47 +46,33 @@ class DuplicateObjectWarning(UserWarning):
     """Some objects are equal, or so nearly that rounding hides the difference; their dissimilarity was raised."""
 
 
-class Solution(NamedTuple):
-    """What a method found; dissimilarities follow from the covariance."""
+class Unfolding(NamedTuple):
+    """The result of a method; dissimilarities follow from the covariance."""
 
     covariance: Array
     precision: Array | None
     objective: float
 
 
-class SpectralDissimilarity(DissimilarityTransformer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class SpectralDissimilarity(WatchedTransformer):
     """Base of the spectral methods; a subclass writes ``_solve``.
 
     ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
     or dissimilarities, builds ``graph_`` and calls ``_solve(squared)`` with the N x N squared dissimilarities.
-    This returns a :class:`Solution`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method has
-    none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
+    This returns an :class:`Unfolding`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method
+    has none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
     ``edges(self.graph_)`` lists the undirected edges, and ``covariance_of_distances``, ``squared_distances`` and
     ``inverse_of_laplacian`` convert.
 
     Parameters are those of every method: an `n_neighbors` of None joins all pairs.
     """
 
-    graph_: sp.csr_array
-    covariance_: Array
-    precision_: Array | None
-    objective_: float
-    n_components_joined_: int
-
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.on_disconnected = on_disconnected
-        self.dtype = dtype
+    n_neighbors: int | None = field(default=6, kw_only=False)
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    on_disconnected: str = "join"
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,7 +85,7 @@ class SpectralDissimilarity(DissimilarityTransformer):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the covariance.
 
         Parameters
@@ -106,20 +94,29 @@ class SpectralDissimilarity(DissimilarityTransformer):
             Features, or dissimilarities with ``metric="precomputed"`` (none may be missing).
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stage ``"graph"`` begins, and of every iteration of
+            ``"unfolding"``, if there are any; returns True to stop it.
 
         Returns
         -------
         self : object
         """
-        self._check_parameters()
-        D = self._read(X)
-        self.graph_ = self._connected(self._neighbours(D), D)
-        solution = self._solve(D**2)
+        with watching(self, callback, X=X) as watch:
+            self._check_parameters()
+            watch.begin("graph")
+            D = self._read(X)
+            k = None if self.n_neighbors is None else int(self.n_neighbors)
+            neighbours = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
+            self.graph_: sp.csr_array = self._connected(neighbours, D)
+            self._report(self._solve(D**2))
+        return self
+
+    def _report(self, solution: Unfolding) -> None:
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
         self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
@@ -144,10 +141,9 @@ class SpectralDissimilarity(DissimilarityTransformer):
         for row, length in enumerate(lengths):
             same = np.flatnonzero(length == 0)
             D[row] = self.dissimilarities_[same[0]] if len(same) else self._between_neighbours(length)
-        labelled: Array = with_labels(self, D, self._labels_of(X))
-        return labelled
+        return self._labelled(D, self._labels_of(X))
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         """Return the covariance for the squared dissimilarities and ``self.graph_``."""
         raise NotImplementedError
 
@@ -212,11 +208,6 @@ class SpectralDissimilarity(DissimilarityTransformer):
 
     # ---- graph
 
-    def _neighbours(self, D: Array) -> sp.csr_array:
-        if self.n_neighbors is None:
-            return graph_from_dissimilarities(D, n_neighbors=None, radius=None, mutual=False)
-        return graph_from_dissimilarities(D, n_neighbors=int(self.n_neighbors), radius=None, mutual=False)
-
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
         """Return the graph with its parts joined, or raise."""
         self.n_components_joined_ = components(graph)[0]
@@ -246,19 +237,10 @@ class SpectralDissimilarity(DissimilarityTransformer):
 # ---- graphs and neighbours
 
 
-class Edges(NamedTuple):
-    """The undirected edges ``i < j`` of a graph."""
-
-    i: IntArray
-    j: IntArray
-
-
-def edges(graph: sp.csr_array) -> Edges:
-    """Return the undirected edges of a symmetric graph, edges of length 0 included."""
-    stored = graph.tocoo()
-    i, j = stored.coords
-    once = i < j
-    return Edges(i[once], j[once])
+def edges(graph: sp.csr_array) -> tuple[IntArray, IntArray]:
+    """Return the undirected edges ``i < j`` of a symmetric graph, edges of length 0 included."""
+    i, j = graph.tocoo().coords
+    return i[i < j], j[i < j]
 
 
 def nearest(length: Array, n_neighbors: int) -> IntArray:

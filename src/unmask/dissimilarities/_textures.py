@@ -1,11 +1,11 @@
-"""Dissimilarities between images of random texture: how well one image's model predicts the other's pixels."""
+"""Dissimilarities between images of random texture, from how well one image's model predicts the other's pixels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -22,7 +22,6 @@ from ..checking import (
     require_flag,
     require_integer,
     require_jobs,
-    with_labels,
 )
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
@@ -30,7 +29,7 @@ from ._base import DTYPES, DissimilarityTransformer
 if TYPE_CHECKING:
     import pandas as pd
 
-# Half of them train the model and half judge it: with fewer neither says much.
+# Fewest pixels per image: half of them train the model, and half give the residuals.
 MIN_PIXELS = 40
 
 
@@ -62,15 +61,7 @@ def _make_model(model: Any, seed: int) -> Any:
     return copy.set_params(**{name: seed for name in names if name.rpartition("__")[2] == "random_state"})
 
 
-# ---- divergences between two samples of residuals
-
-
-class Density(Protocol):
-    """An estimate of distributions that two samples of residuals are compared by."""
-
-    def divergence(self, own: Array, other: Array) -> float:
-        """Return the mean of the two Kullback-Leibler divergences between the samples' distributions."""
-        ...
+# ---- divergences: the mean of the two Kullback-Leibler divergences between two samples of residuals
 
 
 @dataclass(frozen=True)
@@ -80,11 +71,7 @@ class Histogram:
     n_bins: int
 
     def divergence(self, own: Array, other: Array) -> float:
-        """Compare shares of the bins.
-
-        Every bin gets half a residual more (the Jeffreys prior), so that an empty one costs a finite amount, less the
-        fewer residuals there are to know by.
-        """
+        """Compare shares of the bins, with half a residual added to each (the Jeffreys prior): none is then empty."""
         both = np.concatenate([own, other])
         edges = np.unique(np.quantile(both, np.arange(1, self.n_bins) / self.n_bins))
         edges = edges[edges < both.max()]  # ties can make bins coincide, or leave nothing above the last edge
@@ -149,6 +136,7 @@ def _split_pixels(image: Array, window: int, most: int, seed: int) -> tuple[Pixe
     return learn, judge
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TextureDissimilarity(DissimilarityTransformer):
     """Compare images of random texture by models that predict a pixel from the pixels before it.
 
@@ -227,32 +215,17 @@ class TextureDissimilarity(DissimilarityTransformer):
     True
     """
 
-    def __init__(
-        self,
-        window: int = 2,
-        *,
-        model: Any = "tree",
-        density: str = "histogram",
-        n_bins: int = 20,
-        root: bool = False,
-        standardize: bool = True,
-        max_pixels: int = 10_000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        dtype: str = "float64",
-    ) -> None:
-        self.window = window
-        self.model = model
-        self.density = density
-        self.n_bins = n_bins
-        self.root = root
-        self.standardize = standardize
-        self.max_pixels = max_pixels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+    window: int = field(default=2, kw_only=False)
+    model: Any = "tree"
+    density: str = "histogram"
+    n_bins: int = 20
+    root: bool = False
+    standardize: bool = True
+    max_pixels: int = 10_000
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -307,8 +280,7 @@ class TextureDissimilarity(DissimilarityTransformer):
             own = [judge.residuals(model) for model, judge in zip(models, judges, strict=True)]
             there = self._compare(models, own, self._judges, run)
             back = self._compare(self.models_, self._own, judges, run)
-        labelled: Array = with_labels(self, self._finish(there + back.T), labels)
-        return labelled
+        return self._labelled(self._finish(there + back.T), labels)
 
     # ---- reading input
 
@@ -331,7 +303,7 @@ class TextureDissimilarity(DissimilarityTransformer):
         require_choice("dtype", self.dtype, DTYPES)
 
     def _read(self, X: Any) -> tuple[list[Array], pd.Index | None]:
-        """Return the images as arrays of numbers, standardised if so wished, and their labels."""
+        """Return the images as arrays of numbers (standardised if `standardize` is set) and their labels."""
         if hasattr(X, "columns") or getattr(X, "ndim", 3) == 2:
             raise ValueError(
                 "X is a table, but must hold images: an array of shape (n_images, height, width), or a list or Series "
@@ -400,7 +372,7 @@ class TextureDissimilarity(DissimilarityTransformer):
         self, models: Sequence[Any], own: Sequence[Array], judges: Sequence[Pixels], run: Callable[..., None]
     ) -> Array:
         """Return half the divergence of each model's residuals on its own image and on each of the others."""
-        density: Density = Histogram(int(self.n_bins)) if self.density == "histogram" else Normal()
+        density = Histogram(int(self.n_bins)) if self.density == "histogram" else Normal()
         half = np.empty((len(models), len(judges)))
 
         def compare(at: int) -> None:
@@ -417,7 +389,7 @@ class TextureDissimilarity(DissimilarityTransformer):
 
 @contextmanager
 def _progress(steps: int, verbose: int) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each step; it moves a bar on the standard error stream if that is wished."""
+    """Give a function to call after each step; with `verbose` it moves a bar on the standard error stream."""
     if not verbose:
         yield lambda: None
         return

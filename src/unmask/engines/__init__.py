@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ..kernels import Pairs, Workers
-from ..problem import Edges
+from ..kernels import Edges, Pairs, Workers
 from ._costs import CostEngine
 from ._edges import EdgeEngine
 from ._levels import LevelEngine
-from ._memory import MemoryEngine
 from ._protocol import Engine
+from ._table import TableEngine
 
-__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "MemoryEngine", "make_engine"]
+__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "TableEngine", "make_engine"]
 
 
 def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:
@@ -22,4 +21,4 @@ def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ti
                 "nothing would be saved; pass weights.toarray(), or level='ratio'."
             )
         return EdgeEngine(pairs)
-    return MemoryEngine(pairs, workers) if level == "ratio" else LevelEngine(pairs, workers, level, ties)
+    return TableEngine(pairs, workers) if level == "ratio" else LevelEngine(pairs, workers, level, ties)

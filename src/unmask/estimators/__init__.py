@@ -4,6 +4,7 @@ from ._conditional_classical import ConditionalClassicalMDS
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 from ._conditional_tsne import ConditionalTSNE
+from ._fitted import aims_of, labels_of_fit
 from ._general_mds import GeneralMDS
 from ._imputed import imputed_frame
 from ._spectral_map import SpectralMap
@@ -15,5 +16,7 @@ __all__ = [
     "ConditionalTSNE",
     "GeneralMDS",
     "SpectralMap",
+    "aims_of",
     "imputed_frame",
+    "labels_of_fit",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -144,6 +144,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
         self.asymmetry_ = checked.asymmetry
         return replace(checked, labels=labels_of(X))
+
+    def _labelled(self, fitted: Self) -> Array:
+        """Return the map, with the objects' labels where the output is set to frames."""
+        labelled: Array = with_labels(self, fitted.embedding_, self._labels)
+        return labelled
 
     # ---- reporting
 

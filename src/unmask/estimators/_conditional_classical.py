@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import refuse_target, require_range, with_labels
+from ..checking import refuse_target, require_range
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
@@ -129,7 +129,9 @@ level_positions_
             self._report(U, gram, Z, engine, coded, checked, decision)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
-            means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            means = (
+                engine.graph.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            )
             squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
             self._mean_squares = means - squares - squares.mean()
         self._speak_of_known(decision)
@@ -137,9 +139,7 @@ level_positions_
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
         """Compute the map and return it; see :meth:`fit`."""
-        self.fit(X, y, known=known)
-        embedding: Array = with_labels(self, self.embedding_, self._labels)
-        return embedding
+        return self._labelled(self.fit(X, y, known=known))
 
     def _check_new_cells(self, values: Array) -> None:
         if np.isnan(values).any():

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import (
+    Callback,
     Dissimilarities,
     SmallNeighbourhoodWarning,
     quote,
-    refuse_target,
     require_choice,
-    require_flag,
     require_number,
     warn_user,
-    with_labels,
 )
-from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
-from ..kernels import ArraySource, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..engines import Engine, LevelEngine, make_engine
+from ..kernels import ArraySource, Edges, Pairs, Weighting, Workers
 from ..problem import (
     LEVELS,
     SCHEMES,
     TIES,
     Curve,
-    Edges,
     KnownFeatures,
     Problem,
+    TableGraph,
     build_pairs,
     check_dimension,
     check_known,
@@ -40,19 +38,15 @@ from ..problem import (
 )
 from ..solvers import (
     RULES,
-    Attempt,
     Curvilinear,
-    Settings,
+    SearchSettings,
     Stage,
-    best_of,
     curvilinear,
     fingerprint_vector,
-    make_objective,
     place,
-    was_cut_short,
     within_errors,
 )
-from ._adjustment import Decision, FreeMap, fit_free_map
+from ._adjustment import Decision
 from ._base import PlacingMap
 from ._searching import SearchingMap
 
@@ -233,7 +227,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ((14, 2), 0.0261)
     """
 
-    __metadata_request__fit = {"known": True, "weights": True}
     __metadata_request__score = {"known": True}
     _ON_DISCONNECTED: tuple[str, ...] = ("error", "components")
 
@@ -288,13 +281,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
-    def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> ConditionalMDS:
+    def fit(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -311,48 +300,19 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
+        callback : callable, optional
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        p = self._check_parameters()
-        refuse_target(y)
-        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers)
-            problem, component = self._make_problem(checked, known, weights, p, workers)
-            engine = make_engine(problem.pairs, workers, self.level, self.ties)
-            search, decision = fit_free_map(
-                False if self.adjust == "auto" and self.leak_penalty else self.adjust,
-                self.n_free,
-                p,
-                problem.known,
-                lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
-                lambda search: search.free(problem.known),
-                # A given start says how many dimensions there are.
-                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
-                groups=1 if component is None else int(component.max()) + 1,
-                labels=checked.labels,
-            )
-            self._report_fit(search.stage, problem.known, checked, component, decision)
-            self._fingerprints = self._fingerprints_of(checked, workers)
-        self._floor = _sammon_floor(problem.pairs)
-        self._own_weights = weights is not None
-        self._report_search(search.stage.solution, search.attempts)
-        self._speak_of_known(decision)
+        self._search_and_report(X, y, known, weights, callback)
         return self
-
-    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:
-        """Follow every start, and the best of them through its further stages."""
-        objective = make_objective(problem, engine)
-        starts = self._starts(objective, problem.known, checked)
-        attempts = self._attempt(objective, starts, workers, self._rule)
-        return _Search(self._refine(problem, Stage(objective, best_of(attempts)), workers), attempts)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
-    ) -> tuple[Problem, IntArray | None]:
-        """Check everything that belongs to the problem, and freeze it."""
+    ) -> tuple[Problem, Engine]:
         self._refuse_combinations(weights)
         scheme = None if self.weights == "curvilinear" else self.weights
         ranks = (
@@ -383,7 +343,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
-        return Problem(pairs, coded, p, leak_penalty, orthogonal, component=component), component
+        problem = Problem(pairs, coded, p, leak_penalty, orthogonal, component=component)
+        return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_combinations(self, weights: Any) -> None:
         """Raise where two options contradict each other, and say which to change."""
@@ -409,9 +370,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
             )
 
-    def _refine(self, problem: Problem, stage: Stage, workers: Workers) -> Stage:
+    def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
         """Follow the best start through further stages: moving weights, values that move within their errors."""
-        settings = Settings(RULES[self._rule], float(self.tol), int(self.max_iter), self._callback)
         self.radius_: float | None = None
         if self.weights == "curvilinear":
             found = curvilinear(problem, stage, workers, settings)
@@ -422,17 +382,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return stage
 
     def _report_fit(
-        self,
-        stage: Stage,
-        known: KnownFeatures,
-        checked: Dissimilarities,
-        component: IntArray | None,
-        decision: Decision,
+        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
     ) -> None:
         import pandas as pd
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
-        Z = structure.lift(theta)
+        Z, component = structure.lift(theta), problem.component
         for name in ("component_", "disparities_"):
             self.__dict__.pop(name, None)
         if component is not None:
@@ -447,19 +402,21 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             structure.gram(theta),
             Z,
             engine,
-            known,
+            problem.known,
             checked,
             decision,
             component,
             structure.moved(theta),
         )
+        self._fingerprints = self._fingerprints_of(checked, workers)
+        self._floor = _sammon_floor(problem.pairs)
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = MemoryEngine(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
+            every = TableGraph(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
             return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
@@ -478,16 +435,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 SmallNeighbourhoodWarning,
             )
 
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        self.fit(X, y, known=known, weights=weights)
-        embedding: Array = with_labels(self, self.embedding_, self._labels)
-        return embedding
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
 
     def _check_parameters(self) -> int:
-        p = self._start_fit()
-        require_flag("orthogonal", self.orthogonal)
-        self._check_search()
+        p = super()._check_parameters()
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
         require_choice("weights", self.weights, (None, *SCHEMES))
@@ -499,7 +454,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return p
 
     @property
-    def _rule(self) -> str:
+    def _rule(self) -> str:  # type: ignore[override]
         return "lbfgs" if self.solver == "auto" else self.solver
 
     def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
@@ -559,18 +514,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
-
-
-class _Search(NamedTuple):
-    """The stage in which a search ended, and all that was tried on the way."""
-
-    stage: Stage
-    attempts: list[Attempt]
-
-    def free(self, known: KnownFeatures) -> FreeMap:
-        """Return the map that was found."""
-        objective = self.stage.objective
-        return FreeMap.of(objective.structure, self.stage.solution.theta, known, objective.engine)
 
 
 def _sammon_floor(pairs: Pairs | Edges) -> float | None:

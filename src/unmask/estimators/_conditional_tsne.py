@@ -10,11 +10,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_choice, require_integer, require_number
+from ..checking import Callback, Dissimilarities, require_choice, require_integer, require_number
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
 from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
-from ..solvers import RULES, Attempt, Objective, Start, minimise
+from ..solvers import Objective, SearchSettings, Start, run_stage
 from ._general_mds import GeneralMDS, engine_of
 
 # Student's kernel has its own unit, 1; a map that starts below it is free to arrange itself.
@@ -102,7 +102,7 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
 
     MOST_OBJECTS = 5000
 
-    __metadata_request__fit = {"known": True, "weights": UNUSED}  # every pair counts the same
+    __metadata_request__fit = {"known": True, "weights": UNUSED, "callback": True}  # every pair counts the same
 
     def __init__(
         self,
@@ -152,7 +152,9 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         tags.input_tags.allow_nan = tags.input_tags.sparse = False  # every pair is needed
         return tags
 
-    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -163,18 +165,22 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
+        callback : callable, optional
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
 
         Returns
         -------
         self : ConditionalTSNE
         """
-        super().fit(X, y, known=known)
+        super().fit(X, y, known=known, callback=callback)
         self.kl_divergence_ = self.cost_
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
+    ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known).embedding_)
+        return self._labelled(self.fit(X, y, known=known, callback=callback))
 
     def _check_parameters(self) -> int:
         p = super()._check_parameters()
@@ -210,14 +216,19 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         Z = objective.structure.lift(start.theta) / objective.engine.scale
         return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
 
-    def _attempt(
-        self, objective: Objective, starts: list[Start], workers: Workers, rule: str = "lbfgs"
-    ) -> list[Attempt]:
+    def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
+        """Follow the starts for a while with the attraction exaggerated, less and less."""
         self.early_exaggeration_ = self._exaggeration(objective)
-        if self.early_exaggeration_ > 1.0:
-            early = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
-            starts = [self._gathered(early, start) for start in starts]
-        return super()._attempt(objective, starts, workers, rule)
+        if self.early_exaggeration_ <= 1.0:
+            return starts
+        early, gathered = replace(settings, max_iter=int(self.early_iter)), []
+        steps = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
+        for start in starts:
+            theta = start.theta
+            for step in steps:
+                theta = run_stage("exaggeration", step, theta, early).solution.theta
+            gathered.append(start._replace(theta=theta))
+        return gathered
 
     def _exaggeration(self, objective: Objective) -> float:
         structure = objective.structure
@@ -232,14 +243,6 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
                 f"one from {collapse:.3g} on; use less, or 'auto'."
             )
         return float(self.early_exaggeration)
-
-    def _gathered(self, early: list[Objective], start: Start) -> Start:
-        """Follow a start for a while with the attraction exaggerated, less and less."""
-        for step in early:
-            rule = RULES["lbfgs"](step)()
-            found = minimise(step, start.theta, rule, tol=float(self.tol), max_iter=int(self.early_iter))
-            start = start._replace(theta=found.theta)
-        return start
 
 
 def collapse_at(targets: Array, space: KnownSpace | None, p: int) -> float:

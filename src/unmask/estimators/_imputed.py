@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from .._typing import Array
 from ..checking import ImputedKnownWarning, warn_user
-from ..engines import Engine, LevelEngine
+from ..engines import CostEngine, Engine, LevelEngine
 from ..problem import Feature, KnownFeatures
 from ._tables import Moved, level_places, moved_values
 
@@ -130,7 +130,7 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     own: dict[int, list[int]] = {}
     for _, row, at in _missing(known):
         own.setdefault(row, []).extend(at)
-    if isinstance(engine, LevelEngine):
+    if isinstance(engine, LevelEngine | CostEngine):
         return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
@@ -139,8 +139,8 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
         rows = list(own)[begin : begin + TOGETHER]
         unit = np.zeros((len(places), len(rows)))
         unit[rows, range(len(rows))] = 1.0
-        weights = -engine.laplacian(unit)
-        delta = np.sqrt(engine.squared_product(unit, np.empty((len(places), 0)), 0.0))
+        weights = -engine.graph.laplacian(unit)
+        delta = np.sqrt(engine.graph.squared_product(unit, np.empty((len(places), 0)), 0.0))
         for row, w, aims in zip(rows, weights.T, delta.T, strict=True):
             directions = np.zeros((p + len(own[row]), places.shape[1]))
             directions[:p, :p] = np.eye(p)

@@ -1,4 +1,4 @@
-"""Joining the parts of a graph by its cheapest missing edges."""
+"""The connected parts of a graph, and joining them by the shortest edges."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ def components(graph: sp.csr_array) -> tuple[int, IntArray]:
     """Return the number of connected components and each object's component."""
     count, component = connected_components(graph, directed=False)
     return int(count), np.asarray(component)
+
+
+def describe_parts(graph: sp.csr_array) -> str:
+    """Say into how many parts a graph falls, and how large they are; nothing if it is connected."""
+    count, component = components(graph)
+    sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+    return f"falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes)" if count > 1 else ""
 
 
 def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array]) -> sp.csr_array:

@@ -13,7 +13,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import as_large, count, is_pandas, require_choice, require_integer, wilks_p_value
+from ..checking import as_large, count, holm, is_pandas, require_choice, require_integer, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
 from ._inputs import Table, align, read_table, require_rows
@@ -262,13 +262,4 @@ def corrected(p_values: Array, correction: str | None) -> Array:
     if correction is None or not tested.any():
         return adjusted
     adjusted[tested] = false_discovery_control(adjusted[tested]) if correction == "fdr" else holm(adjusted[tested])
-    return adjusted
-
-
-def holm(p_values: Array) -> Array:
-    """Return Holm's step-down correction: the i-th smallest of m times m - i + 1, never below the one before."""
-    order = np.argsort(p_values)
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -31,6 +31,10 @@ from ..solvers import Objective, Start, automatic_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Hears how many fits are done, and how many there will be.
+Advance = Callable[[int, int], None]
 
 
 @contextmanager
@@ -149,15 +153,6 @@ def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
     """Return weights in the order of the objects."""
     return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
-
-
-def aims_of(fitted: Any, D: Array) -> Array:
-    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
-    seen = getattr(fitted, "disparities_", None)
-    if seen is None:
-        return D
-    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
-    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
 
 
 def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:

@@ -19,6 +19,7 @@ from ..checking import (
     labels_of,
     quote,
 )
+from ..estimators import labels_of_fit
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures, check_known, nothing_known
 
@@ -41,7 +42,7 @@ def is_fitted_map(data: Any) -> bool:
 
 def read_table(data: Any, name: str, prefix: str = "axis") -> Table:
     """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
-    labels = getattr(data, "_labels", None) if is_fitted_map(data) else labels_of(data)
+    labels = labels_of_fit(data) if is_fitted_map(data) else labels_of(data)
     data = as_pandas(data)
     names = list(map(str, data.columns)) if hasattr(data, "columns") else None
     if names is None and is_pandas(data) and data.name is not None:

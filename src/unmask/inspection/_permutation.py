@@ -21,7 +21,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import Study, make_study, warm_start
+from ._fits import Advance, Study, make_study, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # test), and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
 FEW_STARTS = 3
 
-Progress = Callable[[int, int], None]
 Judge = Callable[[Any, int], float]  # a number of a fit by which a feature, given by its column, is judged
 
 
@@ -43,7 +42,7 @@ def permutation_test(
     weights: Any = None,
     n_permutations: int = 199,
     random_state: Any = 0,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Test for each known feature whether it says anything about the dissimilarities.
 
@@ -119,7 +118,7 @@ def _importance(fitted: Any, column: int) -> float:
 
 
 def _permuted_fits(
-    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Progress | None
+    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Advance | None
 ) -> list[_Refit]:
     """Return for each feature what its permutations found: as many as Ctrl-C allows.
 

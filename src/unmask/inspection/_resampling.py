@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
-from ..problem import KnownFeatures, check_known
+from ..problem import check_known
 from ._fits import Study, make_study, warm_start
 from ._residuals import make_residuals
 
@@ -203,18 +203,16 @@ def _without(study: Study, fitted: Any, U0: Array, B0: Any, left_out: int) -> tu
         _rows(study, kept),
         None if study.weights is None else np.asarray(study.weights)[np.ix_(kept, kept)],
     )
-    _require_same_columns(study, fitted, part, left_out)
+    _require_same_columns(study, part, left_out)
     fit = part.fit(start=(U0[kept], B0))
     U = np.full(fitted.embedding_.shape, np.nan)
     U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
     return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
 
 
-def _require_same_columns(study: Study, fitted: Any, part: Study, left_out: int) -> None:
+def _require_same_columns(study: Study, part: Study, left_out: int) -> None:
     """Raise if an object is the only one of its level, or all that makes a feature vary."""
-    own = study.estimator
-    coded = check_known(part.known, part.n, part.labels, own.coef, types=own.known_types)
-    before, after = _columns(fitted._known), _columns(coded)
+    before, after = _columns(study), _columns(part)
     lost = [name for name in before if before[name] != after[name]]
     if lost:
         raise ValueError(
@@ -224,8 +222,9 @@ def _require_same_columns(study: Study, fitted: Any, part: Study, left_out: int)
         )
 
 
-def _columns(known: KnownFeatures) -> dict[str, int]:
+def _columns(study: Study) -> dict[str, int]:
     """Return how many columns of each feature say something of their own."""
+    known = check_known(study.known, study.n, study.labels, study.estimator.coef, types=study.estimator.known_types)
     owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
     kept = [owners[column] for column in known.kept]
     return {feature.name: kept.count(feature.name) for feature in known.features}

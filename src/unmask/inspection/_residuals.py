@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fits import Study, aims_of
+from ..estimators import aims_of
+from ._fits import Study
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, is_pandas, quote, require_integer
+from ..estimators import labels_of_fit
 from ..problem.linalg import symmetric_root
 from ._inputs import Table, align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
@@ -81,7 +82,7 @@ def labelled(embedding: Any) -> Any:
     """Return the map of a fitted estimator as a DataFrame with its objects' labels, if it has any."""
     import pandas as pd
 
-    labels = getattr(embedding, "_labels", None) if is_fitted_map(embedding) else None
+    labels = labels_of_fit(embedding) if is_fitted_map(embedding) else None
     return embedding if labels is None else pd.DataFrame(embedding.embedding_, index=labels)
 
 

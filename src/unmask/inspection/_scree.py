@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ..estimators import GeneralMDS
-from ._fits import Study, aims_of, make_study, warm_start
+from ..estimators import GeneralMDS, aims_of
+from ._fits import Advance, Study, make_study, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,15 @@ NEARLY_NOTHING = 0.01
 FAIR = 0.01
 
 
-def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max_components: int = 6) -> pd.DataFrame:
+def scree(
+    estimator: Any,
+    X: Any,
+    known: Any = None,
+    *,
+    weights: Any = None,
+    max_components: int = 6,
+    progress: Advance | None = None,
+) -> pd.DataFrame:
     """Return the normalised stress for 0, 1, … dimensions.
 
     Each number of dimensions is fitted from the usual starts and, in addition, from the map with one dimension less, so
@@ -36,6 +44,8 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
         As in the estimator's ``fit``.
     max_components : int, default=6
         Largest number of dimensions.
+    progress : callable, optional
+        Called with how many numbers of dimensions are done, and how many there are.
 
     Returns
     -------
@@ -70,7 +80,7 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
             f"max_components={most} is too many for {study.n} objects, which fill at most {study.n - 1} dimensions; "
             "lower it."
         )
-    stress = [step.stress for step in _path(study.unadjusted(), most)]
+    stress = [step.stress for step in _path(study.unadjusted(), most, progress)]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *np.subtract(stress[:-1], stress[1:])]},
         index=pd.RangeIndex(most + 1, name="n_components"),
@@ -100,11 +110,13 @@ class _Step(NamedTuple):
         return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
 
 
-def _path(study: Study, most: int, D: Array | None = None) -> list[_Step]:
+def _path(study: Study, most: int, progress: Advance | None, D: Array | None = None) -> list[_Step]:
     """Return for 0, 1, … dimensions the best fit, the stress never rising."""
     found: list[_Step] = []
     fitted = None
     for p in range(most + 1):
+        if p and progress is not None:
+            progress(p, most + 1)
         if p == 0 and not _anything_known(study):
             found.append(_Step(1.0, np.zeros_like(study.D), study.D))  # all objects in one place
             continue
@@ -115,6 +127,8 @@ def _path(study: Study, most: int, D: Array | None = None) -> list[_Step]:
         best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, study.D))
         # The map of one dimension less, with a further one of zeros, is a map too.
         found.append(min(best, found[-1], key=lambda step: step.stress) if found else best)
+    if progress is not None:
+        progress(most + 1, most + 1)
     return found
 
 
@@ -153,6 +167,7 @@ def choose_n_components(
     share: float = 0.1,
     n_splits: int = 10,
     random_state: Any = 0,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Choose the number of dimensions by predicting dissimilarities that the fit did not see.
 
@@ -176,6 +191,8 @@ def choose_n_components(
         Number of times; up to ``1 / share`` the held-out sets are disjoint.
     random_state : int, RandomState or None, default=0
         Seed of the splits.
+    progress : callable, optional
+        Called with how many numbers of dimensions are done, over all splits, and how many there will be.
 
     Returns
     -------
@@ -195,10 +212,19 @@ def choose_n_components(
             f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "
             "held out; pass a ConditionalMDS, or use scree."
         )
-    table = scree(estimator, X, known, weights=weights, max_components=max_components)
-    rng = check_random_state(random_state)
+
+    def part(number: int) -> Advance | None:
+        if progress is None:
+            return None
+        return lambda done, total: progress(number * total + done, (splits + 1) * total)
+
+    table = scree(estimator, X, known, weights=weights, max_components=max_components, progress=part(0))
+    free, rng = study.unadjusted(), check_random_state(random_state)
     errors = np.array(
-        [_held_out(study.unadjusted(), held, len(table) - 1) for held in _splits(study, fraction, splits, rng)]
+        [
+            _held_out(free, held, len(table) - 1, part(number + 1))
+            for number, held in enumerate(_splits(study, fraction, splits, rng))
+        ]
     )
     table["heldout"] = errors.mean(axis=0)
     table["heldout_se"] = errors.std(axis=0, ddof=1) / np.sqrt(splits)
@@ -233,12 +259,12 @@ def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[Int
     return found
 
 
-def _held_out(study: Study, held: tuple[IntArray, IntArray], most: int) -> Array:
+def _held_out(study: Study, held: tuple[IntArray, IntArray], most: int, progress: Advance | None) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square."""
     D = study.D.copy()
     i, j = held
     D[i, j] = D[j, i] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that pairs are missing is what this is about
-        path = _path(study, most, D)
+        path = _path(study, most, progress, D)
     return np.array([step.error(i, j) for step in path])

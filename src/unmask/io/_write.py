@@ -1,15 +1,17 @@
-"""Writing tables and JSON: whole files or none, numbers that read back exactly, text that no spreadsheet runs."""
+"""Writing tables and JSON: whole files or none, exact numbers, and text that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time
+from functools import partial
 from numbers import Integral, Number, Real
 from os import PathLike, fspath
 from pathlib import Path
@@ -169,14 +171,6 @@ def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
         )
 
 
-def _write_csv(frame: pd.DataFrame, draft: Path) -> None:
-    _write_text(frame, draft, ",")
-
-
-def _write_tsv(frame: pd.DataFrame, draft: Path) -> None:
-    _write_text(frame, draft, "\t")
-
-
 def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
     pyarrow = require_package("pyarrow", "writing Parquet files", "files")
     if draft.name.lower().endswith(".gz"):
@@ -199,8 +193,8 @@ def _write_records(frame: pd.DataFrame, draft: Path) -> None:
 
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": _write_csv,
-    "tsv": _write_tsv,
+    "csv": partial(_write_text, delimiter=","),
+    "tsv": partial(_write_text, delimiter="\t"),
     "parquet": _write_parquet,
     "json": _write_records,
 }
@@ -209,17 +203,15 @@ _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
 @contextmanager
 def _text_file(draft: Path) -> Iterator[IO[str]]:
     """Open a file for text, compressed if its name ends in .gz; the same text always gives the same bytes."""
-    if draft.name.lower().endswith(".gz"):
-        with (
-            draft.open("wb") as raw,
-            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
-        ):
-            import io
-
-            with io.TextIOWrapper(packed, encoding="utf-8", newline="") as file:
-                yield file
+    if not draft.name.lower().endswith(".gz"):
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            yield file
         return
-    with draft.open("w", encoding="utf-8", newline="") as file:
+    with (
+        draft.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
+    ):
         yield file
 
 
@@ -274,9 +266,9 @@ def _escaped_cell(cell: Any) -> Any:
 
 
 def _needs_quotes(frame: pd.DataFrame) -> bool:
-    """Tell whether some text would come back otherwise unless it is in quotes.
+    """Tell whether some text must be quoted to be read back as it is.
 
-    A lone carriage return would end the row, which the csv module may forget, and blanks around a cell are not read.
+    A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
     """
     texts: list[Any] = [*frame.columns, *frame.index.names]
     columns: list[Any] = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
@@ -309,7 +301,7 @@ def _index_name(name: Any, at: int, levels: int) -> str:
 
 
 def plain_data(data: Any) -> Any:
-    """Return data as JSON knows them."""
+    """Return data as types that JSON has."""
     for known, convert in _PLAIN:
         if isinstance(data, known) and type(data).__name__ != "NaTType":  # pandas' missing date claims to be a date
             return convert(data)

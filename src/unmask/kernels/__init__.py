@@ -7,13 +7,14 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Pairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, Survey, Weighting, power_of_two_near
 from ._sources import ArraySource, Source, square_array
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "ArraySource",
     "Cost",
+    "Edges",
     "Form",
     "OneBlasThread",
     "PairFunction",

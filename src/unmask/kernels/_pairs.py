@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ._sources import Source, square_array
 
 
@@ -63,6 +64,23 @@ class Pairs:
         """What compiled code takes. Views are read-only: one compiled version serves writeable and read-only input."""
         W = self.W if self.weighting == Weighting.ARRAY else np.empty((1, 0))
         return read_only(self.values), read_only(W), int(self.weighting), self.scale, self.floor, self.factor
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The pairs that count, as a list: what the passes read when most weights are zero."""
+
+    n: int
+    rows: IntArray
+    columns: IntArray  # rows < columns
+    delta: Array  # scaled
+    weight: Array
+    scale: float
+
+    def symmetric(self, values: Array) -> sp.csr_array:
+        """Return the symmetric sparse matrix with these values on the edges."""
+        upper = sp.csr_array((values, (self.rows, self.columns)), shape=(self.n, self.n))
+        return sp.csr_array(upper + upper.T)
 
 
 class Survey(NamedTuple):

@@ -1,4 +1,4 @@
-"""Axes: made when none are given, quiet, and settled before anything is placed by their limits."""
+"""Making Axes, framing them, and fixing their limits before labels are placed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ MARGIN = 0.12
 ROW = 14
 
 
-def new_axes(width: float = 6.4, height: float = 6.0) -> Axes:
-    """Return the Axes of a new figure."""
-    from matplotlib import pyplot
+def axes_or_new(ax: Any, width: float = 6.4, height: float = 6.0, columns: int = 1) -> Any:
+    """Return the Axes given, after a check if they should be one, or those of a new figure of this size in inches."""
+    if ax is None:
+        from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        ax = pyplot.subplots(1, columns, figsize=(width, height), layout="constrained")[1]
+    elif columns == 1:
+        figure_of(ax)
+    return ax
 
 
 def figure_of(ax: Axes) -> Figure | SubFigure:
@@ -47,13 +51,13 @@ def pair_of_axes(ax: Any, reason: str) -> tuple[Axes, Axes]:
 
 
 def quieten(ax: Axes) -> None:
-    """Draw ticks and frame so that they stay behind the data."""
+    """Draw ticks and frame in grey."""
     ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
     ax.spines[:].set(color="0.75", linewidth=0.8)
 
 
 def frame_chart(ax: Axes, x: str, y: str) -> None:
-    """Make a quiet frame of two sides, with names of the axes."""
+    """Draw a grey frame at the left and below, with names of the axes."""
     quieten(ax)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlabel(x, color=QUIET, **style_of_text())
@@ -61,10 +65,10 @@ def frame_chart(ax: Axes, x: str, y: str) -> None:
 
 
 def frame_map(ax: Axes, names: list[str]) -> None:
-    """Set margins, equal aspect and a quiet frame; one name means that the map is a line."""
+    """Set margins, equal aspect and a grey frame; one name means that the map is a line."""
     ax.margins(MARGIN)
     shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
-    # Limits that several Axes share in both directions cannot give way; the box can.
+    # Limits that several Axes share in both directions cannot be adjusted; the box can.
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
     ax.set_xlabel(names[0], color=QUIET, **style_of_text())
     if len(names) == 1:
@@ -76,15 +80,15 @@ def frame_map(ax: Axes, names: list[str]) -> None:
 
 
 def add_title(ax: Axes, title: str | None, rows: int = 0) -> None:
-    """Put a title above the Axes and the rows of legend there."""
+    """Put a title above the Axes and above so many rows of legend."""
     if title is not None:
         ax.set_title(title, loc="left", pad=6 + ROW * rows, fontsize="medium", fontweight="bold", **style_of_text())
 
 
 def settle(ax: Axes, figure: Figure | SubFigure) -> None:
-    """Let the limits fill the Axes at equal aspect, then keep them: labels are placed for these limits.
+    """Adjust the limits to fill the Axes at equal aspect, then keep them: labels are placed for these limits.
 
-    Limits that go on giving way ("datalim") drift from one drawing to the next whenever the layout changes a little.
+    Limits that stay adjustable ("datalim") change from one drawing to the next whenever the layout changes a little.
     """
     for _ in range(2):  # the second time with the room that ticks, title and legend took
         figure.figure.draw_without_rendering()

@@ -1,4 +1,4 @@
-"""Labels of points: near-coincident objects share one, and none covers another."""
+"""Labels of points: objects at nearly the same place share one, and none covers another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FINE, COARSE = 200, 40
 
 @dataclass(frozen=True)
 class Labels:
-    """Texts and the places they belong to; those that must be drawn are, even where there is no room."""
+    """Texts and their positions; those that are `needed` are drawn even where there is no room."""
 
     places: Array
     texts: list[str]
@@ -75,12 +75,12 @@ def draw_labels(
             draw_all=False,
             # A line to a label must not move the limits for which the labels were placed.
             plot_kwargs={"scalex": False, "scaley": False},
-            path_effects=_white_outline() if outline else None,
+            path_effects=white_outline() if outline else None,
         )[2]
     needed = [one.needed for one in labels for _ in one.texts]
     for i in (i for i in range(len(texts)) if needed[i] and drawn[i] is None):
         style: dict[str, Any] = {"color": colors[i], "fontsize": 9, "ha": "center", "va": "center"}
-        ax.text(places[i, 0], places[i, 1], texts[i], path_effects=_white_outline(), **style)
+        ax.text(places[i, 0], places[i, 1], texts[i], path_effects=white_outline(), **style)
 
 
 def _lines(lines: Sequence[Array]) -> Any:
@@ -96,7 +96,8 @@ def _require_plain_figure(ax: Axes) -> None:
         )
 
 
-def _white_outline() -> list[Any]:
+def white_outline() -> list[Any]:
+    """Return the effect of a white outline, which keeps text readable on top of lines."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=2.0, foreground="white")]

@@ -1,4 +1,4 @@
-"""A network as a map of its nodes with its edges: by shortest paths, given what is known about the nodes."""
+"""Drawings of networks, with nodes placed by shortest paths, given what is known about them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .._typing import Array, IntArray
 from ..checking import align_rows, is_network, is_pandas, quote
 from ..dissimilarities import NetworkDissimilarity
 from ..estimators import ConditionalMDS
-from ..graphs import adjacency_graph, components, network_graph
+from ..graphs import adjacency_graph, describe_parts, network_graph
 from ._fonts import as_written
+from ._labels import white_outline
 from ._map import plot_map
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.text import Text
 
 EDGE_COLOR = "0.72"
 # From this many edges on a vector file would be slow to open.
@@ -125,7 +125,8 @@ def plot_network(
     earlier = [] if ax is None else list(ax.texts)
     ax = plot_map(placed, **columns, ax=ax, title=title, merge=merge, max_labels=max_labels)
     _draw_edges(ax, np.asarray(placed)[:, :2], nodes.edges)
-    _outline([text for text in ax.texts if text not in earlier])
+    for text in (text for text in ax.texts if text not in earlier):
+        text.set_path_effects(white_outline())  # among edges labels could not be read
     return ax
 
 
@@ -167,8 +168,7 @@ class _Nodes:
             return coordinates
         import pandas as pd
 
-        frame = pd.DataFrame(coordinates, index=self.index)
-        return frame.set_axis([""] * coordinates.shape[1], axis=1)
+        return pd.DataFrame(coordinates, index=self.index, columns=[""] * coordinates.shape[1])
 
     def square(self, paths: Array) -> Any:
         """Return dissimilarities with the nodes as labels, not as text: 1 and "1" may be two nodes."""
@@ -243,19 +243,17 @@ class _Nodes:
 
 def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> Array:
     """Return a map of the nodes with the least sum of squared relative errors."""
-    count, component = components(nodes.graph)
-    if count > 1:
-        sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+    parts = describe_parts(nodes.graph)
+    if parts:
         raise ValueError(
-            f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes), between which there "
-            "is no path; draw one of them at a time, or pass an embedding."
+            f"the network {parts}, between which there is no path; draw one of them at a time, or pass an embedding."
         )
     paths = NetworkDissimilarity(weight).fit(nodes.network).dissimilarities_
     return np.asarray(mds.fit(nodes.square(paths), known=known, weights=_relative(paths)).embedding_)
 
 
 def _relative(paths: Array) -> Array:
-    """Return the weights that make errors relative; a path of length 0 counts as the shortest other one."""
+    """Return weights that make errors relative to the lengths; a length of 0 counts as the smallest other one."""
     shortest = np.min(paths, where=paths > 0, initial=np.inf)
     if shortest == np.inf:
         return np.ones_like(paths)  # all are 0, which the fit refuses
@@ -274,11 +272,3 @@ def _draw_edges(ax: Axes, points: Array, edges: IntArray) -> None:
         rasterized=len(edges) > RASTERIZE_ABOVE,
     )
     ax.add_collection(lines, autolim=False)
-
-
-def _outline(texts: list[Text]) -> None:
-    """Give labels a white outline: among edges they could not be read."""
-    from matplotlib.patheffects import withStroke
-
-    for text in texts:
-        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])

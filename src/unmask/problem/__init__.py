@@ -5,6 +5,7 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 
 from ._blocks import Cells, coef_blocks
 from ._costs import Distance, Loss, Neighbours, make_cost
+from ._graph import EdgeGraph, TableGraph, WeightGraph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._penalties import LeakPenalty
@@ -21,7 +22,7 @@ from ._types import (
     feature_type,
     types_with_levels,
 )
-from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
+from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
     "FEATURE_TYPES",
@@ -32,7 +33,7 @@ __all__ = [
     "Curve",
     "Cyclic",
     "Distance",
-    "Edges",
+    "EdgeGraph",
     "Feature",
     "FeatureType",
     "KnownFeatures",
@@ -46,6 +47,8 @@ __all__ = [
     "Problem",
     "Spline",
     "Structure",
+    "TableGraph",
+    "WeightGraph",
     "build_pairs",
     "check_dimension",
     "check_known",

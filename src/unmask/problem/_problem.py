@@ -8,9 +8,8 @@ import numpy as np
 
 from .._typing import IntArray
 from ..checking import count
-from ..kernels import Pairs
+from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
-from ._weights import Edges
 from .linalg import orthonormal_basis
 
 

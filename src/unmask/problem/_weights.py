@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from .. import kernels
 from .._typing import Array, IntArray
@@ -23,24 +21,13 @@ from ..checking import (
     rounding_level,
     warn_user,
 )
-from ..kernels import Pairs, Weighting, Workers, power_of_two_near
+from ..kernels import Edges, Pairs, Weighting, Workers, power_of_two_near
+from ._graph import make_graph
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMES = ("sammon", "curvilinear")
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The pairs that count, as a list: what the passes read when most weights are zero."""
-
-    n: int
-    rows: IntArray
-    columns: IntArray  # rows < columns
-    delta: Array  # scaled
-    weight: Array
-    scale: float
 
 
 def build_pairs(
@@ -77,9 +64,10 @@ def build_pairs(
         pairs = _sammon(dissimilarities, scale, workers)
     else:
         pairs = Pairs(dissimilarities.source, scale, plain, every_pair=not dissimilarities.missing)
-    if not isinstance(pairs, Edges) and pairs.every_pair:
+    graph = make_graph(pairs, workers)
+    if graph.every_pair:
         return pairs, None
-    component = _components(pairs)
+    component = graph.components()
     if not component.any():
         return pairs, None
     _require_partners(component, dissimilarities, weighted=weights is not None)
@@ -226,38 +214,12 @@ def _refuse_groups(component: IntArray, dissimilarities: Dissimilarities, *, wei
     )
 
 
-def _components(pairs: Pairs | Edges) -> IntArray:
-    """Number the connected components of the pairs that count, row by row: no N x N temporary."""
-    if isinstance(pairs, Edges):
-        ends = pairs.rows.astype(np.int32), pairs.columns.astype(np.int32)
-        graph = sp.coo_array((pairs.weight, ends), shape=(pairs.n, pairs.n))
-        return np.asarray(connected_components(graph, directed=False)[1])
-    component = np.full(pairs.n, -1)
-    for number, seed in enumerate(_unseen(component)):
-        component[seed] = number
-        frontier = [seed]
-        while frontier:
-            i = frontier.pop()
-            counts = ~np.isnan(pairs.values[i])
-            if pairs.weighting == Weighting.ARRAY:
-                counts &= pairs.W[i] > 0
-            fresh = np.flatnonzero(counts & (component < 0))
-            component[fresh] = number
-            frontier.extend(fresh.tolist())
-    return component
-
-
-def _unseen(component: IntArray) -> Any:
-    """Yield an object without a component for as long as there is one."""
-    while (component < 0).any():
-        yield int(np.argmax(component < 0))
-
-
 def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | None) -> None:
     """Warn of objects that have no more pairs than dimensions: these do not hold them in one place."""
-    if not isinstance(pairs, Edges) and pairs.every_pair:
+    graph = make_graph(pairs, Workers())
+    if graph.every_pair:
         return
-    counts = _pair_counts(pairs)
+    counts = graph.pair_counts()
     few = np.flatnonzero(counts <= dimensions)
     if len(few):
         named = ", ".join(f"{name_object(labels, int(i))} ({counts[i]})" for i in few[:5])
@@ -267,17 +229,3 @@ def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | 
             f"{named}{more}. Do not read much into where they are.",
             FewPairsWarning,
         )
-
-
-def _pair_counts(pairs: Pairs | Edges) -> IntArray:
-    """Return the number of each object's pairs that count."""
-    if isinstance(pairs, Edges):
-        return np.bincount(np.concatenate([pairs.rows, pairs.columns]), minlength=pairs.n)
-    counts = np.empty(pairs.n, dtype=np.int64)
-    for i, row in enumerate(pairs.values):
-        present = ~np.isnan(row)
-        if pairs.weighting == Weighting.ARRAY:
-            present &= pairs.W[i] > 0
-        present[i] = False
-        counts[i] = np.count_nonzero(present)
-    return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..discovery import Step
-from ..plotting._pair import MOST_CONNECTIONS
+from ..plotting import MOST_CONNECTIONS
 from ._html import (
     Column,
     Html,
@@ -37,7 +37,7 @@ MOST_MAPS = 10
 
 def asked(subject: Subject) -> Section:
     """Tell the data and what is known about the objects."""
-    material = subject.study._material
+    material = subject.study.material
     lines: list[tuple[str, object]] = [
         ("Objects", f"{subject.n:,}"),
         ("Pairs with a dissimilarity", f"{subject.n_pairs - subject.missing_pairs:,} of {subject.n_pairs:,}"),
@@ -65,7 +65,7 @@ def _known_table(subject: Subject) -> Html:
     columns = [
         Column("Feature", [name_of(f.name) for f in shown]),
         Column("Type", [f"{f.coding.kind}{', declared' if f.declared else ''}" for f in shown]),
-        Column("Values", [f"{subject.columns[f.name].nunique():,}" for f in shown], numeric=True),
+        Column("Values", [f"{subject.study.features[f.name].nunique():,}" for f in shown], numeric=True),
         Column("Missing", [f"{len(f.missing):,}" for f in shown], numeric=True),
         Column("Where from", [name_of(origins.get(f.name, "known from the start"), 200) for f in shown]),
     ]

@@ -53,7 +53,7 @@ def paint_of(subject: Subject, name: str | None) -> Paint:
     import pandas as pd
     from pandas.api import types
 
-    column, short = subject.columns[name], clip(name, LONGEST_LABEL)
+    column, short = subject.study.features[name], clip(name, LONGEST_LABEL)
     many = column.nunique() > MOST_COLOURS
     if types.is_numeric_dtype(column) and not _is_nominal(subject, name) and (many or not _is_whole(column)):
         return Paint(short, column.rename(short))
@@ -67,7 +67,7 @@ def paint_of(subject: Subject, name: str | None) -> Paint:
 
 
 def _is_nominal(subject: Subject, name: str) -> bool:
-    declared = subject.study._material.known_types | {a.name: a.kind for a in subject.adoptions}
+    declared = subject.study.material.known_types | {a.name: a.kind for a in subject.adoptions}
     return declared.get(name) == "nominal" or isinstance(declared.get(name), Nominal)
 
 

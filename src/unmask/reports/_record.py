@@ -5,9 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from ..discovery import Step
-from ..discovery._actions import Action
-from ..discovery._fitting import PACKAGES
+from ..discovery import PACKAGES, Action, Step
 from ._html import NOTHING, Column, Html, clean, clip, count, element, items, join, number, paragraph, scrolling, table
 from ._section import METHODS, Section, given, more, told
 from ._subject import Subject

@@ -48,7 +48,7 @@ def _rivals(subject: Subject) -> Html:
         warnings.simplefilter("ignore", EstimatedKnownWarning)  # the page says so
         found = compare(
             subject.dissimilarities,
-            subject.known_of(step),
+            subject.study.known_of(step),
             n_components=step.n_components,
             methods=methods,
             known_types=dict(step.known_types) or None,
@@ -64,7 +64,7 @@ def _rivals(subject: Subject) -> Html:
 
 def _estimated(subject: Subject) -> list[Html]:
     """Say that missing cells of known features are estimates."""
-    known = subject.known_of(subject.last)
+    known = subject.study.known_of(subject.last)
     gaps = 0 if known is None else int(known.isna().to_numpy().sum())
     if not gaps:
         return []
@@ -78,7 +78,7 @@ def _is_plain(subject: Subject) -> bool:
     """Tell whether the last step is conditional scaling with its defaults already."""
     step = subject.last
     chosen = set(step.params) - ({"adjust"} if not step.adjusted else set())
-    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study._material.weights is None
+    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study.material.weights is None
 
 
 def _words(subject: Subject) -> Html:

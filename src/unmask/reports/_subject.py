@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array
 from ..discovery import Adoption, Discovery, Forgetting, Step
-from ..discovery._fitting import ESTIMATORS
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
 from ..problem import KnownFeatures, check_known, nothing_known
 from ._html import Html, note
@@ -100,7 +99,7 @@ class Subject:
     @property
     def dissimilarities(self) -> pd.DataFrame:
         """The dissimilarities, not copied: N² numbers."""
-        return self.study._material.dissimilarities
+        return self.study.material.dissimilarities
 
     @property
     def n(self) -> int:
@@ -138,32 +137,14 @@ class Subject:
                 found.append(action)
         return found
 
-    @cached_property
-    def columns(self) -> dict[str, pd.Series[Any]]:
-        """Every feature that was ever known, those put aside among them."""
-        given = self.study._material.known
-        return {str(name): given[name] for name in given.columns} | {a.name: a.values for a in self.adoptions}
-
-    def known_of(self, step: Step) -> pd.DataFrame | None:
-        """Return what a step was given; None if nothing."""
-        import pandas as pd
-
-        return pd.DataFrame({name: self.columns[name] for name in step.known}) if step.known else None
-
-    def estimator_of(self, step: Step) -> Any:
-        """Return the estimator of a step, to be fitted again."""
-        params = {name: value for name, value in step.params.items() if name != "known_types"}
-        types = dict(step.known_types) or None
-        return ESTIMATORS[step.estimator].public(metric="precomputed", known_types=types, **params)
-
     def coded(self, step: Step) -> KnownFeatures:
         """Return what a step was given as the fit codes it."""
         if not step.known:
             return nothing_known(self.n)
-        mds = self.estimator_of(step)
+        mds = self.study.estimator_of(step)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
-            return check_known(self.known_of(step), self.n, None, mds.coef, types=step.known_types)
+            return check_known(self.study.known_of(step), self.n, None, mds.coef, types=step.known_types)
 
     # ---- what needs computing
 
@@ -206,15 +187,15 @@ class Subject:
 
     @property
     def _estimator(self) -> Any:
-        return self.estimator_of(self.last)
+        return self.study.estimator_of(self.last)
 
     @property
     def _known(self) -> pd.DataFrame | None:
-        return self.known_of(self.last)
+        return self.study.known_of(self.last)
 
     @property
     def _weights(self) -> dict[str, Any]:
-        return {} if self.study._material.weights is None else {"weights": self.study._material.weights}
+        return {} if self.study.material.weights is None else {"weights": self.study.material.weights}
 
     def fit_without_known(self) -> Any:
         """Return a fit with the last step's parameters and nothing known."""

@@ -10,13 +10,13 @@ from ._canonical import (
     principal_turn,
     side_by_side,
 )
-from ._closed_form import ClosedForm, closed_form
+from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Rule, Solution, minimise
-from ._objective import Objective, Point, make_objective
+from ._loop import Reason, SearchSettings, Solution, minimise
+from ._objective import Objective, make_objective
 from ._placement import fingerprint_vector, place
-from ._rules import RULES, Lbfgs, Smacof
-from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
+from ._rules import RULES
+from ._stages import Curvilinear, Stage, curvilinear, run_stage, within_errors
 from ._starts import (
     Attempt,
     Start,
@@ -32,16 +32,10 @@ from ._starts import (
 __all__ = [
     "RULES",
     "Attempt",
-    "Callback",
-    "ClosedForm",
     "Curvilinear",
-    "Lbfgs",
     "Objective",
-    "Point",
     "Reason",
-    "Rule",
-    "Settings",
-    "Smacof",
+    "SearchSettings",
     "Solution",
     "Stage",
     "Start",
@@ -64,6 +58,7 @@ __all__ = [
     "place",
     "principal_axes",
     "principal_turn",
+    "run_stage",
     "side_by_side",
     "warned_of_interruption",
     "was_cut_short",

@@ -60,11 +60,13 @@ def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -
     """
     n = engine.n
     ones_and_V = np.column_stack([np.ones(n), V])
-    D2X = engine.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
+    D2X = engine.graph.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
-    count, sums, second = _complete_sums(V, products) if engine.every_pair else _observed_sums(engine, V, products)
+    count, sums, second = (
+        _complete_sums(V, products) if engine.graph.every_pair else _observed_sums(engine, V, products)
+    )
     if not products:
         return np.zeros((0, 0)), response / count
     first, last = (list(side) for side in zip(*products, strict=True))
@@ -120,7 +122,7 @@ def _observed_sums(engine: Engine, V: Array, products: list[tuple[int, int]]) ->
     """The same sums over the pairs that count, a block of pairs at a time."""
     count, sums, second = 0.0, np.zeros(len(products)), np.zeros((len(products), len(products)))
     a, b = [pair[0] for pair in products], [pair[1] for pair in products]
-    for rows, columns in engine.observed_pairs():
+    for rows, columns in engine.graph.observed_pairs():
         difference = V[rows] - V[columns]
         F = difference[:, a] * difference[:, b]
         count += len(rows)
@@ -142,7 +144,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     def apply(X: Array) -> Array:
         X = X.reshape(n, -1)
         X = X - X.mean(axis=0)
-        Y = -0.5 * engine.squared_product(X, VB, intercept)
+        Y = -0.5 * engine.graph.squared_product(X, VB, intercept)
         return np.asarray(Y - Y.mean(axis=0) - VB @ (VB.T @ X))
 
     if n <= DENSE_UP_TO or p >= n // 2:

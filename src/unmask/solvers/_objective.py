@@ -57,11 +57,11 @@ class Objective:
         Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
         H <= 2 diag(H), as for every Laplacian. A penalty is part of the metric (see Structure) and costs nothing here.
         """
-        return 1.0 if self.engine.unit_weights else 0.5
+        return 1.0 if self.engine.graph.unit_weights else 0.5
 
     def smacof_step(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        solve = self.engine.laplacian_solver()
+        solve = self.engine.graph.solver()
         if self.structure.space is not None and self.structure.keep == 0.0:
             solve = self.structure.space.stiffen(solve, np.inf)
         for penalty in self.penalties:
@@ -71,19 +71,19 @@ class Objective:
 
 def make_objective(problem: Problem, engine: Engine) -> Objective:
     """Build the structure and the penalties of a problem for an engine."""
-    known, p = problem.known, problem.p
-    blocks = coef_blocks(known, engine.laplacian(known.values), engine.degrees, problem.error_price)
+    known, p, graph = problem.known, problem.p, engine.graph
+    blocks = coef_blocks(known, graph.laplacian(known.values), graph.degrees, problem.error_price)
     apart = p > 0 and known.n_kept > 0 and (problem.orthogonal or problem.leak_penalty > 0)
     if not apart:
-        root = np.sqrt(engine.degrees[:1] if engine.unit_weights else engine.degrees[:, None])
+        root = np.sqrt(graph.degrees[:1] if graph.unit_weights else graph.degrees[:, None])
         return Objective(engine, Structure(problem.n, p, root, blocks))
     # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
-    root = np.sqrt(engine.degrees.max(keepdims=True))
+    root = np.sqrt(graph.degrees.max(keepdims=True))
     # Groups mapped apart are turned each on its own, so that it is within each that the map is to be apart from V.
     space = KnownSpace(basis_by_group(known.values, problem.component))
     if problem.orthogonal:
         return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=0.0))
-    penalty = LeakPenalty(problem.leak_penalty, float(engine.degrees.mean()), space, p)
+    penalty = LeakPenalty(problem.leak_penalty, float(graph.degrees.mean()), space, p)
     # In the known space the curvature is the stress's plus the penalty's: 1 + this, in theta's units.
-    extra = penalty.strength * penalty.degree / float(engine.degrees.max())
+    extra = penalty.strength * penalty.degree / float(graph.degrees.max())
     return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=1.0 / np.sqrt(1.0 + extra)), (penalty,))

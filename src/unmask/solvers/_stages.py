@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,10 +9,11 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..engines import MemoryEngine
+from ..checking import Progress
+from ..engines import TableEngine
 from ..kernels import Pairs, Weighting, Workers
 from ..problem import Problem
-from ._loop import Callback, Reason, Rule, Solution, minimise
+from ._loop import Reason, SearchSettings, Solution, follow
 from ._objective import Objective, make_objective
 
 # The neighbourhood's radius shrinks by this factor a stage. Stages are short, because weights that stay as they were
@@ -32,17 +32,6 @@ MOST = 0.5
 # the Laplacian is singular to rounding.
 LEAST_WEIGHT = 1e-10
 
-MakeRule = Callable[[Objective], Callable[[], Rule]]
-
-
-class Settings(NamedTuple):
-    """How each stage is run."""
-
-    make_rule: MakeRule
-    tol: float
-    max_iter: int
-    callback: Callback | None = None
-
 
 class Stage(NamedTuple):
     """An objective and where it was minimised."""
@@ -51,25 +40,27 @@ class Stage(NamedTuple):
     solution: Solution
 
 
-def _follow(objective: Objective, theta: Array, settings: Settings) -> Stage:
-    rule = settings.make_rule(objective)()
-    solution = minimise(
-        objective, theta, rule, tol=settings.tol, max_iter=settings.max_iter, callback=settings.callback
-    )
+def run_stage(name: str, objective: Objective, theta: Array, settings: SearchSettings) -> Stage:
+    """Minimise from one place."""
+    settings.watch.begin(name, 1)
+    begin = Progress(name, start=1, n_starts=1)
+    solution = follow(objective, theta, settings.make_rule(objective), settings, begin)
+    settings.end(begin, objective, solution)
     return Stage(objective, solution)
 
 
-def within_errors(problem: Problem, stage: Stage, settings: Settings) -> Stage:
+def within_errors(problem: Problem, stage: Stage, settings: SearchSettings) -> Stage:
     """Let measured values move within their errors, from a fit in which they were exact.
 
     A move by one standard error costs the mean squared residual of that fit: then residuals and errors are both
     measured in their standard deviations, and the sum is minus twice a log-likelihood.
     """
     engine = stage.objective.engine
-    pairs = sum(len(rows) for rows, _ in engine.observed_pairs())
+    pairs = sum(len(rows) for rows, _ in engine.graph.observed_pairs())
     price = max(stage.solution.value * engine.total / pairs, 1e-12)
     objective = make_objective(replace(problem, error_price=price), engine)
-    return _follow(objective, stage.objective.structure.carry(stage.solution.theta, objective.structure), settings)
+    theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
+    return run_stage("errors", objective, theta, settings)
 
 
 class Curvilinear(NamedTuple):
@@ -80,7 +71,7 @@ class Curvilinear(NamedTuple):
     too_small: bool
 
 
-def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Settings) -> Curvilinear:
+def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Curvilinear:
     """Shrink the neighbourhood in which dissimilarities count, following the map.
 
     A pair counts by ``exp(-(d / radius)^2)`` with its distance d on the map as it was at the beginning of the stage.
@@ -96,7 +87,7 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
             found = found._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
             break
         # A stage on the way need not be followed to its end.
-        short = settings._replace(max_iter=min(STAGE_ITERATIONS, settings.max_iter))
+        short = replace(settings, max_iter=min(STAGE_ITERATIONS, settings.max_iter))
         found = Curvilinear(_with_weights(problem, found.stage, weights, workers, short), radius, too_small=False)
         if found.stage.solution.reason is Reason.INTERRUPTED:
             return found
@@ -106,23 +97,23 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sett
     return found._replace(stage=_to_its_end(found.stage, settings))
 
 
-def _to_its_end(stage: Stage, settings: Settings) -> Stage:
+def _to_its_end(stage: Stage, settings: SearchSettings) -> Stage:
     """Go on with the last stage until it has converged, or had all its iterations."""
     first = stage.solution
     left = settings.max_iter - first.n_iter
     if first.converged or left < 1:
         return stage
-    last = _follow(stage.objective, first.theta, settings._replace(max_iter=left)).solution
+    last = run_stage("curvilinear", stage.objective, first.theta, replace(settings, max_iter=left)).solution
     path, passes = first.path + last.path[1:], first.passes + last.passes
     return Stage(stage.objective, replace(last, path=path, passes=passes))
 
 
-def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: Settings) -> Stage:
+def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: SearchSettings) -> Stage:
     """Go on from a stage with other weights."""
     pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
-    objective = make_objective(replace(problem, pairs=pairs), MemoryEngine(pairs, workers))
+    objective = make_objective(replace(problem, pairs=pairs), TableEngine(pairs, workers))
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
-    return _follow(objective, theta, settings)
+    return run_stage("curvilinear", objective, theta, settings)
 
 
 def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:

@@ -1,4 +1,4 @@
-"""A file before it is understood: what kind of file it is, and its bytes, unpacked with a limit."""
+"""Opening a file: its kind, and its bytes, unpacked up to a limit."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_b
 
 
 def memory_limit() -> int:
-    """Return how many bytes a file may unpack to, and a table that a small file asks for may take.
-
-    A quarter of the machine's memory: a table in memory takes a few times its text.
-    """
+    """Return how many bytes a file may unpack to: a quarter of the memory, since a table takes a few times its text."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # not every system says
@@ -39,7 +36,7 @@ def memory_limit() -> int:
     return max(memory // 4, 2**20)
 
 
-# How a file begins says what it is; its name is asked only where that is silent.
+# The first bytes of a file tell its kind; its name is used only where they do not.
 _GZIP = b"\x1f\x8b"
 _MAGIC = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -58,7 +55,7 @@ _NAMES = {"npy": "a NumPy array", "npz": "a NumPy archive", "parquet": "a Parque
 
 
 @dataclass(frozen=True)
-class Source:
+class InputFile:
     """A file that exists and is not empty."""
 
     path: str
@@ -71,16 +68,16 @@ class Source:
     def binary(self) -> Iterator[IO[bytes]]:
         """Open the file for its bytes, unpacked, as a stream."""
         try:
-            with open(self.path, "rb") as file:
-                yield _unpacked(self.path, file, self.limit) if self.packed else file
+            with open(self.path, "rb") as stream:
+                yield _unpacked(self.path, stream, self.limit) if self.packed else stream
         except OSError as error:
             raise problem(self.path, f"cannot be read ({(error.strerror or str(error)).lower()}).") from error
 
     @contextmanager
     def seekable(self) -> Iterator[IO[bytes]]:
-        """Open the file for its bytes, unpacked, where one can go back; a packed file is unpacked into memory."""
-        with self.binary() as file:
-            yield io.BytesIO(file.read()) if self.packed else file
+        """Open the file for its bytes, unpacked, as a stream with ``seek``; a packed file is unpacked into memory."""
+        with self.binary() as stream:
+            yield io.BytesIO(stream.read()) if self.packed else stream
 
     def problem(self, what: str, *, row: int | None = None, column: int | None = None) -> FileProblem:
         """Return the error for a place in this file."""
@@ -95,25 +92,25 @@ class Source:
             )
 
 
-def open_source(path: str | PathLike[str], max_expanded: int | None) -> Source:
-    """Return a file with its kind, or say why it is none that can be read."""
+def open_input(path: str | PathLike[str], max_expanded: int | None) -> InputFile:
+    """Return a file with its kind; raise if it cannot be read."""
     name = str(path)
     limit = memory_limit() if max_expanded is None else require_integer("max_expanded", max_expanded, 1)
     size = _regular_size(name)
-    with Source(name, "text", False, limit, size).binary() as file:
-        start = file.read(16)
+    with InputFile(name, "text", False, limit, size).binary() as stream:
+        start = stream.read(16)
     packed = start.startswith(_GZIP)
-    whole = Source(name, "text", packed, limit, size)
+    whole = InputFile(name, "text", packed, limit, size)
     if packed:
-        with whole.binary() as file:
-            start = file.read(16)
+        with whole.binary() as stream:
+            start = stream.read(16)
     if not start:
         raise problem(name, "is empty; write the table again.")
-    return Source(name, _kind(whole, start), packed, limit, size)
+    return InputFile(name, _kind(whole, start), packed, limit, size)
 
 
 def readable(size: int) -> str:
-    """Return a number of bytes as people say it."""
+    """Return a number of bytes in words, such as "1.5 MB"."""
     for unit, name in ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"
@@ -139,18 +136,18 @@ def _regular_size(name: str) -> int:
 # ---- kinds
 
 
-def _kind(source: Source, start: bytes) -> str:
+def _kind(file: InputFile, start: bytes) -> str:
     for magic, kind in _MAGIC:
         if start.startswith(magic):
             return kind
     for magic, why in _REFUSED:
         if start.startswith(magic):
-            raise source.problem(why)
+            raise file.problem(why)
     if start.startswith(_ZIP):
-        return _kind_of_zip(source)
-    suffix = _suffix(source.path)
+        return _kind_of_zip(file)
+    suffix = _suffix(file.path)
     if suffix in _SUFFIXES:
-        raise source.problem(
+        raise file.problem(
             f"is not {_NAMES[_SUFFIXES[suffix]]}, though its name ends in {suffix}; write it again, or give it the "
             "suffix of what it is."
         )
@@ -162,38 +159,38 @@ def _suffix(path: str) -> str:
     return Path(name.removesuffix(".gz")).suffix
 
 
-def _kind_of_zip(source: Source) -> str:
-    names = [member.filename for member in members(source)]
+def _kind_of_zip(file: InputFile) -> str:
+    names = [member.filename for member in members(file)]
     if "[Content_Types].xml" in names or any(name.startswith("xl/") for name in names):
         return "excel"
     if names and all(name.endswith(".npy") for name in names):
         return "npz"
-    raise source.problem("is a zip archive; unpack it first, and give the name of one file of it.")
+    raise file.problem("is a zip archive; unpack it first, and give the name of one file of it.")
 
 
-def members(source: Source) -> list[zipfile.ZipInfo]:
-    """Return what is in a zip archive, each of which says its size before it is unpacked."""
-    with source.seekable() as file, open_zip(source, file) as archive:
-        found = archive.infolist()
-    total = sum(member.file_size for member in found)
-    if total > source.limit:
-        raise source.problem(
-            f"unpacks to {readable(total)} from {readable(source.size)}; more than {readable(source.limit)} is not "
+def members(file: InputFile) -> list[zipfile.ZipInfo]:
+    """Return the entries of a zip archive; raise if they unpack to more than the limit."""
+    with file.seekable() as stream, open_zip(file, stream) as archive:
+        entries = archive.infolist()
+    total = sum(entry.file_size for entry in entries)
+    if total > file.limit:
+        raise file.problem(
+            f"unpacks to {readable(total)} from {readable(file.size)}; more than {readable(file.limit)} is not "
             "read unless max_expanded allows it."
         )
-    return found
+    return entries
 
 
 @contextmanager
-def open_zip(source: Source, file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive; whatever is wrong with it becomes one sentence."""
+def open_zip(file: InputFile, stream: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive; any error becomes a FileProblem."""
     try:
-        with zipfile.ZipFile(file) as archive:
+        with zipfile.ZipFile(stream) as archive:
             yield archive
     except FileProblem:
         raise
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error, ValueError) as error:
-        raise source.problem(f"is a damaged archive ({error}); copy or write it again.") from error
+        raise file.problem(f"is a damaged archive ({error}); copy or write it again.") from error
 
 
 # ---- unpacking
@@ -226,5 +223,5 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
 
-def _unpacked(path: str, file: BinaryIO | IO[bytes], limit: int) -> IO[bytes]:
-    return io.BufferedReader(_Unpacked(path, file, limit), buffer_size=2**18)
+def _unpacked(path: str, stream: BinaryIO | IO[bytes], limit: int) -> IO[bytes]:
+    return io.BufferedReader(_Unpacked(path, stream, limit), buffer_size=2**18)
