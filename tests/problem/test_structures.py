@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.helpers import symmetric_weights
-from unmask.problem import KnownSpace, LeakPenalty, Structure, check_known, coef_blocks
+from unmask.problem import KnownSpace, Structure, check_known, coef_blocks
+from unmask.problem._penalties import LeakPenalty
 from unmask.problem.leak import linear_leak
 from unmask.problem.linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
 
@@ -88,7 +89,7 @@ def test_leak_penalty_is_the_explained_sum_of_squares_and_has_its_gradient(setti
     Z = rng.standard_normal((structure.n, structure.k))
     U, V = Z[:, :2], known.values
     P = V @ np.linalg.solve(V.T @ V, V.T)
-    penalty, G = LeakPenalty(0.3, 5.0, space, 2), np.zeros_like(Z)
+    penalty, G = LeakPenalty(2, space, 0.3 * 5.0), np.zeros_like(Z)
     assert penalty.add_to(G, Z) == pytest.approx(0.3 * 5.0 * np.sum((P @ U) ** 2), rel=1e-10)
     np.testing.assert_allclose(G[:, :2], 0.3 * 5.0 * P @ U, atol=1e-10)
     np.testing.assert_array_equal(G[:, 2:], 0)
