@@ -257,7 +257,7 @@ def nearly_zero(squares: Array) -> NDArray[np.bool_]:
 
 
 def raised(values: Array, what: str = "edges join objects that are equal or nearly so; their squared lengths") -> Array:
-    """Return squares of which none is (nearly) 0: such are raised to a small share of the median, with a warning."""
+    """Return squared values with those that are (nearly) 0 raised to a small share of the median, with a warning."""
     if not values.any():
         raise ValueError(f"all {len(values)} {what} are 0; there is nothing to unfold, so change n_neighbors.")
     median = float(np.median(values[values > 0]))

@@ -137,10 +137,8 @@ def plot_importance(
         unit, which only numeric features have).
     max_features : int, default=40
         Most features to draw; how many are left out is said below the axis.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------

@@ -31,10 +31,8 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
     ----------
     report : DataFrame
         What :func:`unmask.inspection.leak_report` returns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------

@@ -55,11 +55,7 @@ def plot_radviz(
     order : sequence of column names, optional
         Order of the anchors, anticlockwise from the right; by default that of the columns. Features next to each other
         pull together, opposite ones cancel out.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
+    ax, title, merge, max_labels
         As in :func:`plot_map`.
 
     Returns
@@ -117,18 +113,10 @@ def plot_star_coordinates(
     ----------
     table : array-like or DataFrame of shape (n_objects, n_features)
         Numeric features.
-    color : Series or array-like of length n_objects, optional
-        What to colour by, numbers or categories, as in :func:`plot_map`.
-    labels : sequence of length n_objects, optional
-        Labels of the objects; none by default.
     order : sequence of column names, optional
         Order of the axes, anticlockwise from the right; by default that of the columns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
-        As in :func:`plot_map`.
+    color, labels, ax, title, merge, max_labels
+        As in :func:`plot_radviz`.
 
     Returns
     -------

@@ -44,10 +44,8 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     X : array-like, DataFrame, …, optional
         What it was fitted to: dissimilarities in any form that it takes (labels are matched), or features, of which its
         metric makes dissimilarities. ConditionalIsomap keeps the lengths of its paths and does not look at it.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------

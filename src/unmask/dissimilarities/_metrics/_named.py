@@ -249,7 +249,7 @@ class Mahalanobis(EuclideanCoordinates):
         return np.asarray((values - self.centre) @ self.factor)
 
     def _learnt_factor(self, values: Array) -> Array:
-        """Return F from the correlations, whose smallest eigenvalue says plainly whether there is an inverse."""
+        """Return F from the correlations, whose smallest eigenvalue shows whether there is an inverse."""
         shifted = values - self.centre  # a large mean costs digits of the variances,
         shifted -= shifted.mean(axis=0)  # and is itself only as exact as its type allows
         deviation = np.where(np.ptp(values, axis=0) > 0, shifted.std(axis=0, ddof=1), 0.0)
