@@ -75,7 +75,7 @@ def check_dissimilarities(
         asymmetry = _skew_share(values)
         values = _mean_of_both_halves(values)
     contiguous = _contiguous(values)
-    survey = kernels.fused().survey(contiguous, workers)
+    survey = kernels.fused().survey(ArraySource(contiguous), workers)
     _require_sound(values, survey, labels)
     if survey.missing:
         warn_user(

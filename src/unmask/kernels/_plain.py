@@ -6,6 +6,7 @@ import numpy as np
 
 from .._typing import Array
 from ._pairs import Pairs, Survey, Weighting
+from ._sources import Source, square_array
 from ._workers import Workers
 
 
@@ -78,8 +79,9 @@ def pair_sums(pairs: Pairs, workers: Workers | None = None) -> Array:
     return np.array([W.sum(), (W * delta).sum(), (W * delta**2).sum()])
 
 
-def survey(D: Array, workers: Workers | None = None) -> Survey:
+def survey(source: Source, workers: Workers | None = None) -> Survey:
     """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    D = square_array(source, "this survey")
     upper = np.triu_indices(len(D), 1)
     a, b = D[upper].astype(np.float64), D.T[upper].astype(np.float64)
     both = np.concatenate([a, b])
