@@ -64,11 +64,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features, as in :func:`sklearn.metrics.pairwise_distances`;
-        ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features: the name of a metric or a function of two rows, as
+        :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
+        :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
+        holds dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
         Structure of the coefficients. ``"auto"``: full if all known features are numeric, grouped otherwise.
         ``"full"``: numeric and nominal features act together, through a symmetric matrix. ``"diagonal"``: each by a
@@ -207,6 +209,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
+    metric_ : transformer
+        The fitted transformer; only if `metric` is one.
 
     References
     ----------
