@@ -23,6 +23,7 @@ from ..engines import Engine, LevelEngine, make_engine
 from ..kernels import ArraySource, Edges, Pairs, Weighting, Workers
 from ..problem import (
     LEVELS,
+    PENALTIES,
     SCHEMES,
     TIES,
     Curve,
@@ -342,8 +343,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and p > 0 and coded.n_kept:
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
-        problem = Problem(pairs, coded, p, leak_penalty, orthogonal, component=component)
+        penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
+        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
         return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_combinations(self, weights: Any) -> None:
@@ -450,7 +451,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        require_number("leak_penalty", self.leak_penalty, 0.0)
+        for name in PENALTIES:
+            require_number(name, getattr(self, name, 0.0), 0.0)
         return p
 
     @property

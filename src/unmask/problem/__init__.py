@@ -8,7 +8,7 @@ from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import EdgeGraph, TableGraph, WeightGraph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._penalties import LeakPenalty
+from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
 from ._structures import KnownSpace, Structure
 from ._types import (
@@ -27,6 +27,7 @@ from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 __all__ = [
     "FEATURE_TYPES",
     "LEVELS",
+    "PENALTIES",
     "SCHEMES",
     "TIES",
     "Cells",
@@ -38,12 +39,12 @@ __all__ = [
     "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LeakPenalty",
     "Loss",
     "Neighbours",
     "Nominal",
     "Numeric",
     "Ordinal",
+    "Penalty",
     "Problem",
     "Spline",
     "Structure",
@@ -58,6 +59,7 @@ __all__ = [
     "known_table",
     "make_cost",
     "make_level",
+    "make_penalties",
     "nothing_known",
     "ranked",
     "types_with_levels",
