@@ -57,7 +57,7 @@ def test_missing_pairs_are_counted_once(D, rng):
 def test_missing_pairs_are_refused_where_all_are_needed(D):
     D[0, 1] = D[1, 0] = np.nan
     with pytest.raises(ValueError, match="2 cells of dissimilarities are missing"):
-        checked(D, allow_missing=False)
+        checked(D, complete_for="the closed form")
 
 
 def test_columns_follow_the_rows_and_an_unlabelled_side_takes_the_labels_of_the_other(D):
