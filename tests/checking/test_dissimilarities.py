@@ -56,7 +56,7 @@ def test_missing_pairs_are_counted_once(D, rng):
 
 def test_missing_pairs_are_refused_where_all_are_needed(D):
     D[0, 1] = D[1, 0] = np.nan
-    with pytest.raises(ValueError, match="2 cells of dissimilarities are missing.*the closed form"):
+    with pytest.raises(ValueError, match=r"2 cells of dissimilarities are missing.*the closed form"):
         checked(D, complete_for="the closed form")
 
 
