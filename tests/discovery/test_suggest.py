@@ -84,6 +84,7 @@ def test_every_suggestion_can_be_adopted_as_it_says(kinship):
 # ---- no false alarms
 
 
+@pytest.mark.simulation
 def test_noise_suggests_nothing():
     """Of eight maps of noise, as many as chance allows have anything below 0.05."""
     found = []

@@ -8,8 +8,10 @@ from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import EdgeGraph, TableGraph, WeightGraph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._penalties import LeakPenalty
+from ._pairs import build_pairs, warn_of_few_pairs
+from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
+from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
 from ._types import (
     FEATURE_TYPES,
@@ -22,11 +24,11 @@ from ._types import (
     feature_type,
     types_with_levels,
 )
-from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
     "FEATURE_TYPES",
     "LEVELS",
+    "PENALTIES",
     "SCHEMES",
     "TIES",
     "Cells",
@@ -34,17 +36,19 @@ __all__ = [
     "Cyclic",
     "Distance",
     "EdgeGraph",
+    "Equal",
     "Feature",
     "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LeakPenalty",
     "Loss",
     "Neighbours",
     "Nominal",
     "Numeric",
     "Ordinal",
+    "Penalty",
     "Problem",
+    "Scheme",
     "Spline",
     "Structure",
     "TableGraph",
@@ -58,8 +62,10 @@ __all__ = [
     "known_table",
     "make_cost",
     "make_level",
+    "make_penalties",
     "nothing_known",
     "ranked",
+    "register_scheme",
     "types_with_levels",
     "warn_of_few_pairs",
 ]
