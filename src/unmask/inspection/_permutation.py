@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 FEW_STARTS = 3
 
 Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
+# By whether the map is adjusted.
+_STATISTICS: dict[bool, tuple[str, Statistic]] = {
+    False: ("stress", lambda fitted, _: float(fitted.stress_)),
+    True: ("importance", lambda fitted, column: float(fitted.importance_["standardized"].iloc[column])),
+}
 
 
 def permutation_test(
@@ -93,7 +98,7 @@ def permutation_test(
     setup = make_setup(estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.fit)
-    statistic = _importance if fitted.adjusted_ else _stress
+    name, statistic = _STATISTICS[bool(fitted.adjusted_)]
     refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress)
     rows = []
     for column, refit in enumerate(refits):
@@ -105,17 +110,8 @@ def permutation_test(
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index([str(name) for name in setup.known.columns], name="feature")
-    name = "importance" if fitted.adjusted_ else "stress"
+    names = pd.Index(list(map(str, setup.known.columns)), name="feature")
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
-
-
-def _stress(fitted: Any, _: int) -> float:
-    return float(fitted.stress_)
-
-
-def _importance(fitted: Any, column: int) -> float:
-    return float(fitted.importance_["standardized"].iloc[column])
 
 
 def _permuted_fits(
