@@ -119,19 +119,16 @@ def document_of(step: Step) -> dict[str, Any]:
     same = ("stress", "leak", "leak_reference", "adjusted", "free_leak", "converged", "finished", "seconds")
     tables = {name: getattr(step, name) for name in ("embedding", "free_embedding", "coef", "importance")}
     tables["stress_per_point"] = step.stress_per_point.to_frame()
+    plain = (str, int, float, list, type(None))
     return {
         "estimator": step.estimator,
-        "params": {name: value if _is_plain(value) else repr(value) for name, value in step.params.items()},
+        "params": {name: value if isinstance(value, plain) else repr(value) for name, value in step.params.items()},
         "objects": len(step.embedding),
         "known": list(step.known),
         **{name: getattr(step, name) for name in same},
         **{name: labelled(table) for name, table in tables.items()},
         "imputed": step.imputed,
     }
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | list)
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:

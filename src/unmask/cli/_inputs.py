@@ -178,6 +178,10 @@ def tell(output: Output, file: Any) -> None:
 def _from_features(
     output: Output, path: Path, table: pd.DataFrame, given: Given, reading: Reading, types: dict[str, Any]
 ) -> Input:
+    import pandas as pd
+
+    from ..dissimilarities import Metric
+
     columns = names_in(given.columns)
     own = [] if given.known is not None else columns or []
     require_columns(path, table, own, "--columns")
@@ -195,7 +199,8 @@ def _from_features(
             f"Assumed: {path} is a table of features, and objects differ by the Euclidean distance of its "
             f"{features.shape[1]} columns as they are; --metric seuclidean divides each by its standard deviation."
         )
-    D = compare_features(output, features, metric)
+    values = Metric(metric, verbose=int(output.shows_progress)).fit_transform(features)
+    D = pd.DataFrame(values, index=features.index, columns=features.index)
     return Input(path, D, known, types, features, metric, own)
 
 
@@ -229,16 +234,6 @@ def _require_numbers(path: Path, features: pd.DataFrame) -> None:
             f"{path}: {quote(gaps)} has missing cells; --metric nan_euclidean or --metric gower compares what is "
             "there, and --features leaves columns out."
         )
-
-
-def compare_features(output: Output, features: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the dissimilarities of the rows of a table."""
-    import pandas as pd
-
-    from ..dissimilarities import Metric
-
-    values = Metric(metric, verbose=int(output.shows_progress)).fit_transform(features)
-    return pd.DataFrame(values, index=features.index, columns=features.index)
 
 
 # ---- studies

@@ -236,12 +236,9 @@ class Lines:
         if not done:
             self.output.alert(self.text)
             return
-        left = (now - self.begun) * (self.total - done) / done
-        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {_duration(left)} left")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+        seconds = (now - self.begun) * (self.total - done) / done
+        left = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {left} left")
 
 
 @contextmanager

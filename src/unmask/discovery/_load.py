@@ -40,16 +40,6 @@ class _DamagedError(Exception):
     """A study cannot be read; the message goes on after the path of the study."""
 
 
-class _Folder:
-    """The files of a folder."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
-
-
 class _Zip:
     """The files of a zip file, which may be no larger than is likely."""
 
@@ -94,7 +84,7 @@ def _is_plain(name: str) -> bool:
 class _Files:
     """The files of a study, and what study.json says about them."""
 
-    box: _Folder | _Zip
+    read: Callable[[str], bytes]  # a file by its name
     study: dict[str, Any]
     labels: pd.Index
 
@@ -128,7 +118,7 @@ class _Files:
         if not _is_plain(file):
             raise _DamagedError(f"{STUDY} names the file {file!r}, which is not in the study.")
         try:
-            header, cells = read_cells(self.box.read(file), _field(self.study, "format", str))
+            header, cells = read_cells(self.read(file), _field(self.study, "format", str))
             _require_like(header, cells, columns, labels)
             read = [from_cells(cells[at + 1], column, labels) for at, column in enumerate(columns)]
         except FileNotFoundError:
@@ -227,9 +217,9 @@ def _open(path: Path) -> _Files:
         recover(path)
     if not path.exists():
         raise _DamagedError("is not there; give the folder or zip file that Discovery.save wrote.")
-    box = _Folder(path) if path.is_dir() else _Zip(path)
+    read = (lambda name: (path / name).read_bytes()) if path.is_dir() else _Zip(path).read
     try:
-        study = json.loads(box.read(STUDY).decode("utf-8"))
+        study = json.loads(read(STUDY).decode("utf-8"))
     except FileNotFoundError:
         raise _DamagedError(f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
     except (ValueError, RecursionError) as error:
@@ -243,7 +233,7 @@ def _open(path: Path) -> _Files:
             f"reads version {SCHEMA_VERSION}; load it with that version of unmask.",
         )
     _require_choice(_field(study, "format", str), FORMATS, "format")
-    return _Files(box, study, _labels(_field(study, "objects", dict)))
+    return _Files(read, study, _labels(_field(study, "objects", dict)))
 
 
 def _labels(objects: dict[str, Any]) -> pd.Index:

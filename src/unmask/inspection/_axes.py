@@ -13,10 +13,10 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import as_large, count, holm, is_pandas, require_choice, require_integer, wilks_p_value
+from ..checking import as_large, count, holm, require_choice, require_integer, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
-from ._inputs import LabelledTable, align, read_table, require_rows
+from ._inputs import LabelledTable, align, as_frame, axis_names, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,17 +135,7 @@ class External:
 
 
 def _features(external: Any, axes: LabelledTable) -> Iterator[External]:
-    import pandas as pd
-
-    table = align(external, axes.labels, "external", "embedding")
-    if is_pandas(table) and not hasattr(table, "columns"):
-        table = table.to_frame(table.name if table.name is not None else "feature1")
-    elif not is_pandas(table):
-        names = list(getattr(table, "columns", []))
-        array = np.asarray(table)
-        array = array[:, None] if array.ndim == 1 else array
-        table = pd.DataFrame(array, columns=names or [f"feature{c + 1}" for c in range(array.shape[1])])
-        table = table.infer_objects()
+    table = as_frame(align(external, axes.labels, "external", "embedding"), lambda count: axis_names(count, "feature"))
     require_rows(table, len(axes.values), "external", "embedding")
     for position, name in enumerate(table.columns):
         yield _external(table.iloc[:, position], str(name), axes.values.shape[1])

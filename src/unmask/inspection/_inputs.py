@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..checking import (
     find_labels,
     is_pandas,
     labels_of,
+    polars_column,
     quote,
 )
 from ..estimators import labels_of_fit
@@ -63,6 +65,22 @@ def _as_table(data: Any) -> Any:
         return as_pandas(data)
     U, labels = data.embedding_, _row_labels(data)
     return U if labels is None else pd.DataFrame(U, index=labels, columns=axis_names(U.shape[1]))
+
+
+def as_frame(data: Any, unnamed: Callable[[int], list[str]]) -> pd.DataFrame:
+    """Return features as a DataFrame whose columns keep their types; `unnamed` gives names to columns without any."""
+    import pandas as pd
+
+    data = as_pandas(data)
+    if is_pandas(data):
+        name = unnamed(1)[0] if getattr(data, "name", None) is None else data.name
+        return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
+    if hasattr(data, "columns"):  # of polars
+        columns = {name: polars_column(data, name) for name in data.columns}
+        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+    table = np.asarray(data)
+    table = table[:, None] if table.ndim == 1 else table
+    return pd.DataFrame(table, columns=unnamed(table.shape[1])).infer_objects()
 
 
 def axis_names(count: int, prefix: str = "axis") -> list[str]:

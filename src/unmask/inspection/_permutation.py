@@ -17,11 +17,11 @@ from ..checking import (
     as_small,
     is_pandas,
     labels_of,
-    polars_column,
     require_integer,
     warn_user,
 )
 from ._fits import Advance, FitSetup, make_setup, warm_start
+from ._inputs import as_frame
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 FEW_STARTS = 3
 
 Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
+# By whether the map is adjusted.
+_STATISTICS: dict[bool, tuple[str, Statistic]] = {
+    False: ("stress", lambda fitted, _: float(fitted.stress_)),
+    True: ("importance", lambda fitted, column: float(fitted.importance_["standardized"].iloc[column])),
+}
 
 
 def permutation_test(
@@ -90,10 +95,10 @@ def permutation_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
-    setup = make_setup(estimator, X, _as_frame(known, X), weights)
+    setup = make_setup(estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.fit)
-    statistic = _importance if fitted.adjusted_ else _stress
+    name, statistic = _STATISTICS[bool(fitted.adjusted_)]
     refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress)
     rows = []
     for column, refit in enumerate(refits):
@@ -105,17 +110,8 @@ def permutation_test(
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index([str(name) for name in setup.known.columns], name="feature")
-    name = "importance" if fitted.adjusted_ else "stress"
+    names = pd.Index(list(map(str, setup.known.columns)), name="feature")
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
-
-
-def _stress(fitted: Any, _: int) -> float:
-    return float(fitted.stress_)
-
-
-def _importance(fitted: Any, column: int) -> float:
-    return float(fitted.importance_["standardized"].iloc[column])
 
 
 def _permuted_fits(
@@ -166,26 +162,13 @@ class _Refit:
         return first
 
 
-def _as_frame(known: Any, X: Any) -> pd.DataFrame:
-    """Return known features as a DataFrame, whose columns keep their types when they are permuted."""
-    import pandas as pd
-
+def _known_frame(known: Any, X: Any) -> pd.DataFrame:
+    """Return known features as a DataFrame; those without labels get the labels of the objects."""
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
-    known = as_pandas(known)
-    if is_pandas(known) and not hasattr(known, "columns"):
-        known = known.to_frame(known.name if known.name is not None else "known0")
-    if is_pandas(known):
-        return pd.DataFrame(known)
-    if hasattr(known, "columns"):
-        columns = {name: polars_column(known, name) for name in known.columns}
-        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
-        labels = labels_of(X)
-        return frame if labels is None else frame.set_axis(labels)
-    table = np.asarray(known)
-    table = table[:, None] if table.ndim == 1 else table
-    names = [f"known{c}" for c in range(table.shape[1])]
-    return pd.DataFrame(table, columns=names, index=labels_of(X)).infer_objects()
+    labels = None if is_pandas(as_pandas(known)) else labels_of(X)
+    frame = as_frame(known, lambda count: [f"known{c}" for c in range(count)])
+    return frame if labels is None else frame.set_axis(labels)
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -247,7 +247,8 @@ def dbrda_test(
         )
     residual = float(np.trace(G)) - _explained(everything, G)
     rng = check_random_state(random_state)
-    reduced = [_basis(parts[:f] + parts[f + 1 :], checked.n) for f in range(len(parts))]
+    none = np.empty((checked.n, 0))
+    reduced = [orthonormal_basis(np.column_stack([none, *parts[:f], *parts[f + 1 :]])) for f in range(len(parts))]
     rows = [_marginal(G, basis, everything, left, n_permutations, rng) for basis in reduced]
     index = [*coded.feature_names, "(residual)"]
     columns = ["df", "sum_of_squares", "F", "p_value"]
@@ -258,10 +259,6 @@ def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> l
     """Return the coded columns of each feature, also redundant ones."""
     table = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
     return [feature.coding.encode(column.cells) for feature, column in zip(coded.features, table, strict=True)]
-
-
-def _basis(parts: list[Array], n: int) -> Array:
-    return orthonormal_basis(np.column_stack([np.empty((n, 0)), *parts]))
 
 
 def _explained(basis: Array, G: Array) -> float:

@@ -82,16 +82,12 @@ def _imputed_table(step: Step) -> Html:
     columns = [
         Column("Object", [name_of(label) for label in shown["object"]]),
         Column("Feature", [name_of(name) for name in shown["feature"]]),
-        Column("Estimated", [_cell(value) for value in shown["value"]], numeric=True),
+        Column("Estimated", [number(x) if isinstance(x, float) else name_of(x) for x in shown["value"]], numeric=True),
         Column("How sure", [_sure(cell) for cell in shown.to_dict("records")]),
         Column("Remark", list(shown["remark"])),
     ]
     title = "Missing cells, as the last map estimated them"
     return join([table(title, columns, "imputed"), more(len(step.imputed), len(shown), "cell")])
-
-
-def _cell(value: object) -> object:
-    return number(value) if isinstance(value, float) else name_of(value)
 
 
 def _sure(cell: dict[Any, Any]) -> str:

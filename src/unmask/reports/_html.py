@@ -115,9 +115,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%" if math.isfinite(share) else NOTHING
 
 
-def count(n: int, one: str, many: str | None = None) -> str:
+def count(n: int, noun: str) -> str:
     """Return a count with its noun, in the singular or the plural."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 # ---- tables

@@ -59,7 +59,8 @@ def paint_of(subject: Subject, name: str | None) -> Paint:
         return Paint()
     category = pd.Categorical(column)
     beside = min(max(len(category.categories), 1), LEGEND_COLUMNS)
-    levels = clip_apart(map(_level, category.categories), LEGEND_ROW // beside)
+    texts = (f"{level:g}" if isinstance(level, float) else str(level) for level in category.categories)
+    levels = clip_apart(texts, LEGEND_ROW // beside)
     shown = pd.Categorical.from_codes(np.asarray(category.codes), pd.Index(levels, dtype=object))
     return Paint(short, pd.Series(shown, index=column.index, name=short))
 
@@ -73,10 +74,6 @@ def _is_whole(column: pd.Series[Any]) -> bool:
     """Return whether all values are whole numbers, which are shown as categories if they are few."""
     values = column.dropna().to_numpy(dtype=np.float64)
     return bool(np.all(values == np.round(values)))
-
-
-def _level(level: object) -> str:
-    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def shown_on(subject: Subject, step: Step) -> str | None:

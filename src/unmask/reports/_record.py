@@ -33,6 +33,8 @@ def _line(action: Action) -> Html:
 
 def _fits(subject: Subject) -> Html:
     steps = subject.study.steps[-MOST_HISTORY:]
+    others = [{name: value for name, value in step.params.items() if name != "n_components"} for step in steps]
+    parameters = [clip(", ".join(f"{name}={value!r}" for name, value in params.items())) for params in others]
     columns = [
         Column("Map", [f"{step.number}" for step in steps]),
         Column("Given", [given(step) for step in steps]),
@@ -40,13 +42,9 @@ def _fits(subject: Subject) -> Html:
         Column("Stress", [number(step.stress) for step in steps], numeric=True),
         Column("Leak", [f"{step.leak:.2f}" if step.known else NOTHING for step in steps], numeric=True),
         Column("Settled", ["interrupted" if not s.finished else "yes" if s.converged else "no" for s in steps]),
-        Column("Parameters", [clip(_parameters(step)) for step in steps]),
+        Column("Parameters", parameters),
     ]
     return table("The fits", columns, "fits")
-
-
-def _parameters(step: Step) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in step.params.items() if name != "n_components")
 
 
 @section("versions", "Versions")
@@ -72,10 +70,6 @@ def script(subject: Subject) -> Html:
         element("code", "study.save"),
         ".",
     )
-    shown = "\n".join(_code_line(line) for line in code.splitlines())
+    # Cleaned word by word, which keeps the spaces between them.
+    shown = "\n".join(" ".join(map(clean, line.split(" "))) for line in code.splitlines())
     return join([words, scrolling(element("pre", element("code", shown)), label="The script, in Python")])
-
-
-def _code_line(line: str) -> str:
-    """Return a line of code that a browser can show, with its spaces."""
-    return " ".join(clean(word) for word in line.split(" "))

@@ -220,7 +220,8 @@ def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
     main = element("main", *(s.html for s in sections), id="content")
     columns = element("div", contents, main, class_="columns")
     skip = element("a", "Skip to the report", href="#content", class_="skip")
-    body = element("body", skip, element("div", _header(heading, subject), columns, _footer(), class_="page"))
+    footer = element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")
+    body = element("body", skip, element("div", _header(heading, subject), columns, footer, class_="page"))
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
@@ -231,7 +232,3 @@ def _header(heading: str, subject: Subject) -> Html:
     kind = element("p", "Report of a study", class_="kind")
     title = element("h1", element("bdi", heading))
     return element("header", kind, title, element("p", join(done, ", "), class_="lead"))
-
-
-def _footer() -> Html:
-    return element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")
