@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -66,20 +66,22 @@ if TYPE_CHECKING:
 FARTHEST = 1e50
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
     __metadata_request__fit = {"known": True}
 
-    n_components: int
-    metric: Any
-    metric_params: dict[str, Any] | None
-    coef: Any
-    adjust: Any
-    n_free: Any
-    symmetrize: str | None
-    n_jobs: int | None
+    n_components: int = field(default=2, kw_only=False)
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    coef: Any = "auto"
+    known_types: dict[Any, Any] | None = None
+    adjust: Any = False
+    n_free: Any = "auto"
+    symmetrize: str | None = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 Advance = Callable[[int, int], None]
 
 
+def nobody(done: int, total: int) -> None:
+    """Do not listen."""
+
+
 @contextmanager
 def ending_all() -> Iterator[None]:
     """Let Ctrl-C, which ends one fit with the map it has, end a series of fits."""

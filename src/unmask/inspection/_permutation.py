@@ -21,7 +21,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import Advance, Study, make_study, warm_start
+from ._fits import Advance, Study, make_study, nobody, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def permutation_test(
     rng = check_random_state(random_state)
     fitted = _quietly(study.fit)
     name, judge = ("importance", _importance) if fitted.adjusted_ else ("stress", _stress)
-    refits = _permuted_fits(study.decided(fitted), fitted, judge, number, rng, progress)
+    refits = _permuted_fits(study.decided(fitted), fitted, judge, number, rng, progress or nobody)
     rows = []
     for column, refit in enumerate(refits):
         own, permuted = judge(fitted, column), np.array(refit.values)
@@ -117,9 +117,7 @@ def _importance(fitted: Any, column: int) -> float:
     return float(fitted.importance_["standardized"].iloc[column])
 
 
-def _permuted_fits(
-    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Advance | None
-) -> list[_Refit]:
+def _permuted_fits(study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Advance) -> list[_Refit]:
     """Return for each feature what its permutations found: as many as Ctrl-C allows.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
@@ -129,8 +127,7 @@ def _permuted_fits(
     try:
         for done in range(total):
             refits[done % len(refits)].permute(rng.permutation(study.n))
-            if progress is not None:
-                progress(done + 1, total)
+            progress(done + 1, total)
     except KeyboardInterrupt:
         done = sum(len(refit.values) for refit in refits)
         if done < len(refits):  # a feature was not permuted even once
