@@ -58,16 +58,11 @@ class Drill(SpectralDissimilarity):
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
     max_iter : int, default=500
         Largest number of Newton steps.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities, which then
         count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph of neighbours that falls into parts: join them by the shortest edges between them, with
-        a warning that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`, for the graph of neighbours.
 
     Attributes
     ----------
@@ -125,7 +120,7 @@ class Drill(SpectralDissimilarity):
 
     def _solve(self, squared: Array) -> Unfolding:
         self.candidates_ = self.graph_
-        draws = 1 if self._precomputed else self.n_features_in_
+        draws = 1 if self._comparing is None else getattr(self, "n_features_in_", 1)
         S = covariance_of_distances(squared) / draws
         scale = self._scale(S)
         field = _Field.of(S / np.outer(scale, scale), edges(self.candidates_), float(self.penalty), scale)
@@ -136,7 +131,12 @@ class Drill(SpectralDissimilarity):
         self.violation_ = float(np.abs(field.steepest(x, W)).max())
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
-            self._warn()
+            warn_user(
+                f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation "
+                f"of {self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: "
+                "with a small one and many neighbours there may be no optimum.",
+                ConvergenceWarning,
+            )
         P = field.matrix(x) / np.outer(scale, scale)
         self._unscaled = P
         self.graph_ = _learned(P, squared)
@@ -161,14 +161,6 @@ class Drill(SpectralDissimilarity):
             return None
         entries = (last * np.outer(scale, scale))[field.i, field.j]
         return np.asarray(entries) if np.isfinite(field.value(entries, 0.0)) else None
-
-    def _warn(self) -> None:
-        warn_user(
-            f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation of "
-            f"{self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: with a "
-            "small one and many neighbours there may be no optimum.",
-            ConvergenceWarning,
-        )
 
 
 def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:

@@ -38,15 +38,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     tol : float, default=1e-3
         Stop when no squared dissimilarity of neighbours is off by more than this share: too large, or too small where
         the edge's weight could still fall.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
-        that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory. The optimisation is in double precision.
+    metric, metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
     Attributes
     ----------

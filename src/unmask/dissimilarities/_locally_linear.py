@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,16 +42,12 @@ class LocallyLinear(SpectralDissimilarity):
         Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"
         What to do if several groups of objects have all their neighbours among themselves, so that nothing tells where
         the groups lie: give each but the largest the shortest edge that leaves it, with a warning that counts them, or
         raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric, metric_params, dtype
+        As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
@@ -104,7 +100,7 @@ class LocallyLinear(SpectralDissimilarity):
                 "avoid it.",
                 DisconnectedGraphWarning,
             )
-            lead_out(lists, D)
+            join_closed_groups(lists, D)
         self._lists = lists
         return graph_of_lists(lists, D)
 
@@ -114,6 +110,7 @@ class LocallyLinear(SpectralDissimilarity):
         return Unfolding(_covariance(M), M @ M.T, float(errors.sum()))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AcyclicLocallyLinear(SpectralDissimilarity):
     """Locally linear embedding along an ordering: each object depends on its neighbours among later ones only.
 
@@ -131,14 +128,8 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         takes all later ones.
     order : array-like of shape (n_objects,), optional
         Positions of the objects, first to last; by default the order in which they are given (of time, say).
-    ridge : "auto" or float, default="auto"
+    ridge, metric, metric_params, dtype
         As in :class:`LocallyLinear`.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
 
     Attributes
     ----------
@@ -177,19 +168,9 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
     array([0., 1., 5., 6.])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        order: Any = None,
-        ridge: Any = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(n_neighbors, metric=metric, metric_params=metric_params, dtype=dtype)
-        self.order = order
-        self.ridge = ridge
+    order: Any = None
+    ridge: Any = "auto"
+    on_disconnected: str = field(default="join", init=False)  # no parameter here: the graph is always connected
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -270,7 +251,7 @@ def closed_groups(lists: list[IntArray]) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
 
 
-def lead_out(lists: list[IntArray], D: Array) -> None:
+def join_closed_groups(lists: list[IntArray], D: Array) -> None:
     """Give each closed group but the largest the shortest edge that leaves it, until one is left; changes the lists."""
     groups = closed_groups(lists)
     while len(groups) > 1:

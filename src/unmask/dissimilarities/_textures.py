@@ -117,7 +117,7 @@ def _causal_offsets(window: int) -> IntArray:
 
 
 def _split_pixels(image: Array, window: int, most: int, seed: int) -> tuple[Pixels, Pixels]:
-    """Return the pixels that train an image's model and those that judge models, drawn without replacement.
+    """Return the pixels that train an image's model and those that test models, drawn without replacement.
 
     The draw depends on the seed and the image's size alone: a fitted image that comes back is judged by the same
     pixels, whatever other images come with it.
@@ -129,11 +129,11 @@ def _split_pixels(image: Array, window: int, most: int, seed: int) -> tuple[Pixe
     down, right = down + window, right + window
     steps = _causal_offsets(window)
     half = len(drawn) // 2
-    learn, judge = (
+    train, test = (
         Pixels(image[down[part, None] + steps[:, 0], right[part, None] + steps[:, 1]], image[down[part], right[part]])
         for part in (slice(None, half), slice(half, None))
     )
-    return learn, judge
+    return train, test
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -252,10 +252,10 @@ class TextureDissimilarity(DissimilarityTransformer):
         if len(images) < 2:
             raise ValueError(f"X has n_samples={len(images)} images; a dissimilarity needs at least 2.")
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        with self._crew(2 * len(images)) as run:
-            self.models_, self._judges = self._learn(images, run)
-            self._own = [judge.residuals(model) for model, judge in zip(self.models_, self._judges, strict=True)]
-            half = self._compare(self.models_, self._own, self._judges, run)
+        with self._task_runner(2 * len(images)) as run:
+            self.models_, self._tests = self._learn(images, run)
+            self._own = [test.residuals(model) for model, test in zip(self.models_, self._tests, strict=True)]
+            half = self._compare(self.models_, self._own, self._tests, run)
         self.residual_deviations_ = np.array([own.std() for own in self._own])
         self.dissimilarities_ = self._finish(half + half.T)
         return self
@@ -275,11 +275,11 @@ class TextureDissimilarity(DissimilarityTransformer):
         """
         check_is_fitted(self)
         images, labels = self._read(X)
-        with self._crew(2 * len(images) + len(self.models_)) as run:
-            models, judges = self._learn(images, run)
-            own = [judge.residuals(model) for model, judge in zip(models, judges, strict=True)]
-            there = self._compare(models, own, self._judges, run)
-            back = self._compare(self.models_, self._own, judges, run)
+        with self._task_runner(2 * len(images) + len(self.models_)) as run:
+            models, tests = self._learn(images, run)
+            own = [test.residuals(model) for model, test in zip(models, tests, strict=True)]
+            there = self._compare(models, own, self._tests, run)
+            back = self._compare(self.models_, self._own, tests, run)
         return self._labelled(self._finish(there + back.T), labels)
 
     # ---- reading input
@@ -339,8 +339,8 @@ class TextureDissimilarity(DissimilarityTransformer):
     # ---- the work
 
     @contextmanager
-    def _crew(self, steps: int) -> Iterator[Callable[[Callable[[int], None], int], None]]:
-        """Give a function that runs numbered tasks on all threads and reports each as a step of the whole."""
+    def _task_runner(self, steps: int) -> Iterator[Callable[[Callable[[int], None], int], None]]:
+        """Give a function that runs numbered tasks on all threads and shows the progress."""
         pools = ThreadpoolController()
         progress = _progress(steps, self.verbose)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers, progress as advance:
@@ -357,28 +357,28 @@ class TextureDissimilarity(DissimilarityTransformer):
             yield run
 
     def _learn(self, images: list[Array], run: Callable[..., None]) -> tuple[list[Any], list[Pixels]]:
-        """Return each image's model, and the pixels that models are judged by."""
+        """Return each image's model, and the pixels on which models are tested."""
         models: list[Any] = [None] * len(images)
-        judges: list[Any] = [None] * len(images)
+        tests: list[Any] = [None] * len(images)
 
         def learn(at: int) -> None:
-            pixels, judges[at] = _split_pixels(images[at], int(self.window), int(self.max_pixels), self._seed)
+            pixels, tests[at] = _split_pixels(images[at], int(self.window), int(self.max_pixels), self._seed)
             models[at] = _make_model(self.model, self._seed).fit(pixels.rows, pixels.values)
 
         run(learn, len(images))
-        return models, judges
+        return models, tests
 
     def _compare(
-        self, models: Sequence[Any], own: Sequence[Array], judges: Sequence[Pixels], run: Callable[..., None]
+        self, models: Sequence[Any], own: Sequence[Array], tests: Sequence[Pixels], run: Callable[..., None]
     ) -> Array:
         """Return half the divergence of each model's residuals on its own image and on each of the others."""
         density = Histogram(int(self.n_bins)) if self.density == "histogram" else Normal()
-        half = np.empty((len(models), len(judges)))
+        half = np.empty((len(models), len(tests)))
 
         def compare(at: int) -> None:
             # One image at a time: rows of a larger product would be rounded differently, and a fitted image that
             # comes back would not be exactly 0 away from itself.
-            half[at] = [density.divergence(own[at], judge.residuals(models[at])) / 2 for judge in judges]
+            half[at] = [density.divergence(own[at], test.residuals(models[at])) / 2 for test in tests]
 
         run(compare, len(models))
         return half

@@ -31,7 +31,7 @@ TRACE = 1e-3
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MaximumVarianceUnfolding(SpectralDissimilarity):
-    """Dissimilarities of objects pulled apart while near ones keep theirs.
+    """Dissimilarities of objects moved as far apart as possible while neighbours keep theirs.
 
     The covariance has the largest trace (total variance) among those that keep the dissimilarities of all neighbours
     and, with ``angles``, of all pairs that share a neighbour. Instead of the N x N semidefinite programme, N x `rank`
@@ -55,15 +55,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent; lower `tol` for an exact one.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
-        that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric, metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
@@ -128,7 +121,12 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         self.rank_ = R.shape[1]
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
-            self._warn()
+            warn_user(
+                f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) "
+                f"with a relative violation of {self.violation_:.2g} (tol={self.tol:g}, rank_={self.rank_}); lower "
+                "n_neighbors or pass angles=False to keep fewer pairs, or raise max_iter or tol.",
+                ConvergenceWarning,
+            )
         n = len(R)
         ends = np.concatenate([kept.i, kept.j]), np.concatenate([kept.j, kept.i])
         self.multipliers_ = sp.csr_array((np.tile(multipliers, 2), ends), shape=(n, n))
@@ -136,14 +134,6 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         L[np.diag_indices(n)] -= L.sum(axis=1)
         K = kept.unit * (R @ R.T)
         return Unfolding(K, L, float(np.trace(K)))
-
-    def _warn(self) -> None:
-        warn_user(
-            f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) with a "
-            f"relative violation of {self.violation_:.2g} (tol={self.tol:g}, rank_={self.rank_}); lower n_neighbors or "
-            "pass angles=False to keep fewer pairs, or raise max_iter or tol.",
-            ConvergenceWarning,
-        )
 
 
 @dataclass(frozen=True)
@@ -170,7 +160,7 @@ class _Kept:
 
     @property
     def most(self) -> int:
-        """Return a number of dimensions in which there is an optimum: r(r + 1)/2 need not exceed the pairs."""
+        """A number of dimensions r that is enough for an optimum: r(r + 1)/2 need not exceed the number of pairs."""
         return min(int(np.sqrt(2 * len(self.target))) + 1, int(self.sums.shape[0]))
 
     def excess(self, R: Array) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # letters and digits, with apostrophes (straight or curly) inside
 # gensim silently ignores the words of a document after this many.
-LONGEST_GENSIM = 10_000
+LONGEST = 10_000
 MAX_NAMED = 20
 
 
@@ -135,8 +135,9 @@ class Word2Vec:
     def fit(self, corpus: Corpus, n_components: int) -> Array:
         """Train on one thread, from a seed: with several the order of updates, and so the result, would vary."""
         gensim = require_package("gensim.models", "model='cbow' and model='skipgram'", "words")
+        pieces = [words[at : at + LONGEST] for words in corpus.documents for at in range(0, len(words), LONGEST)]
         model = gensim.Word2Vec(
-            [piece for document in corpus.documents for piece in _pieces(document)],
+            pieces,
             vector_size=n_components,
             window=self.window,
             sg=int(self.skipgram),
@@ -148,10 +149,6 @@ class Word2Vec:
         )
         rows = [model.wv.key_to_index[word] for word in corpus.vocabulary]
         return np.asarray(model.wv.vectors[rows], dtype=np.float64)
-
-
-def _pieces(document: list[str]) -> list[list[str]]:
-    return [document[start : start + LONGEST_GENSIM] for start in range(0, len(document), LONGEST_GENSIM)]
 
 
 # Arguments of gensim that the transformer's own parameters set.

@@ -31,10 +31,11 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
+        dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
         products of two features as well, so that the result does not depend on how the features are coded.
@@ -71,6 +72,8 @@ level_positions_
     ((14, 2), 0.0235)
     """
 
+    _NEEDS_ALL = "the closed form"
+
     coef: Any = "diagonal"
 
     def fit(self, X: Any, y: Any = None, *, known: Any = None) -> ConditionalClassicalMDS:
@@ -92,7 +95,7 @@ level_positions_
         p = self._start_fit()
         refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
@@ -140,7 +143,7 @@ level_positions_
 def _require_linear(known: KnownFeatures) -> None:
     """Raise on what a regression of squares cannot estimate."""
     for feature in known.features:
-        if feature.coding.kind not in ("numeric", "nominal"):
+        if feature.coding.block is not None:
             raise ValueError(
                 f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
                 "use ConditionalMDS, or declare the feature numeric or nominal."

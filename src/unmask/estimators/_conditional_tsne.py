@@ -109,11 +109,6 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
     orthogonal: bool = True
     tol: float = 2e-6
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = False  # every pair is needed
-        return tags
-
     def fit(self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None) -> Self:
         """Learn the map and the coefficients.
 
@@ -168,6 +163,7 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         return [self._made_small(objective, start) for start in starts]
 
     _MOST_STARTS = 1
+    _NEEDS_ALL = "t-SNE"
 
     @staticmethod
     def _made_small(objective: Objective, start: Start) -> Start:

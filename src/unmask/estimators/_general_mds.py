@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
 from ..engines import CostEngine, Engine, TableEngine
-from ..kernels import Cost, Form, Pairs, Weighting, Workers
+from ..kernels import Cost, Form, Pairs, Weighting, Workers, square_array
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
     Objective,
@@ -82,6 +82,7 @@ class CostMap(SearchingMap):
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
         require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
@@ -271,7 +272,7 @@ level_positions_, known_imputed_
                 "together; use coef='diagonal'."
             )
         coded = check_known(known, checked.n, checked.labels, "diagonal", types=self.known_types)
-        other = [feature for feature in coded.features if feature.coding.kind != "numeric"]
+        other = [feature for feature in coded.features if not feature.coding.is_number]
         if other:
             raise ValueError(
                 f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={self.distance!r} takes numeric "

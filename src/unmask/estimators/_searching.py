@@ -85,12 +85,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     # At most so many starts with n_init="auto".
     _MOST_STARTS = 128
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
     def fit_transform(
         self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
     ) -> Array:
@@ -108,7 +102,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
                 search, decision = fit_free_map(
-                    False if self.adjust == "auto" and problem.leak_penalty else self.adjust,
+                    False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
                     self.n_free,
                     p,
                     problem.known,

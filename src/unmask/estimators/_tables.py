@@ -61,12 +61,12 @@ def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataF
     n = len(known.values)
     rows = {}
     for feature in known.features:
-        at = kept_columns(known, feature)
+        at = known.columns_of(feature)
         # The variance of VB that the feature's own columns make; the values are in standard deviations.
         covariance = known.values[:, at].T @ known.values[:, at] / max(n - 1, 1)
         standardized = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
         raw = np.nan
-        if feature.coding.kind == "numeric":
+        if feature.coding.is_number:
             raw = float(np.sqrt(gram[at[0], at[0]])) / (known.scale[feature.columns[0]] * unit) if at else 0.0
         rows[feature.name] = (raw, standardized)
     return pd.DataFrame.from_dict(rows, orient="index", columns=["raw", "standardized"], dtype=np.float64)
@@ -81,7 +81,7 @@ def summary_table(known: KnownFeatures) -> pd.DataFrame:
             feature.name,
             feature.coding.kind,
             "declared" if feature.declared else "inferred",
-            len(kept_columns(known, feature)),
+            len(known.columns_of(feature)),
             ", ".join(map(str, feature.coding.levels)),
             len(feature.missing),
         )
@@ -115,10 +115,9 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
 
 def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
     """Return where the levels of a feature are, in the space of the known features."""
-    raw = np.zeros((len(feature.coding.levels), len(known.names)))
-    raw[:, list(feature.columns)] = feature.coding.vertices()
-    at = kept_columns(known, feature)
-    return np.asarray(known.standardise(raw)[:, at] @ roots[at])
+    vertices = known.vertices_of(feature)
+    assert vertices is not None
+    return np.asarray(vertices @ roots[known.columns_of(feature)])
 
 
 def moved_values(known: KnownFeatures, moved: Moved) -> Array:
@@ -138,8 +137,3 @@ def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None)
     columns = sorted({c for cells, _ in moved if cells.price > 0 for c in cells.columns})
     data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in columns}
     return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)
-
-
-def kept_columns(known: KnownFeatures, feature: Feature) -> list[int]:
-    """Return where a feature's columns are among the kept ones."""
-    return [known.kept.index(c) for c in feature.columns if c in known.kept]

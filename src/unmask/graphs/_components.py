@@ -34,7 +34,9 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     """
     count, component = components(graph)
     while count > 1:
-        edges = [edge for own in _but_the_largest(component) for edge in _shortest_way_out(component, own, distances)]
+        largest = int(np.argmax(np.bincount(component)))
+        others = [own for own in range(count) if own != largest]
+        edges = [edge for own in others for edge in _shortest_edge_out(component, own, distances)]
         if not edges:
             raise ValueError(
                 f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
@@ -45,12 +47,7 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     return graph
 
 
-def _but_the_largest(component: IntArray) -> list[int]:
-    sizes = np.bincount(component)
-    return [own for own in range(len(sizes)) if own != int(np.argmax(sizes))]
-
-
-def _shortest_way_out(
+def _shortest_edge_out(
     component: IntArray, own: int, distances: Callable[[IntArray], Array]
 ) -> list[tuple[float, int, int]]:
     """Return the shortest edge from a component to any other, or nothing where there is none."""

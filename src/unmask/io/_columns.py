@@ -162,7 +162,7 @@ def typed_text(cells: list[str]) -> pd.Series[Any]:
 
 
 def typed_numbers(values: Array, *, written_whole: bool) -> pd.Series[Any]:
-    """Return a column of numbers, of whole ones if they are written so."""
+    """Return a column of numbers: integers if ``written_whole``."""
     import pandas as pd
 
     if written_whole and len(values) and np.all(np.abs(values) < 2**53) and np.all(values == np.round(values)):

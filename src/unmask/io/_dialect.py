@@ -29,7 +29,7 @@ _JUDGED_LINES = 30  # from which the delimiter is detected
 
 @dataclass(frozen=True)
 class Grid:
-    """A file as rows of cells, of which the first ones have been looked at."""
+    """A file as rows of cells, of which the first ones have been read already."""
 
     file: InputFile
     head: Sequence[FileRow]
@@ -130,7 +130,7 @@ def _first_lines(lines: Iterator[str]) -> list[str]:
 
 
 def find_dialect(lines: list[str], options: FormatOptions) -> Dialect:
-    """Return how lines are cut into cells."""
+    """Detect how lines are divided into cells."""
     leading = _leading_comments(lines)
     body = [line.rstrip("\r\n") for line in lines[leading:] if line.strip()][:_JUDGED_LINES]
     delimiter = options.delimiter or _best_delimiter(body, options.decimal)
@@ -156,7 +156,7 @@ def _leading_comments(lines: list[str]) -> int:
 
 
 def _best_delimiter(lines: list[str], decimal: str | None) -> str | None:
-    """Return the delimiter that cuts lines into a table, of numbers if possible; None for one cell per line."""
+    """Return the delimiter that divides lines into a table, of numbers if possible; None for one cell per line."""
     quality = {}
     for delimiter in ("\t", ";", "|", ",", " "):
         if delimiter == decimal:
@@ -183,7 +183,7 @@ def _regular(counts: list[int]) -> bool:
 
 
 def _share_torn(cut: list[list[str]], delimiter: str, decimal: str | None) -> float:
-    """Return the share of lines with a text in which another delimiter stands, as if cut in the wrong places."""
+    """Return the share of lines with a text that contains another delimiter, a sign of the wrong one."""
     mark = _mark(chain.from_iterable(cut), delimiter, decimal)
     others = set("\t;|,") - {delimiter}
     torn = [any(others & set(cell) and is_text(cell, mark) for cell in cells) for cells in cut]

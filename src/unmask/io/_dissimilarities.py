@@ -32,7 +32,7 @@ _SHAPES = ("auto", "square", "lower", "condensed", "long", "lsmat", "phylip")
 
 @dataclass(frozen=True)
 class DissimilarityFile:
-    """Dissimilarities as they were read, and what was found out about the file.
+    """Dissimilarities as they were read, and what was detected about the file.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class DissimilarityFile:
         Symmetric, zero on the diagonal, NaN for pairs that the file does not give. Labels are text if the file is;
         without labels objects are numbered from 0.
     detected : tuple of str
-        What was found out about the file, in short phrases.
+        What was detected about the file, in short phrases.
     path : str
         The file.
     weights : DataFrame or None
@@ -76,13 +76,13 @@ def read_dissimilarities(
         compressed by gzip. What a file is, its first bytes say.
     shape : {"auto", "square", "lower", "condensed", "long", "lsmat", "phylip"}, default="auto"
         A square table, a lower triangle, one number per pair, a list of pairs (object, object, dissimilarity),
-        scikit-bio's matrices or PHYLIP's; found out by default.
+        scikit-bio's matrices or PHYLIP's; detected by default.
     delimiter : {",", ";", tab, " ", "|"}, optional
-        What stands between cells; a blank means any number of them. Found out by default.
+        What stands between cells; a blank means any number of them. Detected by default.
     decimal : {".", ","}, optional
-        The decimal mark; found out by default.
+        The decimal mark; detected by default.
     header : bool, optional
-        Whether the first row holds names; found out by default.
+        Whether the first row holds names; detected by default.
     encoding : str, optional
         By default UTF-8, or what a byte-order mark says.
     sheet : str, optional
@@ -100,7 +100,7 @@ def read_dissimilarities(
     Returns
     -------
     DissimilarityFile
-        The table, and what was found out about the file.
+        The table, and what was detected about the file.
 
     Raises
     ------

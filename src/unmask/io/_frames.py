@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..checking import quote, require_package
 from ._input_file import InputFile, members
 from ._numbers import as_number
-from ._problems import FileProblem
+from ._problems import FileProblem, one_line
 from ._text import CellRow, find_encoding
 
 if TYPE_CHECKING:
@@ -38,12 +38,8 @@ def _read_parquet(file: InputFile) -> pd.DataFrame:
         except FileProblem:
             raise
         except Exception as error:  # pyarrow's errors, and those of pandas on what it gave
-            raise file.problem(f"is a damaged Parquet file ({_one_line(error)}); write it again.") from error
+            raise file.problem(f"is a damaged Parquet file ({one_line(error)}); write it again.") from error
     return frame
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()).rstrip(".")[:120]
 
 
 # ---- JSON
@@ -112,7 +108,7 @@ def _from_rows(file: InputFile, rows: list[Any], names: Any) -> pd.DataFrame:
 
 
 def _typed(cells: list[Any]) -> pd.Series[Any]:
-    """Return a column; "Infinity", which JSON has no number for, is a number among numbers."""
+    """Return a column; "Infinity", which JSON can only hold as text, becomes a number in a column of numbers."""
     import pandas as pd
 
     infinite = {"Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -142,7 +138,7 @@ def excel_rows(file: InputFile, sheet: str | None) -> tuple[list[CellRow], tuple
         except FileProblem:
             raise
         except Exception as error:  # openpyxl's own, and those of whatever it meets in a damaged file
-            raise file.problem(f"is a damaged Excel file ({_one_line(error)}); save it again.") from error
+            raise file.problem(f"is a damaged Excel file ({one_line(error)}); save it again.") from error
     width = max((len(row.known) for row in rows), default=0)
     return [CellRow(row.number, row.known + [""] * (width - len(row.known))) for row in rows], ("Excel", phrase)
 
@@ -184,7 +180,7 @@ def _as_text(cell: Any) -> str:
 
 
 def numbers_of_columns(file: InputFile, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
-    """Return a table of numbers, or raise at the first cell that is none; ``first`` columns stand before it."""
+    """Return a table of numbers; raise at the first cell that is not a number. ``first`` columns come before it."""
     import pandas as pd
     from pandas.api import types
 

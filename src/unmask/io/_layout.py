@@ -104,7 +104,7 @@ def _name_objects(first: Cells, second: Cells, decimal: str) -> bool:
 
 
 def _has_three_columns(table: list[Cells], grid: Grid) -> bool:
-    """Tell whether rows have three cells; between labels, one row that has not is an error in it."""
+    """Tell whether rows have three cells; if they begin with labels, a few others count as errors of these rows."""
     three = [cells for cells in table if len(cells) == 3]
     if len(three) == len(table):
         return True
@@ -150,7 +150,7 @@ def _table_layout(table: list[Cells], grid: Grid, header: bool | None) -> Layout
 
 
 def _ends_in_nothing(table: list[Cells], grid: Grid, named: bool) -> bool:
-    """Tell whether every row, the header too, ends in a delimiter: one column too many, of empty cells."""
+    """Tell whether every row, with the header, ends in a delimiter, which makes an empty last column."""
     if len(table) < 2 or any(len(cells) < 3 or cells[-1] for cells in table):
         return False
     if named:

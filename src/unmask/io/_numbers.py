@@ -64,7 +64,7 @@ def find_decimal(cells: Iterable[str]) -> str | None:
 
 
 def numbers_of(file: InputFile, rows: Iterable[FileRow], skip: int, decimal: str) -> Iterator[NumericRow]:
-    """Give each row's numbers, after ``skip`` cells that are none.
+    """Give each row's numbers, after ``skip`` cells that are not numbers.
 
     The cells of a block are put below each other and parsed at once, which takes a quarter of the time of ``float``;
     only a block that cannot be parsed is looked at cell by cell.

@@ -16,7 +16,7 @@ from ._square import SquareTable
 def table_of_pairs(
     file: InputFile, first: IntArray, second: IntArray, lengths: Array, labels: Sequence[Any], rows: IntArray
 ) -> SquareTable:
-    """Return the square table of pairs; a pair may be named twice if both say the same.
+    """Return the square table of pairs; a pair may occur twice with the same number.
 
     ``first`` and ``second`` are positions among the labels, ``lengths`` the dissimilarities, and ``rows`` where in the
     file each pair is. The table is NaN for pairs that are not named.

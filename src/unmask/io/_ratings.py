@@ -77,7 +77,9 @@ def read_ratings(
     table, _ = table_of(file, options, index=False)
     pairs, n_raters = _without_rater(file, table.table, rater)
     judged = _judgements(file, pairs)
-    square = check_square(file, pairs_of_frame(file, _summary(judged, aggregate)), None)
+    summary = judged.groupby(level=[0, 1], sort=False).agg(aggregate)
+    summarised = summary.rename_axis(["object", "other"]).rename("dissimilarity").reset_index()
+    square = check_square(file, pairs_of_frame(file, summarised), None)
     counts = judged.groupby(level=[0, 1]).size()
     by = f" by {n_raters} raters" if n_raters is not None else ""
     least, most = counts.min(), counts.max()
@@ -102,7 +104,7 @@ def _without_rater(file: InputFile, table: pd.DataFrame, rater: str | None) -> t
 
 
 def _judgements(file: InputFile, pairs: pd.DataFrame) -> pd.Series[Any]:
-    """Return the numbers, indexed by the objects in one order for each pair; without what is missing."""
+    """Return the judgements that are not missing, indexed by the two objects, in one order for each pair."""
     import pandas as pd
     from pandas.api import types
 
@@ -124,11 +126,6 @@ def _judgements(file: InputFile, pairs: pd.DataFrame) -> pd.Series[Any]:
     if judged.empty:
         raise file.problem("holds no dissimilarity at all; fill its third column.")
     return judged
-
-
-def _summary(judged: pd.Series[Any], aggregate: str) -> pd.DataFrame:
-    summary = judged.groupby(level=[0, 1], sort=False).agg(aggregate)
-    return summary.rename_axis(["object", "other"]).rename("dissimilarity").reset_index()
 
 
 def _weights(judged: pd.Series[Any], counts: pd.Series[Any], D: pd.DataFrame) -> pd.DataFrame | None:

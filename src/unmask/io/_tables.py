@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table as it was read, and what was found out about the file.
+    """A table as it was read, and what was detected about the file.
 
     Attributes
     ----------
     table : DataFrame
         One row per object, indexed by label where the file has labels, and one column per feature.
     detected : tuple of str
-        What was found out about the file, in short phrases.
+        What was detected about the file, in short phrases.
     path : str
         The file.
     """
@@ -86,23 +86,15 @@ def read_table(
     index : str or bool, optional
         The column that holds the labels; False if none does. By default a column named id, label, name or the like,
         or else the first column if it holds text and each label once.
-    delimiter : {",", ";", tab, " ", "|"}, optional
-        What stands between cells; a blank means any number of them. Found out by default.
-    decimal : {".", ","}, optional
-        The decimal mark; found out by default.
     header : bool, optional
-        Whether the first row names the columns; found out by default.
-    encoding : str, optional
-        By default UTF-8, or what a byte-order mark says.
-    sheet : str, optional
-        The sheet of an Excel file; by default the first.
-    max_expanded : int, optional
-        How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
+        Whether the first row names the columns; detected by default.
+    delimiter, decimal, encoding, sheet, max_expanded
+        As for `read_dissimilarities`.
 
     Returns
     -------
     TableFile
-        The table, and what was found out about the file.
+        The table, and what was detected about the file.
 
     Raises
     ------
@@ -197,7 +189,7 @@ def table_of(file: InputFile, options: FormatOptions, index: str | bool | None) 
 
 
 def _kinds(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Say how many columns there are, and which hold text: a typing error makes text of numbers."""
+    """Describe the size of a table and which columns hold text, since a typing error turns numbers into text."""
     from pandas.api import types
 
     size = f"{times(*frame.shape)} table"
@@ -387,7 +379,7 @@ def _chosen(file: InputFile, table: pd.DataFrame, columns: Sequence[str]) -> pd.
 def _joined(
     file: InputFile, table: pd.DataFrame, objects: pd.Index, repeated: str | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """Return the row of each object, and what to say of it."""
+    """Return the row of each object, and phrases that tell how rows were joined."""
     if repeated is not None:
         raise file.problem(
             f"{repeated}; give every object a label of its own, or pass index=False to take the rows in their order."

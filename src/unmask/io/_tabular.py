@@ -40,7 +40,7 @@ def _read_square(grid: Grid, layout: Layout) -> SquareTable:
     width = len(layout.header) if layout.header is not None else None
     rows: list[Array] = []
     left: list[str] = []
-    numbers: list[int] = []
+    row_numbers: list[int] = []
     for row in _numbers(grid, layout):
         values = row.values[:-1] if layout.extra else row.values
         width = len(values) if width is None else width
@@ -49,13 +49,13 @@ def _read_square(grid: Grid, layout: Layout) -> SquareTable:
         if len(rows) == width:
             raise file.problem(f"has more rows than its {width} columns of numbers; {_NOT_SQUARE}", row=row.number)
         rows.append(values)
-        numbers.append(row.number)
+        row_numbers.append(row.number)
         left += [unescape(cell) for cell in row.first]
     if not rows:
         raise file.problem("has a header and no rows below it; write the table again.")
     if len(rows) != width:
         raise file.problem(f"has {len(rows)} rows and {width} columns of numbers; {_NOT_SQUARE}")
-    labels, order = agreed_labels(file, left if layout.labelled else None, layout.header, numbers)
+    labels, order = agreed_labels(file, left if layout.labelled else None, layout.header, row_numbers)
     values = _stacked(rows)
     across: IntArray = np.arange(len(values))
     detected: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def _read_square(grid: Grid, layout: Layout) -> SquareTable:
     shift = 1 + layout.labelled
     name = _half(values)
     detected = (layout.detected, *detected, *grid.decimal_detected, f"{times(len(values), len(values))} {name}")
-    return SquareTable(values, labels, lambda i, j: (numbers[i], int(across[j]) + shift), detected)
+    return SquareTable(values, labels, lambda i, j: (row_numbers[i], int(across[j]) + shift), detected)
 
 
 _NOT_SQUARE = "dissimilarities are a square table, one row and one column per object: is this a table of features?"
@@ -104,7 +104,7 @@ def _read_lower(grid: Grid, layout: Layout) -> SquareTable:
     file = grid.file
     rows: list[Array] = []
     left: list[str] = []
-    numbers: list[int] = []
+    row_numbers: list[int] = []
     for row in _numbers(grid, layout):
         expected = len(rows) + (len(rows[0]) if rows else len(row.values))
         if len(row.values) != expected:
@@ -115,7 +115,7 @@ def _read_lower(grid: Grid, layout: Layout) -> SquareTable:
                 row=row.number,
             )
         rows.append(row.values)
-        numbers.append(row.number)
+        row_numbers.append(row.number)
         left += [unescape(cell) for cell in row.first]
     if not rows or not 1 - layout.labelled <= len(rows[0]) <= 1:
         raise file.problem("is no lower triangle, whose rows begin with one number and grow by one; choose a shape.")
@@ -128,13 +128,13 @@ def _read_lower(grid: Grid, layout: Layout) -> SquareTable:
     values = np.full((n, n), np.nan)
     for at, row_values in enumerate(rows, first):
         values[at, : len(row_values)] = row_values
-    labels, order = agreed_labels(file, left if layout.labelled else None, layout.header, numbers)
+    labels, order = agreed_labels(file, left if layout.labelled else None, layout.header, row_numbers)
     if order is not None:
         raise file.problem("names the objects in another order in its header than in its first column; use one.")
     shift = 1 + layout.labelled
     with_or_without = "with" if diagonal else "without"
     detected = (layout.detected, *grid.decimal_detected, f"lower triangle of {n} objects, {with_or_without} diagonal")
-    return SquareTable(values, labels, lambda i, j: (numbers[max(i, j) - first], min(i, j) + shift), detected)
+    return SquareTable(values, labels, lambda i, j: (row_numbers[max(i, j) - first], min(i, j) + shift), detected)
 
 
 def _ends_on_diagonal(file: InputFile, rows: list[Array]) -> bool:
@@ -158,11 +158,11 @@ def _read_condensed(grid: Grid, layout: Layout) -> SquareTable:
     if not rows:
         raise grid.file.problem("has a header and no numbers below it; write the table again.")
     ends = np.cumsum([len(row.values) for row in rows])
-    numbers = [row.number for row in rows]
+    row_numbers = [row.number for row in rows]
 
     def place(at: int) -> tuple[int, int]:
         row = int(np.searchsorted(ends, at, side="right"))
-        return numbers[row], at - int(ends[row] - len(rows[row].values)) + 1
+        return row_numbers[row], at - int(ends[row] - len(rows[row].values)) + 1
 
     table = from_condensed(grid.file, np.concatenate([row.values for row in rows]), place)
     return table.prefixed("no labels", *grid.decimal_detected)
@@ -204,19 +204,19 @@ def _read_long(grid: Grid, layout: Layout) -> SquareTable:
     codes: dict[str, int] = {}
     ends: list[IntArray] = [np.empty(0, dtype=np.int64)]
     lengths: list[Array] = [np.empty(0)]
-    numbers = array("q")
+    row_numbers = array("q")
     rows = grid.rows(layout.header is not None)
     while block := list(islice(rows, _PAIRS_AT_A_TIME)):
         labels, values = _pairs_fast(block, grid.decimal) or _pairs_slow(file, block, grid.decimal)
         own, distinct = pd.factorize(labels)  # in the order in which they appear, reading row by row
         ends.append(np.array([codes.setdefault(label, len(codes)) for label in distinct])[own])
         lengths.append(values)
-        numbers.extend(row.number for row in block)
+        row_numbers.extend(row.number for row in block)
     if not codes:
         raise file.problem("has a header and no pairs below it; write the table again.")
     names = [unescape(label) for label in codes]
     pairs = np.concatenate(ends).reshape(-1, 2)
-    at = np.frombuffer(numbers, dtype=np.int64)
+    at = np.frombuffer(row_numbers, dtype=np.int64)
     table = table_of_pairs(file, pairs[:, 0], pairs[:, 1], np.concatenate(lengths), names, at)
     return SquareTable(table.values, names, table.place, (*grid.decimal_detected, *table.detected))
 

@@ -1,4 +1,4 @@
-"""Text files as rows of cells, each with its place in the file."""
+"""Reading text files as rows of cells, each with its line number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ._input_file import InputFile
 from ._problems import FileProblem
@@ -22,20 +22,6 @@ _MARKS = (
 )
 
 
-class FileRow(Protocol):
-    """One row of a file."""
-
-    @property
-    def number(self) -> int:
-        """The line of the file on which the row begins, counted from 1."""
-
-    def cells(self) -> list[str]:
-        """Return all cells."""
-
-    def flat(self, skip: int) -> tuple[list[str], int, str]:
-        """Return the first cells, the number of all others, and these as one text, a line each."""
-
-
 class Encoding(NamedTuple):
     """The encoding of a file, and a phrase that tells it."""
 
@@ -45,13 +31,13 @@ class Encoding(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is cut into cells."""
+    """How a text file is divided into cells."""
 
     delimiter: str | None = None  # None: one cell per line
     comments: int = 0  # lines at the beginning that are not part of the table
 
     def cells(self, text: str, *, strict: bool = True) -> list[str]:
-        """Cut a row into cells; blanks around a cell are left out, except within quotes."""
+        """Divide a row into cells; blanks around a cell are left out, except within quotes."""
         if self.delimiter is None:
             return [text.strip()]
         if '"' not in text:
@@ -69,7 +55,7 @@ class Dialect:
 
 
 def find_encoding(file: InputFile, given: str | None) -> Encoding:
-    """Return the encoding that was given, or that the file's first bytes say; UTF-8 otherwise."""
+    """Return the encoding that was given, or that the file's byte-order mark tells; UTF-8 otherwise."""
     if given is not None:
         try:
             io.TextIOWrapper(io.BytesIO(), encoding=given)
@@ -132,11 +118,27 @@ def _reason(error: UnicodeError) -> str:
 # ---- rows
 
 
+@dataclass(slots=True)
+class CellRow:
+    """A row that is a list of cells already."""
+
+    number: int  # of the line in the file on which the row begins, counted from 1
+    known: list[str]
+
+    def cells(self) -> list[str]:
+        """Return all cells."""
+        return self.known
+
+    def flat(self, skip: int) -> tuple[list[str], int, str]:
+        """Return the first cells, the number of all others, and these as one text, a line each."""
+        return self.known[:skip], len(self.known[skip:]), "\n".join(self.known[skip:])
+
+
 @dataclass(slots=True)  # not frozen: there are millions of them, and freezing doubles the time to make one
 class TextRow:
-    """A row of a text file, cut into cells when they are asked for."""
+    """A row of a text file, divided into cells when they are needed."""
 
-    number: int
+    number: int  # as in CellRow
     text: str
     dialect: Dialect
 
@@ -148,36 +150,18 @@ class TextRow:
         """Return the first cells, the number of all others, and these as one text, a line each."""
         delimiter = self.dialect.delimiter
         if '"' in self.text or delimiter in (" ", None):
-            return flat_cells(self.cells(), skip)
+            return CellRow(self.number, self.cells()).flat(skip)
         *first, rest = self.text.split(delimiter, skip)
         if len(first) < skip:  # nothing behind the labels
             return [rest.strip()], 0, ""
         return [cell.strip() for cell in first], rest.count(str(delimiter)) + 1, rest.replace(str(delimiter), "\n")
 
 
-@dataclass(slots=True)
-class CellRow:
-    """A row that is a list of cells already."""
-
-    number: int
-    known: list[str]
-
-    def cells(self) -> list[str]:
-        """Return all cells."""
-        return self.known
-
-    def flat(self, skip: int) -> tuple[list[str], int, str]:
-        """Return the first cells, the number of all others, and these as one text, a line each."""
-        return flat_cells(self.known, skip)
-
-
-def flat_cells(cells: list[str], skip: int) -> tuple[list[str], int, str]:
-    """Return the first cells, the number of all others, and these as one text, a line each."""
-    return cells[:skip], len(cells[skip:]), "\n".join(cells[skip:])
+FileRow = TextRow | CellRow
 
 
 def rows_of(file: InputFile, lines: Iterable[str], dialect: Dialect) -> Iterator[TextRow]:
-    """Join lines to rows where quotes go over several lines; blank lines and comments are left out."""
+    """Join lines to rows where a quoted cell has line breaks; blank lines and comments are left out."""
     numbered = enumerate(lines, 1)
     for number, line in numbered:
         if number <= dialect.comments or not line.strip():

@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time
@@ -22,7 +21,7 @@ import numpy as np
 from ..checking import is_missing, is_pandas, is_unlabelled, quote, require_choice, require_package
 from ._atomic import atomic_path
 from ._escape import escape
-from ._problems import problem
+from ._problems import one_line, problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +178,7 @@ def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
         frame.to_parquet(draft, engine="pyarrow", index=None if is_unlabelled(frame.index) else True)
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
         raise ValueError(
-            f"frame cannot be written as Parquet ({_first_line(error)}); give each column cells of one type, and each "
+            f"frame cannot be written as Parquet ({one_line(error)}); give each column cells of one type, and each "
             "column a name of its own, or write CSV."
         ) from error
 
@@ -213,10 +212,6 @@ def _text_file(draft: Path) -> Iterator[IO[str]]:
         io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
     ):
         yield file
-
-
-def _first_line(error: BaseException) -> str:
-    return re.sub(r"\s+", " ", str(error)).strip().rstrip(".")[:200]
 
 
 # ---- text that is safe in a spreadsheet
@@ -284,7 +279,8 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     if is_unlabelled(frame.index):
         table = frame
     else:
-        names = [_index_name(name, at, frame.index.nlevels) for at, name in enumerate(frame.index.names)]
+        made_up = ["label"] if frame.index.nlevels == 1 else [f"label {at + 1}" for at in range(frame.index.nlevels)]
+        names = [own if name is None else str(name) for name, own in zip(frame.index.names, made_up, strict=True)]
         table = frame.set_axis(frame.index.set_names(names), axis=0).reset_index(allow_duplicates=True)
     names = [str(name) for name in table.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -292,12 +288,6 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
         raise ValueError(f"frame has two columns of the name {quote(repeated)}, which JSON cannot hold; rename one.")
     columns = [[plain_data(cell) for cell in table.iloc[:, at].astype(object)] for at in range(table.shape[1])]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _index_name(name: Any, at: int, levels: int) -> str:
-    if name is not None:
-        return str(name)
-    return "label" if levels == 1 else f"label {at + 1}"
 
 
 def plain_data(data: Any) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array, IntArray
-from ._axes import QUIET, ROW, figure_of
+from ._axes import GREY, ROW, figure_of
+from ._input import as_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,9 +151,9 @@ class Categories:
         return cls(np.asarray(category.codes), tuple(str(level) for level in category.categories), str(series.name))
 
     @property
-    def incomplete(self) -> bool:
-        """Tell whether some are missing."""
-        return bool((self.codes == -1).any())
+    def _shown(self) -> list[int]:
+        """The codes in the legend; -1, for missing, only if some are."""
+        return [*range(len(self.levels)), *([-1] if (self.codes == -1).any() else [])]
 
     def _color(self, code: int) -> str:
         return MISSING if code < 0 else OKABE_ITO[code % len(OKABE_ITO)]
@@ -178,8 +179,7 @@ class Categories:
 
     def add_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
-        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
-        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in codes]
+        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in self._shown]
         return draw_legend(ax, handles, self.name, above)
 
     def _level(self, code: int) -> str:
@@ -193,8 +193,7 @@ class Categories:
 
     def add_shape_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend of the markers."""
-        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
-        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in codes], self.name, above)
+        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in self._shown], self.name, above)
 
 
 Coloring = OneColor | ColorScale | Categories
@@ -204,10 +203,10 @@ def make_coloring(colors: Any, name: str, n: int) -> Coloring:
     """Return how to colour points: all alike, by numbers, or by categories."""
     if colors is None:
         return OneColor(n)
-    import pandas as pd
+    from pandas.api import types
 
-    series = pd.Series(colors).reset_index(drop=True).rename(name)
-    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
+    series = as_series(colors, name)
+    if types.is_numeric_dtype(series) and not types.is_bool_dtype(series):
         return ColorScale.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
     return Categories.of("color", series, len(OKABE_ITO) * len(MARKERS), ", or pass numbers for a colour scale")
 
@@ -216,10 +215,7 @@ def make_shapes(shapes: Any, name: str) -> Categories | None:
     """Return the categories that markers show."""
     if shapes is None:
         return None
-    import pandas as pd
-
-    series = pd.Series(shapes).reset_index(drop=True).rename(name)
-    return Categories.of("shape", series, len(SHAPES), ", or pass them as color")
+    return Categories.of("shape", as_series(shapes, name), len(SHAPES), ", or pass them as color")
 
 
 def draw_points(ax: Axes, points: Array, coloring: Coloring, shapes: Categories | None = None, **changes: Any) -> None:
@@ -267,8 +263,8 @@ def point_style(n: int) -> dict[str, Any]:
 def add_colorbar(ax: Axes, drawn: Any, name: str) -> Colorbar:
     """Draw a small colour bar beside the Axes."""
     bar = figure_of(ax).colorbar(drawn, ax=ax, shrink=0.6, pad=0.02, aspect=25)
-    bar.set_label(name, color=QUIET)
-    bar.ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
+    bar.set_label(name, color=GREY)
+    bar.ax.tick_params(colors="0.5", labelcolor=GREY, labelsize="small", length=2.5)
     bar.outline.set_visible(False)  # type: ignore[operator]
     if bar.solids is not None:
         bar.solids.set_alpha(1.0)

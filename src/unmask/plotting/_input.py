@@ -130,6 +130,13 @@ def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole:
     return given.iloc[at]
 
 
+def as_series(given: Any, name: str) -> pd.Series[Any]:
+    """Return data with a name, numbered from 0."""
+    import pandas as pd
+
+    return pd.Series(given).reset_index(drop=True).rename(name)
+
+
 def name_of(given: Any) -> str:
     """Return the name of a Series, "" for data without a name."""
     name = getattr(given, "name", None)

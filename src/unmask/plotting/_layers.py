@@ -195,9 +195,12 @@ class Thumbnails:
 
 def _read_image(image: Any, position: int) -> Array:
     """Return an image as an array, not larger than a thumbnail needs."""
-    if isinstance(image, str | Path):
-        image = _open_image(image, position)
-    pixels = np.asarray(image)
+    from matplotlib.image import imread
+
+    try:
+        pixels = np.asarray(imread(image) if isinstance(image, str | Path) else image)
+    except (OSError, SyntaxError) as error:  # pillow raises either for what is no picture
+        raise ValueError(f"images[{position}]={str(image)!r} cannot be read as a picture ({error}).") from error
     good = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4))
     if not good or 0 in pixels.shape or pixels.dtype.kind not in "biuf":
         raise ValueError(
@@ -206,12 +209,3 @@ def _read_image(image: Any, position: int) -> Array:
         )
     step = max(1, max(pixels.shape[:2]) // STORED_SIDE)
     return pixels[::step, ::step]
-
-
-def _open_image(path: str | Path, position: int) -> Array:
-    from matplotlib.image import imread
-
-    try:
-        return np.asarray(imread(path))
-    except (OSError, SyntaxError) as error:  # pillow raises either for what is no picture
-        raise ValueError(f"images[{position}]={str(path)!r} cannot be read as a picture ({error}).") from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import quote
+from ..problem import types_with_levels
 from ._axes import add_title, axes_or_new, figure_of, frame_chart
 from ._color import MARKERS, OKABE_ITO, draw_legend
 from ._input import is_frame
@@ -30,10 +31,8 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
     ----------
     report : DataFrame
         What :func:`unmask.inspection.leak_report` returns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -97,7 +96,7 @@ def _draw_measure(ax: Axes, frame: pd.DataFrame, measure: str, offset: float, ma
     values, reference = (frame[name].to_numpy(dtype=np.float64) for name in (measure, f"{measure}_reference"))
     above = frame[f"{measure}_p"].to_numpy(dtype=np.float64) <= LEVEL
     # Only a correlation with neighbours can be below 0: a share cannot, and the other measures are roots.
-    signed = (measure == "neighbours") & ~frame["type"].isin(["nominal", "ordinal"]).to_numpy()
+    signed = (measure == "neighbours") & ~frame["type"].isin(types_with_levels()).to_numpy()
     left = np.where(signed, min(0.0, _lowest(frame)), 0.0)
     ax.barh(at, reference - left, left=left, height=0.8 * APART, color=CHANCE, zorder=1)
     if f"{measure}_baseline" in frame:

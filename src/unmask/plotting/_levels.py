@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
 
 LINE_COLOR = "0.8"
 # Rows of labels beside a line, in points from it: above, below, and farther out.
 FIRST_ROW, ROW_HEIGHT = 11, 13
 GAP = 6  # between two labels of a row, in pixels
+LABEL_STYLE: dict[str, Any] = {
+    "textcoords": "offset points",
+    "ha": "center",
+    "va": "center",
+    "fontsize": 9,
+    "color": "0.15",
+    "arrowprops": {"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0},
+}
 
 
 @as_written
@@ -84,7 +91,8 @@ def plot_levels(
     """
     table = _check_table(estimator_or_table)
     name = _check_feature(feature, table)
-    places = _places(table, name)
+    own = table[table.index.get_level_values(0) == name].droplevel(0)
+    places = own.dropna(axis="columns", how="all")  # without the axes that only other features have
     labels = _with_counts(list(places.index), counts, name)
     title = str(name) if title is None else title
     if places.shape[1] > 1:
@@ -127,12 +135,6 @@ def _check_feature(feature: Any, table: pd.DataFrame) -> Any:
     return feature
 
 
-def _places(table: pd.DataFrame, name: Any) -> pd.DataFrame:
-    """Return the positions of one feature's levels, without the axes that only others need."""
-    own: pd.DataFrame = table[table.index.get_level_values(0) == name].droplevel(0)
-    return own.dropna(axis="columns", how="all")
-
-
 def _with_counts(levels: list[Any], counts: Mapping[Any, Any] | pd.Series[Any] | None, name: Any) -> list[str]:
     """Return a label per level."""
     if counts is None:
@@ -153,23 +155,9 @@ def _label_line(ax: Axes, places: Array, labels: list[str]) -> None:
     renderer = canvas.get_renderer() if hasattr(canvas, "get_renderer") else None
     ends: list[float] = []  # of the last label in each row, in pixels
     for at in np.argsort(places, kind="stable"):
-        text = _annotate(ax, places[at], labels[at])
+        text = ax.annotate(labels[at], (places[at], 0.0), xytext=(0.0, FIRST_ROW), **LABEL_STYLE)
         box = text.get_window_extent(renderer)
         row = next((r for r, end in enumerate(ends) if end + GAP < box.x0), len(ends))
         ends[row : row + 1] = [box.x1]
         distance = (FIRST_ROW + ROW_HEIGHT * (row // 2)) * (-1 if row % 2 else 1)
         text.set_position((0.0, distance))
-
-
-def _annotate(ax: Axes, place: float, label: str) -> Annotation:
-    return ax.annotate(
-        label,
-        (place, 0.0),
-        xytext=(0.0, FIRST_ROW),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=9,
-        color="0.15",
-        arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0},
-    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import labels_of, require_integer, require_number
-from ._axes import add_title, axes_or_new, figure_of, frame_map, settle
+from ._axes import add_title, axes_or_new, fix_limits, frame_map
 from ._color import make_coloring, make_shapes
 from ._density import draw_objects, wants_density
 from ._fonts import as_written
@@ -121,7 +121,9 @@ def plot_map(
     crowded = wants_density(density, points, shapes)
     vectors = None if arrows is None else Arrows.of(points, one_per_object("arrows", arrows, n, index))
     ovals = _ellipses(points, names, index, ellipses, centres, level)
-    pictures = _thumbnails(points, one_per_object("images", images, n, index), image_size, max_images)
+    size, most = require_number("image_size", image_size, 1.0), require_integer("max_images", max_images, 0)
+    images = one_per_object("images", images, n, index)
+    pictures = None if images is None else Thumbnails(points, list(images), size, most)
 
     ax = axes_or_new(ax)
     frame_map(ax, names)
@@ -131,7 +133,7 @@ def plot_map(
     if vectors is not None:
         vectors.draw(ax)
     add_title(ax, title, rows)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     covered = points[:0] if pictures is None else pictures.draw(ax, coloring.rgba())
     texts = [] if vectors is None else [vectors.labels]
     if labels is not None and max_labels > 0:
@@ -154,9 +156,3 @@ def _ellipses(
         raise ValueError("ellipses needs two dimensions but embedding has one column; leave it out.")
     level = getattr(covariances, "level", 0.95) if level is None else level
     return Ellipses.of(points, covariances_of(covariances, points, index), centres, level)
-
-
-def _thumbnails(points: Any, images: Any, size: float, most: int) -> Thumbnails | None:
-    """Return checked pictures, if there are any."""
-    size, most = require_number("image_size", size, 1.0), require_integer("max_images", most, 0)
-    return None if images is None else Thumbnails(points, list(images), size, most)

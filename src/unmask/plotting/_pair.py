@@ -8,11 +8,11 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import is_pandas, labels_of, require_flag, require_integer, require_number
-from ._axes import axes_or_new, figure_of, frame_map, pair_of_axes, settle
+from ._axes import axes_or_new, figure_of, fix_limits, frame_map, pair_of_axes
 from ._color import RASTERIZE_ABOVE, Coloring, draw_legend, make_coloring, point_style
 from ._density import CellGrid, draw_objects, wants_density
 from ._fonts import as_written
-from ._input import as_map, check_embedding, name_of, one_per_object
+from ._input import as_map, as_series, check_embedding, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of, spread
 from ._map import plot_map
 
@@ -100,7 +100,9 @@ def plot_pair(
     if ax is None or hasattr(ax, "get_figure"):
         return _on_one(axes_or_new(ax), first, second, coloring, texts, (names, titles), merge, max_labels)
     left, right = pair_of_axes(ax, "drawing two maps side by side")
-    options: dict[str, Any] = {"labels": texts, "color": _named(colors, name_of(color)), "merge": merge}
+    options: dict[str, Any] = {"labels": texts, "merge": merge}
+    if colors is not None:
+        options["color"] = as_series(colors, name_of(color))  # without the index by which they were matched
     for one, points, title in ((left, first, titles[0]), (right, second, titles[1])):
         one.update_datalim(np.concatenate([first, second]))  # the same scale on both
         plot_map(points, ax=one, title=title, max_labels=max_labels, **options)
@@ -148,7 +150,7 @@ def _on_one(
     rows = _add_pair_legend(ax, names[1], rows, grouped=len(first) > RASTERIZE_ABOVE)
     if len(first) > RASTERIZE_ABOVE:
         _draw_moves(ax, first, second)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     if labels is not None:
         texts = choose_labels(second, list(labels), merge, max_labels)
         draw_labels(ax, [texts], obstacles_of(both), outline=True)
@@ -206,15 +208,6 @@ def _add_pair_legend(ax: Axes, titles: tuple[str, str], above: int, *, grouped: 
     ring = Line2D([], [], linestyle="", marker="o", markerfacecolor="none", markeredgecolor=BEFORE, label=titles[0])
     dot = Line2D([], [], linestyle="", marker="o", color="0.3", label=titles[1])
     return draw_legend(ax, [ring, dot], "", above)
-
-
-def _named(colors: Any, name: str) -> Any:
-    """Return colours with their name, and without the index by which they were matched."""
-    if colors is None:
-        return None
-    import pandas as pd
-
-    return pd.Series(colors).reset_index(drop=True).rename(name)
 
 
 def _same_limits(left: Axes, right: Axes) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import labels_of, quote, require_integer, require_number
-from ._axes import add_title, axes_or_new, figure_of, settle
+from ._axes import add_title, axes_or_new, fix_limits
 from ._color import make_coloring
 from ._density import draw_objects, wants_density
 from ._fonts import as_written
@@ -55,11 +55,7 @@ def plot_radviz(
     order : sequence of column names, optional
         Order of the anchors, anticlockwise from the right; by default that of the columns. Features next to each other
         pull together, opposite ones cancel out.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
+    ax, title, merge, max_labels
         As in :func:`plot_map`.
 
     Returns
@@ -117,18 +113,10 @@ def plot_star_coordinates(
     ----------
     table : array-like or DataFrame of shape (n_objects, n_features)
         Numeric features.
-    color : Series or array-like of length n_objects, optional
-        What to colour by, numbers or categories, as in :func:`plot_map`.
-    labels : sequence of length n_objects, optional
-        Labels of the objects; none by default.
     order : sequence of column names, optional
         Order of the axes, anticlockwise from the right; by default that of the columns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
-        As in :func:`plot_map`.
+    color, labels, ax, title, merge, max_labels
+        As in :func:`plot_radviz`.
 
     Returns
     -------
@@ -207,7 +195,7 @@ def _draw_among(
     rows = draw_objects(ax, points, coloring, crowded=crowded)
     _name_anchors(ax, anchors, names)
     add_title(ax, title, rows)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     if texts is not None and max_labels:
         chosen = choose_labels(points, list(texts), merge, max_labels)
         draw_labels(ax, [chosen], obstacles_of(points), outline=crowded)

@@ -32,10 +32,8 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
         as bars of one standard error to each side, and ``residual``, the axes of an adjusted map, as columns; ``attrs``
         may name the numbers ``elbow`` and ``chosen``, which are marked. Or the stress alone: a Series with that index,
         or a sequence for 0, 1, … dimensions.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -122,10 +120,8 @@ def plot_stress_path(estimator: Any, *, ax: Axes | None = None, title: str | Non
     ----------
     estimator : ConditionalMDS or ConditionalIsomap
         A fitted estimator; its ``stress_path_`` and ``starts_`` are drawn.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------

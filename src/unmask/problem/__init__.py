@@ -4,18 +4,31 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 """
 
 from ._blocks import Cells, coef_blocks
-from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
 from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import EdgeGraph, TableGraph, WeightGraph
-from ._known import KnownFeatures, check_known, known_table, nothing_known
+from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._penalties import LeakPenalty
+from ._pairs import build_pairs, warn_of_few_pairs
+from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
+from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
-from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
+from ._types import (
+    FEATURE_TYPES,
+    Cyclic,
+    FeatureType,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Spline,
+    feature_type,
+    types_with_levels,
+)
 
 __all__ = [
+    "FEATURE_TYPES",
     "LEVELS",
+    "PENALTIES",
     "SCHEMES",
     "TIES",
     "Cells",
@@ -23,17 +36,19 @@ __all__ = [
     "Cyclic",
     "Distance",
     "EdgeGraph",
+    "Equal",
     "Feature",
+    "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LeakPenalty",
     "Loss",
     "Neighbours",
     "Nominal",
     "Numeric",
-    "NumericCoding",
     "Ordinal",
+    "Penalty",
     "Problem",
+    "Scheme",
     "Spline",
     "Structure",
     "TableGraph",
@@ -47,7 +62,10 @@ __all__ = [
     "known_table",
     "make_cost",
     "make_level",
+    "make_penalties",
     "nothing_known",
     "ranked",
+    "register_scheme",
+    "types_with_levels",
     "warn_of_few_pairs",
 ]

@@ -7,7 +7,7 @@ adjusted for the known features they are 0 whatever it shows; neighbours see cir
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -18,8 +18,7 @@ from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
 from ..checking import wilks_p_value
-from ._codings import Feature
-from ._known import KnownColumn, KnownFeatures
+from ._known import Feature, KnownColumn, KnownFeatures
 from .linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
@@ -164,10 +163,12 @@ class Trait:
     kind: str
     levels: IntArray | None
     columns: Array
+    ordered: bool = False
 
     def of(self, rows: IntArray) -> Trait:
         """Return the trait of some objects."""
-        return Trait(self.name, self.kind, None if self.levels is None else self.levels[rows], self.columns[rows])
+        levels = None if self.levels is None else self.levels[rows]
+        return replace(self, levels=levels, columns=self.columns[rows])
 
     def score(self, neighbours: IntArray) -> float:
         """Return how well neighbours tell the trait: the share of right levels, or a correlation."""
@@ -184,8 +185,7 @@ def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> l
     if table is not None:
         whole = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
         return [_trait(feature, whole[:, list(feature.columns)]) for feature in known.features]
-    place = {column: at for at, column in enumerate(known.kept)}
-    kept = [(feature, [place[c] for c in feature.columns if c in place]) for feature in known.features]
+    kept = [(feature, known.columns_of(feature)) for feature in known.features]
     values = known.values + known.shift
     return [_trait(feature, values[:, at]) for feature, at in kept if at]
 
@@ -195,7 +195,7 @@ def _trait(feature: Feature, columns: Array) -> Trait:
         return Trait(feature.name, feature.coding.kind, None, columns)
     # Levels come out in their order: the columns of an ordinal feature are steps, so that rows sort as levels do.
     levels = np.unique(columns.round(9), axis=0, return_inverse=True)[1].ravel()
-    return Trait(feature.name, feature.coding.kind, levels, columns)
+    return Trait(feature.name, feature.coding.kind, levels, columns, feature.coding.ordered)
 
 
 def neighbour_leak(

@@ -162,7 +162,7 @@ class Gower(Family):
 
     def fit(self, reader: Reader) -> Array:
         """Detect the type of each column, and the ranges."""
-        cells = _with_dates(_columns(reader))
+        cells = _columns(reader)
         names = list(cells)
         asymmetric = self._asymmetric(names)
         self.columns = [
@@ -174,7 +174,7 @@ class Gower(Family):
 
     def read(self, reader: Reader) -> Array:
         """Return the table coded as numbers."""
-        return self._coded(_with_dates(_columns(reader)))
+        return self._coded(_columns(reader))
 
     def _coded(self, cells: dict[str, pd.Series]) -> Array:
         coded = [column.code(values) for column, values in zip(self.columns, cells.values(), strict=True)]
@@ -221,14 +221,11 @@ class Gower(Family):
                 f"metric_params['weights'] has {len(given)} entries but X has {len(names)} columns; pass one for each, "
                 "or a dict by name."
             )
-        weights = [require_number("metric_params['weights']", _plain(weight), 0.0) for weight in given]
+        plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
+        weights = [require_number("metric_params['weights']", weight, 0.0) for weight in plain]
         if not any(weights):
             raise ValueError("metric_params['weights'] are all 0; give some column a weight.")
         return weights
-
-
-def _plain(weight: Any) -> Any:
-    return weight.item() if isinstance(weight, np.generic) else weight
 
 
 def _require_columns(key: str, given: list[str], names: list[str]) -> None:
@@ -238,7 +235,12 @@ def _require_columns(key: str, given: list[str], names: list[str]) -> None:
 
 
 def _columns(reader: Reader) -> dict[str, pd.Series]:
-    """Return the columns by name; those of an array are called by their numbers."""
+    """Return the columns by name, with text that holds dates turned into dates."""
+    return {name: _as_dates(cells) for name, cells in _raw_columns(reader).items()}
+
+
+def _raw_columns(reader: Reader) -> dict[str, pd.Series]:
+    """Return the columns by name; the columns of an array are named by their numbers."""
     import pandas as pd
 
     X = as_pandas(reader.X)
@@ -253,12 +255,8 @@ def _columns(reader: Reader) -> dict[str, pd.Series]:
     return {str(k): pd.Series(column) for k, column in enumerate(_array(reader).T)}
 
 
-def _with_dates(columns: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Return text that is a date in every cell (2024-12-31, also with a time) as dates: files have no other form."""
-    return {name: _as_dates(cells) for name, cells in columns.items()}
-
-
 def _as_dates(cells: pd.Series) -> pd.Series:
+    """Return text that is a date in every cell (2024-12-31, also with a time) as dates, and other columns as given."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(cells.dtype) or isinstance(cells.dtype, pd.CategoricalDtype):

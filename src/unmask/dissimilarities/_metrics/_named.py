@@ -149,6 +149,7 @@ class Named(Family):
             )
         if issparse(values):
             values = _narrow(values)
+        self.largest = max(self.largest, float(abs(values).max()))
         if "w" in self.params:
             self.params["w"] = self.vector("w", values.shape[1], 0.0, reader)
         return values if self.entry.check is None else self.entry.check(values, reader, self.name)
@@ -249,7 +250,7 @@ class Mahalanobis(EuclideanCoordinates):
         return np.asarray((values - self.centre) @ self.factor)
 
     def _learnt_factor(self, values: Array) -> Array:
-        """Return F from the correlations, whose smallest eigenvalue says plainly whether there is an inverse."""
+        """Return F from the correlations, whose smallest eigenvalue shows whether there is an inverse."""
         shifted = values - self.centre  # a large mean costs digits of the variances,
         shifted -= shifted.mean(axis=0)  # and is itself only as exact as its type allows
         deviation = np.where(np.ptp(values, axis=0) > 0, shifted.std(axis=0, ddof=1), 0.0)
