@@ -557,3 +557,13 @@ def test_the_published_map_is_shown_where_it_is_asked_for(shell, plants):
     assert "(by chance below 0." in said.stdout
     assert shell.json("fit", *plants, "--adjust", "yes", "--quiet")["adjusted"]
     assert "'maybe' is not one of" in shell("fit", *plants, "--adjust", "maybe", code=2).stderr
+
+
+def test_isomap_tells_its_three_stages(shell, monkeypatch):
+    words = ("isomap", "dissimilarities.csv", "-k", 5, "--n-init", 2)
+    assert "Finding" not in shell(*words).stderr  # it is over before the first line
+    monkeypatch.setattr("unmask.cli._output.BETWEEN_LINES", 0.0)
+    lines = [line.partition(":")[0] for line in shell(*words).stderr.splitlines()]
+    stages = [line for line in lines if line.startswith("F")]
+    assert list(dict.fromkeys(stages[1:])) == ["Finding neighbours", "Finding shortest paths", "Fitting, nothing known"]
+    assert "Finding" not in shell(*words, "--quiet").stderr

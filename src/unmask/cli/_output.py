@@ -6,10 +6,10 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from ._words import in_our_words
 
@@ -210,12 +210,8 @@ def one_line(text: str) -> str:
 # ---- progress
 
 
-class Advance(Protocol):
-    """Hears how much of a piece of work is done and, if that changes on the way, what is being done."""
-
-    def __call__(self, done: float, text: str | None = None, /) -> None: ...
-
-
+# Hears how much of a piece of work is done and, if that changes on the way, what is being done.
+Advance = Callable[..., None]
 # Seconds between two lines about the progress of work that nobody watches; most work is done before the first.
 BETWEEN_LINES = 20.0
 
@@ -227,7 +223,7 @@ class Lines:
         self.output, self.text, self.total = output, text, total
         self.begun = self.last = time.monotonic()
 
-    def __call__(self, done: float, text: str | None = None, /) -> None:
+    def __call__(self, done: float, text: str | None = None) -> None:
         now, before = time.monotonic(), self.text
         self.text = text or self.text
         if now - self.last < BETWEEN_LINES or not (0 < done < self.total or self.text != before):
@@ -258,4 +254,4 @@ def progress(output: Output, text: str, total: float | None) -> Iterator[Advance
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=output.remarks, transient=True) as bar:
         task = bar.add_task(text, total=total)
-        yield lambda done, now=None, /: bar.update(task, completed=done, description=now or text)
+        yield lambda done, now=None: bar.update(task, completed=done, description=now or text)

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 Advance = Callable[[int, int], None]
 
 
+def nobody(done: int, total: int) -> None:
+    """Do not listen."""
+
+
 @contextmanager
 def ending_all() -> Iterator[None]:
     """Let Ctrl-C end a series of fits, and not only the present one with the map it has."""

@@ -20,7 +20,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import Advance, FitSetup, make_setup, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
@@ -99,7 +99,7 @@ def permutation_test(
     rng = check_random_state(random_state)
     fitted = _quietly(setup.fit)
     name, statistic = _STATISTICS[bool(fitted.adjusted_)]
-    refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress)
+    refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
     for column, refit in enumerate(refits):
         own, permuted = statistic(fitted, column), np.array(refit.values)
@@ -115,7 +115,7 @@ def permutation_test(
 
 
 def _permuted_fits(
-    setup: FitSetup, fitted: Any, statistic: Statistic, n_permutations: int, rng: Any, progress: Advance | None
+    setup: FitSetup, fitted: Any, statistic: Statistic, n_permutations: int, rng: Any, progress: Advance
 ) -> list[_Refit]:
     """Return for each feature the statistics of its permutations: all of them, or those before Ctrl-C.
 
@@ -126,8 +126,7 @@ def _permuted_fits(
     try:
         for done in range(total):
             refits[done % len(refits)].permute(rng.permutation(setup.n))
-            if progress is not None:
-                progress(done + 1, total)
+            progress(done + 1, total)
     except KeyboardInterrupt:
         done = sum(len(refit.values) for refit in refits)
         if done < len(refits):  # a feature was not permuted even once

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ..estimators import GeneralMDS, aims_of
-from ._fits import Advance, FitSetup, make_setup, warm_start
+from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def scree(
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    if isinstance(estimator, GeneralMDS):
+    if isinstance(estimator, GeneralMDS | ConditionalTSNE):
         raise ValueError(
             f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
             "a ConditionalMDS to choose the number of dimensions."
@@ -80,7 +80,7 @@ def scree(
             f"max_components={most} is too many for {setup.n} objects, which fill at most {setup.n - 1} dimensions; "
             "lower it."
         )
-    stress = [step.stress for step in _path(setup.unadjusted(), most, progress)]
+    stress = [step.stress for step in _path(setup.unadjusted(), most, progress or nobody)]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *np.subtract(stress[:-1], stress[1:])]},
         index=pd.RangeIndex(most + 1, name="n_components"),
@@ -110,13 +110,12 @@ class _Step(NamedTuple):
         return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
 
 
-def _path(setup: FitSetup, most: int, progress: Advance | None, D: Array | None = None) -> list[_Step]:
+def _path(setup: FitSetup, most: int, progress: Advance, D: Array | None = None) -> list[_Step]:
     """Return for 0, 1, … dimensions the best fit, the stress never rising."""
     found: list[_Step] = []
     fitted = None
     for p in range(most + 1):
-        if p and progress is not None:
-            progress(p, most + 1)
+        progress(p, most + 1)
         if p == 0 and not _anything_known(setup):
             found.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
@@ -127,8 +126,7 @@ def _path(setup: FitSetup, most: int, progress: Advance | None, D: Array | None 
         best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D))
         # The map of one dimension less, with a further one of zeros, is a map too.
         found.append(min(best, found[-1], key=lambda step: step.stress) if found else best)
-    if progress is not None:
-        progress(most + 1, most + 1)
+    progress(most + 1, most + 1)
     return found
 
 
@@ -213,10 +211,8 @@ def choose_n_components(
             "held out; pass a ConditionalMDS, or use scree."
         )
 
-    def part(number: int) -> Advance | None:
-        if progress is None:
-            return None
-        return lambda done, total: progress(number * total + done, (splits + 1) * total)
+    def part(number: int) -> Advance:
+        return lambda done, total: (progress or nobody)(number * total + done, (splits + 1) * total)
 
     table = scree(estimator, X, known, weights=weights, max_components=max_components, progress=part(0))
     free, rng = setup.unadjusted(), check_random_state(random_state)
@@ -259,7 +255,7 @@ def _splits(setup: FitSetup, share: float, number: int, rng: Any) -> list[tuple[
     return found
 
 
-def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], most: int, progress: Advance | None) -> Array:
+def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], most: int, progress: Advance) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square."""
     D = setup.D.copy()
     i, j = held

@@ -159,7 +159,7 @@ def _marked(done: list[Attempt]) -> list[Attempt]:
 
 def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
     """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
-    if not any(s.reason is Reason.INTERRUPTED for s in (last, *(attempt.solution for attempt in attempts))):
+    if not was_cut_short([*attempts, Attempt("", last)]):
         return False
     warn_user(
         f"the fit was interrupted in start {len(attempts)}; its map is the best by then, and unfinished: fit again to "
