@@ -100,7 +100,7 @@ class KnownFeatures:
         return [self.kept.index(c) for c in feature.columns if c in self.kept]
 
     def feature_of(self, column: int) -> Feature:
-        """Return the feature that a kept column is of."""
+        """Return the feature that a kept column belongs to."""
         return next(feature for feature in self.features if self.kept[column] in feature.columns)
 
     def vertices_of(self, feature: Feature) -> Array | None:
@@ -113,7 +113,7 @@ class KnownFeatures:
         return self.standardise(raw)[:, self.columns_of(feature)]
 
     def bounds_of(self, feature: Feature) -> tuple[float, float]:
-        """Return what the cells of a numeric feature can be, in standard units."""
+        """Return the smallest and the largest possible value of a numeric feature, in standard units."""
         at = feature.columns[0]
         low, high = ((bound - self.reference[at] - self.centre[at]) / self.scale[at] for bound in feature.coding.bounds)
         return float(low), float(high)
@@ -132,7 +132,7 @@ class KnownFeatures:
 
 
 def nothing_known(n: int) -> KnownFeatures:
-    """Return the known features of ordinary multidimensional scaling: none."""
+    """Return an empty set of known features, as in ordinary multidimensional scaling."""
     empty = np.empty(0)
     return KnownFeatures((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
 
@@ -370,7 +370,7 @@ def _groups_of_features(
 
 @dataclass
 class _Redundancy:
-    """Which coded columns say nothing of their own, and why: constant, explained in their block, or by another."""
+    """Coded columns without information of their own, and why: constant, explained in their block, or by another."""
 
     standard: Array
     names: tuple[str, ...]

@@ -147,7 +147,7 @@ class NeighbourLeak(NamedTuple):
 
 @dataclass(frozen=True)
 class Trait:
-    """What neighbours are asked to tell: which of some levels an object has, or where it is on a scale of columns.
+    """What is predicted from neighbours: the level that an object has, or its values in some columns.
 
     ``levels`` numbers the levels, in their order if they have one; ``columns`` holds numbers, one row per object.
     """
@@ -169,7 +169,7 @@ class Trait:
 
 
 def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> list[Trait]:
-    """Return the known features as neighbours are asked for them.
+    """Return the known features in the form in which they are predicted from neighbours.
 
     Cells are not kept by `known`, but the coded columns of a level differ from those of any other. A feature all of
     whose columns are functions of other features has none of its own there and is left out, unless `table` holds the
@@ -230,7 +230,7 @@ def neighbour_leak(
 
 @dataclass(frozen=True)
 class PermutedMaps:
-    """A map, and the same with its rows permuted, which tell what chance makes of it."""
+    """A map, and copies of it with permuted rows: the reference for what is there by chance."""
 
     given: Array
     adjusted_for: Array | None
@@ -238,7 +238,7 @@ class PermutedMaps:
     number: int | None = None
 
     def map(self) -> Array:
-        """Return the map itself; what it was adjusted for is 0 also in a sample."""
+        """Return the map itself, adjusted again within a sample."""
         return self._residual(self.given)
 
     def orders(self) -> list[IntArray]:
