@@ -121,8 +121,8 @@ def test_survey_equals_its_twin_and_sees_every_defect(rng, n, defect):
         D[j, i] = value
     if defect == "asymmetric":
         D[j, i] += 0.25
-    survey = fused().survey(D, Workers(2))
-    assert survey == plain.survey(D)
+    survey = fused().survey(ArraySource(D), Workers(2))
+    assert survey == plain.survey(ArraySource(D))
     assert survey.missing == (defect == "missing")
     assert survey.one_sided == (defect == "one-sided")
     assert survey.infinite == (defect == "infinite")

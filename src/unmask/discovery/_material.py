@@ -20,6 +20,7 @@ from ..checking import (
     quote,
     require_choice,
 )
+from ..dissimilarities import compare
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
 from ._values import plain
@@ -61,7 +62,13 @@ class Material:
 
 
 def read_material(
-    dissimilarities: Any, known: Any, table: Any, weights: Any, known_types: Any, symmetrize: str | None
+    dissimilarities: Any,
+    known: Any,
+    table: Any,
+    weights: Any,
+    known_types: Any,
+    symmetrize: str | None,
+    transformer: Any = None,
 ) -> Material:
     """Check the tables of a study and bring them into the order of the dissimilarities."""
     import pandas as pd
@@ -69,10 +76,11 @@ def read_material(
     require_choice("symmetrize", symmetrize, (None, "mean"))
     with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # every fit says so
-        checked = check_dissimilarities(dissimilarities, symmetrize=symmetrize, workers=workers)
-    labels = checked.labels
+        values, labels = (dissimilarities, None) if transformer is None else compare(transformer, dissimilarities)
+        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers)
+    labels = checked.labels if labels is None else labels
     objects = pd.RangeIndex(checked.n) if labels is None else _plain_labels(labels)
-    D = pd.DataFrame(np.array(checked.values), index=objects, columns=objects)
+    D = pd.DataFrame(np.array(checked.array_for("a study")), index=objects, columns=objects)
     features = read_columns(known, labels, objects, "known")
     return Material(
         D,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import Callback, quote, require_integer, require_number
+from ..dissimilarities import make_transformer
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
@@ -33,8 +34,8 @@ class Discovery:
 
     Parameters
     ----------
-    dissimilarities : array-like of shape (n_objects, n_objects)
-        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+    dissimilarities : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing. With a `metric`, features.
     known : array-like of shape (n_objects, n_known), optional
         What is known from the start, one row per object; aligned by label.
     table : array-like of shape (n_objects, n_columns), optional
@@ -43,6 +44,10 @@ class Discovery:
         Types of the columns of `known`, as in :class:`unmask.ConditionalMDS`.
     weights : array-like of shape (n_objects, n_objects), optional
         Weights of the pairs, for all steps. A weighting scheme is a parameter of a fit.
+    metric : str, callable or transformer, default="precomputed"
+        How dissimilarities are computed from features, once and for all steps; as in :class:`unmask.ConditionalMDS`.
+    metric_params : dict, optional
+        Further arguments of a metric that is a name or a function.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     title : str, default=""
@@ -100,11 +105,14 @@ class Discovery:
         *,
         known_types: Mapping[Any, Any] | None = None,
         weights: Any = None,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
         symmetrize: str | None = None,
         title: str = "",
     ) -> None:
         self.title = str(title)
-        self._material = read_material(dissimilarities, known, table, weights, known_types, symmetrize)
+        transformer = make_transformer(metric, metric_params)
+        self._material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
         self._actions: tuple[Action, ...] = ()
 
     @classmethod

@@ -15,7 +15,12 @@ class EdgeEngine:
     one_thread = True
     majorises = True
 
-    def __init__(self, edges: Edges) -> None:
+    def __init__(self, edges: Edges, level: str = "ratio") -> None:
+        if level != "ratio":
+            raise ValueError(
+                f"level={level!r} with sparse weights: transformed dissimilarities are kept as a square table, so that "
+                "nothing would be saved; pass weights.toarray(), or level='ratio'."
+            )
         self.edges = edges
         self.n, self.scale = edges.n, edges.scale
         self.graph = EdgeGraph(edges)

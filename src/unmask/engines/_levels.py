@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Pairs, Weighting, Workers
+from ..kernels import ArraySource, Pairs, Weighting, Workers, square_array
 from ..problem import make_level
 from ._table import TableEngine
 
@@ -29,8 +29,9 @@ class LevelEngine:
         self._pairs, self._workers = pairs, workers
         self.n, self.scale, self.total = base.n, base.scale, base.total
         self.graph, self.one_thread = base.graph, base.one_thread
+        D = square_array(pairs.source, f"level={level!r}", "use level='ratio'")
         i, j = np.triu_indices(self.n, 1)
-        delta = pairs.values[i, j].astype(np.float64) * pairs.scale
+        delta = D[i, j].astype(np.float64) * pairs.scale
         weights = None
         if pairs.weighting == Weighting.ARRAY:
             weights = pairs.W[i, j].astype(np.float64) * pairs.factor

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,18 +12,15 @@ from .._typing import Array
 from ..checking import (
     Callback,
     Dissimilarities,
-    SmallNeighbourhoodWarning,
     quote,
     require_choice,
     require_number,
-    warn_user,
 )
 from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import ArraySource, Edges, Pairs, Weighting, Workers
+from ..kernels import Pairs, Weighting, Workers
 from ..problem import (
     LEVELS,
     PENALTIES,
-    SCHEMES,
     TIES,
     Curve,
     KnownFeatures,
@@ -39,10 +35,9 @@ from ..problem import (
 )
 from ..solvers import (
     RULES,
-    Curvilinear,
+    SCHEMES,
     SearchSettings,
     Stage,
-    curvilinear,
     fingerprint_vector,
     place,
     within_errors,
@@ -69,11 +64,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features, as in :func:`sklearn.metrics.pairwise_distances`;
-        ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features: the name of a metric or a function of two rows, as
+        :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
+        :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
+        holds dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
         Structure of the coefficients. ``"auto"``: full if all known features are numeric, grouped otherwise.
         ``"full"``: numeric and nominal features act together, through a symmetric matrix. ``"diagonal"``: each by a
@@ -212,6 +209,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
+    metric_ : transformer
+        The fitted transformer; only if `metric` is one.
 
     References
     ----------
@@ -314,15 +313,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
     ) -> tuple[Problem, Engine]:
-        self._refuse_combinations(weights)
-        scheme = None if self.weights == "curvilinear" else self.weights
-        ranks = (
-            replace(checked, source=ArraySource(ranked(checked.values)), largest=1.0)
-            if self.level == "ordinal"
-            else checked
-        )
+        SCHEMES[self.weights].require(self.level, self.n_components)
+        ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
-        pairs, component = build_pairs(ranks, scheme, weights, workers, apart=apart)
+        pairs, component = build_pairs(ranks, self.weights, weights, workers, apart=apart)
         coded = check_known(
             known,
             checked.n,
@@ -347,20 +341,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
         return problem, make_engine(pairs, workers, self.level, self.ties)
 
-    def _refuse_combinations(self, weights: Any) -> None:
-        """Raise where two options contradict each other, and say which to change."""
-        if self.level != "ratio" and self.weights is not None:
-            raise ValueError(
-                f"weights={self.weights!r} with level={self.level!r}: these weights need dissimilarities in units that "
-                "mean something; use weights=None (or an array in fit), or level='ratio'."
-            )
-        if self.weights == "curvilinear" and self.n_components == 0:
-            raise ValueError("weights='curvilinear' needs a map to go by; use n_components of at least 1.")
-        if self.weights == "curvilinear" and weights is not None:
-            raise ValueError(
-                "weights='curvilinear' finds its own weights and fit received an array of weights; choose one of them."
-            )
-
     def _refuse_moving_known(self, known: KnownFeatures) -> None:
         """Raise where the map is to be orthogonal to features whose values are themselves estimated."""
         missing = [feature.name for feature in known.features if len(feature.missing)]
@@ -373,11 +353,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
         """Follow the best start through further stages: moving weights, values that move within their errors."""
-        self.radius_: float | None = None
-        if self.weights == "curvilinear":
-            found = curvilinear(problem, stage, workers, settings)
-            stage, self.radius_ = found.stage, found.radius / stage.objective.engine.scale
-            self._warn_of_radius(found)
+        stage, self.radius_ = SCHEMES[self.weights].refine(problem, stage, workers, settings)
         if problem.known.errors:
             stage = within_errors(problem, stage, settings)
         return stage
@@ -410,7 +386,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             structure.moved(theta),
         )
         self._fingerprints = self._fingerprints_of(checked, workers)
-        self._floor = _sammon_floor(problem.pairs)
+        self._floor = problem.pairs.floor
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
@@ -427,15 +403,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
         return delta if self._curve is None else np.where(delta == 0.0, 0.0, self._curve(delta))
 
-    def _warn_of_radius(self, found: Curvilinear) -> None:
-        if found.too_small:
-            warn_user(
-                "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
-                f"small for most; it was kept at radius_={self.radius_:.4g}. Some objects lie far from all others: "
-                "leave them out to let it shrink further.",
-                SmallNeighbourhoodWarning,
-            )
-
     def fit_transform(
         self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
     ) -> Array:
@@ -446,7 +413,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         p = super()._check_parameters()
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
-        require_choice("weights", self.weights, (None, *SCHEMES))
+        require_choice("weights", self.weights, tuple(SCHEMES))
         require_choice("level", self.level, LEVELS)
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
@@ -460,17 +427,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return "lbfgs" if self.solver == "auto" else self.solver
 
     def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, 1.0)
+        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
         self._require_one_group(weight)
-        delta = np.nan_to_num(delta, nan=0.0)
-        if self._floor is not None:
-            weight /= np.maximum(delta, self._floor)
-        return place(delta, weight, self._free_map, c, c_given, self._fingerprints)
+        return place(np.nan_to_num(delta, nan=0.0), weight, self._free_map, c, c_given, self._fingerprints)
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
         """Return how well dissimilarities of new objects are predicted that were not used to place them.
@@ -516,8 +480,3 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
-
-
-def _sammon_floor(pairs: Pairs | Edges) -> float | None:
-    """Return the dissimilarity as which 0 counts in Sammon's weights; None with other weights."""
-    return pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
 from ..engines import CostEngine, Engine, TableEngine
-from ..kernels import Cost, Form, Pairs, Weighting, Workers
+from ..kernels import Cost, Form, Pairs, Weighting, Workers, square_array
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
     Objective,
@@ -232,6 +232,7 @@ level_positions_, known_imputed_
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
         require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)

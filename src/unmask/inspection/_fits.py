@@ -21,10 +21,9 @@ from ..checking import (
     align_columns,
     align_rows,
     check_dissimilarities,
-    labels_of,
 )
-from ..dissimilarities import Geodesic, Metric
-from ..estimators import ConditionalIsomap, ConditionalMDS
+from ..dissimilarities import compare
+from ..estimators import ConditionalMDS
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
 from ..solvers import Objective, Start, automatic_number
@@ -132,43 +131,21 @@ def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSe
 
     For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
-    parameters = estimator.get_params()
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
-    if isinstance(estimator, ConditionalIsomap):
-        return _setup_of_paths(estimator, X, known, weights)
-    if parameters.get("metric") == "precomputed":
-        with Workers(resolve_threads(parameters.get("n_jobs"))) as workers:
-            checked = check_dissimilarities(X, symmetrize=parameters.get("symmetrize"), workers=workers)
-        D, labels = checked.values.astype(np.float64), checked.labels
-        return FitSetup(clone(estimator), D, labels, known, _in_order(weights, labels))
-    metric = Metric(
-        parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
-    )
-    labels = labels_of(X)
-    fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
-    return FitSetup(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
+    transformer = estimator._make_transformer()
+    if transformer is None:
+        with Workers(resolve_threads(estimator.n_jobs)) as workers:
+            checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
+        fresh, D, labels = clone(estimator), checked.array_for("fitting again and again"), checked.labels
+    else:
+        fresh, (D, labels) = estimator._for_ready_dissimilarities(), compare(transformer, X)
+    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
     """Return weights in the order of the objects."""
     return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
-
-
-def _setup_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> FitSetup:
-    """Return the setup for fits to the lengths of shortest paths, which conditional scaling maps as Isomap does."""
-    parameters = isomap.get_params()
-    values, labels = X, labels_of(X)
-    if isomap.metric == "precomputed":
-        with Workers(resolve_threads(isomap.n_jobs)) as workers:
-            checked = check_dissimilarities(X, symmetrize=isomap.symmetrize, workers=workers)
-        values, labels = checked.values, checked.labels
-    geodesic = Geodesic(**{name: value for name, value in parameters.items() if name in Geodesic().get_params()})
-    D = np.asarray(geodesic.fit_transform(values), dtype=np.float64)
-    own = {name: value for name, value in parameters.items() if name in ConditionalMDS().get_params()}
-    apart = "components" if isomap.on_disconnected == "components" else "error"  # joined groups are joined by now
-    own |= {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
-    return FitSetup(ConditionalMDS(**own), D, labels, known, _in_order(weights, labels))
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:

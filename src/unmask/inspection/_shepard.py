@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 
 from .._typing import Array
 from ..checking import Dissimilarities, find_labels, is_unlabelled, require_choice
+from ..solvers import SCHEMES
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ def _weights(weights: Any, checked: Dissimilarities, delta: Array) -> Array:
     if weights is None:
         table = np.ones_like(delta)
     elif isinstance(weights, str):
-        table = _of_scheme(weights, delta)
+        require_choice("weights", weights, tuple(SCHEMES))
+        table = squareform(SCHEMES[weights].of_pairs(squareform(delta, checks=False)))
     else:
         table = read_table(_square(weights, checked, "weights"), "weights").values.copy()
         if table.shape != delta.shape or (table < 0).any() or not np.allclose(table, table.T, rtol=1e-5, atol=0.0):
@@ -196,14 +198,3 @@ def _weights(weights: Any, checked: Dissimilarities, delta: Array) -> Array:
     table[np.isnan(delta)] = 0.0
     np.fill_diagonal(table, 0.0)
     return table
-
-
-def _of_scheme(scheme: str, delta: Array) -> Array:
-    if scheme == "curvilinear":
-        raise ValueError(
-            "weights='curvilinear' moved with the map and were not kept; pass weights as an array, for example "
-            "np.exp(-((mds.predict_dissimilarities() / mds.radius_) ** 2))."
-        )
-    require_choice("weights", scheme, (None, "sammon"))
-    # Sammon's 1 / (delta * sum of delta), a dissimilarity of 0 counted as the smallest positive one.
-    return np.asarray(1.0 / (np.maximum(delta, np.min(delta[delta > 0])) * np.nansum(np.triu(delta, 1))))

@@ -8,8 +8,10 @@ from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import EdgeGraph, TableGraph, WeightGraph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
+from ._pairs import build_pairs, warn_of_few_pairs
 from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
+from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
 from ._types import (
     FEATURE_TYPES,
@@ -22,7 +24,6 @@ from ._types import (
     feature_type,
     types_with_levels,
 )
-from ._weights import SCHEMES, build_pairs, warn_of_few_pairs
 
 __all__ = [
     "FEATURE_TYPES",
@@ -35,6 +36,7 @@ __all__ = [
     "Cyclic",
     "Distance",
     "EdgeGraph",
+    "Equal",
     "Feature",
     "FeatureType",
     "KnownFeatures",
@@ -46,6 +48,7 @@ __all__ = [
     "Ordinal",
     "Penalty",
     "Problem",
+    "Scheme",
     "Spline",
     "Structure",
     "TableGraph",
@@ -62,6 +65,7 @@ __all__ = [
     "make_penalties",
     "nothing_known",
     "ranked",
+    "register_scheme",
     "types_with_levels",
     "warn_of_few_pairs",
 ]

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import Edges, Pairs, Weighting, Workers
+from ..kernels import Edges, Pairs, Weighting, Workers, square_array
 from ._laplacian import dense_solver, sparse_solver
 
 BLOCK = 256  # rows that are looked at together
@@ -79,6 +79,7 @@ class TableGraph:
     def solver(self) -> Callable[[Array], Array]:
         if self.unit_weights:
             return lambda X: np.asarray((X - X.mean(axis=0)) / self.n)
+        square_array(self.pairs.source, "solver='smacof' where pairs differ in weight", "use solver='lbfgs'")
         return dense_solver(kernels.plain.pair_weights(self.pairs))
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:

@@ -7,6 +7,7 @@ gives the nearest one of that size: the map cannot collapse.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,8 @@ from scipy.interpolate import BSpline
 from scipy.optimize import isotonic_regression
 
 from .._typing import Array, IntArray
+from ..checking import Dissimilarities
+from ..kernels import ArraySource, square_array
 from .linalg import NonNegative
 
 LEVELS = ("ratio", "interval", "ordinal", "spline")
@@ -127,20 +130,21 @@ def make_level(name: str, ties: str, delta: Array, weights: Array | None) -> Lev
     return level
 
 
-def ranked(values: Array) -> Array:
-    """Return a square table with each pair's rank among all pairs, as a share, in its place; NaN stays.
+def ranked(dissimilarities: Dissimilarities) -> Dissimilarities:
+    """Put each pair's rank among all pairs, as a share, in the place of its dissimilarity; NaN stays.
 
     Where only the order counts, nothing else of the dissimilarities may reach the starts either.
     """
     from scipy.stats import rankdata
 
+    values = square_array(dissimilarities.source, "level='ordinal'", "use level='ratio'")
     upper = np.triu_indices(len(values), 1)
     delta = values[upper].astype(np.float64)
     ranks = rankdata(delta, nan_policy="omit") / np.count_nonzero(~np.isnan(delta))
     table = np.zeros(values.shape, dtype=values.dtype)
     table[upper] = ranks
     table.T[upper] = ranks
-    return table
+    return replace(dissimilarities, source=ArraySource(table), largest=1.0)
 
 
 class Curve:
