@@ -73,7 +73,7 @@ class Given:
             "-t",
             metavar="A=TYPE",
             help="Their types: numeric, numeric:0..100, numeric:log, nominal, ordinal, ordinal:low<mid<high, "
-            "cyclic:24, spline, spline:3.",
+            "cyclic:24, spline, spline:3; A=? lists all.",
         ),
     ] = None
 
