@@ -185,8 +185,14 @@ class Search:
 
     n_components: Dimensions = 2
     weights: Annotated[
-        Literal["sammon", "curvilinear"] | None,
-        typer.Option("--weights", "-w", help="Let small dissimilarities count more.", rich_help_panel=FITTING),
+        str | None,  # any scheme of the library, which is not opened for help
+        typer.Option(
+            "--weights",
+            "-w",
+            metavar="SCHEME",
+            help="Let small dissimilarities count more: sammon, curvilinear.",
+            rich_help_panel=FITTING,
+        ),
     ] = None
     coef: Annotated[
         Literal["auto", "full", "diagonal", "grouped"],
