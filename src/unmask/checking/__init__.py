@@ -4,8 +4,9 @@ from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
+    new_dissimilarities,
     numbers,
-    require_finite_distances,
+    require_objects,
     require_range,
     rounding_level,
     warn_of_square_features,
@@ -25,7 +26,7 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_network, new_rows
+from ._forms import is_long, is_network, is_source, new_rows
 from ._labels import (
     align_columns,
     align_rows,
@@ -89,9 +90,11 @@ __all__ = [
     "is_missing",
     "is_network",
     "is_pandas",
+    "is_source",
     "is_unlabelled",
     "labels_of",
     "name_object",
+    "new_dissimilarities",
     "new_rows",
     "numbers",
     "polars_column",
@@ -100,11 +103,11 @@ __all__ = [
     "refuse_target",
     "require_choice",
     "require_coef",
-    "require_finite_distances",
     "require_flag",
     "require_integer",
     "require_jobs",
     "require_number",
+    "require_objects",
     "require_package",
     "require_range",
     "require_real",

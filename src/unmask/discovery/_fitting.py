@@ -29,8 +29,8 @@ PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
 
 # What a study decides itself, and why it cannot be a parameter of a fit.
 DECIDED = {
-    "metric": "the study holds dissimilarities; compute them before, for example with unmask.dissimilarities.Metric",
-    "metric_params": "the study holds dissimilarities; compute them before",
+    "metric": "the study holds dissimilarities; give it to Discovery(X, metric=…)",
+    "metric_params": "the study holds dissimilarities; give them to Discovery(X, metric_params=…)",
     "symmetrize": "pass it to Discovery, which keeps one table of dissimilarities for all steps",
 }
 

@@ -58,8 +58,8 @@ class Drill(SpectralDissimilarity):
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
     max_iter : int, default=500
         Largest number of Newton steps.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities, which then
         count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
     metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`, for the graph of neighbours.
@@ -120,7 +120,7 @@ class Drill(SpectralDissimilarity):
 
     def _solve(self, squared: Array) -> Unfolding:
         self.candidates_ = self.graph_
-        draws = 1 if self._precomputed else self.n_features_in_
+        draws = 1 if self._comparing is None else getattr(self, "n_features_in_", 1)
         S = covariance_of_distances(squared) / draws
         scale = self._scale(S)
         field = _Field.of(S / np.outer(scale, scale), edges(self.candidates_), float(self.penalty), scale)

@@ -33,8 +33,8 @@ class LaplacianEigenmaps(SpectralDissimilarity):
     normalized : bool, default=True
         Weight objects by their degrees in the map, as the normalised Laplacian does. The dissimilarities are the same;
         :class:`unmask.SpectralMap` reads `masses_`.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"

@@ -13,26 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import (
-    Callback,
-    align_columns,
-    check_dissimilarities,
-    new_rows,
-    numbers,
-    require_choice,
-    require_integer,
-    warn_user,
-    watching,
-)
+from ..checking import Callback, require_choice, require_integer, warn_user, watching
 from ..graphs import components, graph_from_dissimilarities, join_components
-from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, WatchedTransformer
+from ._base import DTYPES
 from ._geodesic import DisconnectedGraphWarning
+from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
 # then taken to be at the second: an edge of length 0 has no finite precision. Unequal objects lie far above the first
@@ -55,7 +43,7 @@ class Unfolding(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SpectralDissimilarity(WatchedTransformer):
+class SpectralDissimilarity(ComparingTransformer):
     """Base of the spectral methods; a subclass writes ``_solve``.
 
     ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
@@ -76,14 +64,8 @@ class SpectralDissimilarity(WatchedTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self._precomputed
         tags.transformer_tags.preserves_dtype = [self.dtype]
         return tags
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the covariance.
@@ -134,14 +116,12 @@ class SpectralDissimilarity(WatchedTransformer):
         ndarray of shape (n_new, n_objects)
         """
         check_is_fitted(self)
-        if self._precomputed:
-            X = new_rows(X, self._labels, self.n_features_in_)
-        lengths = self._read_new(X)
+        lengths, labels = self._compare_new(X)
         D = np.empty(lengths.shape, dtype=self.dtype)
         for row, length in enumerate(lengths):
             same = np.flatnonzero(length == 0)
             D[row] = self.dissimilarities_[same[0]] if len(same) else self._between_neighbours(length)
-        return self._labelled(D, self._labels_of(X))
+        return self._labelled(D, labels)
 
     def _solve(self, squared: Array) -> Unfolding:
         """Return the covariance for the squared dissimilarities and ``self.graph_``."""
@@ -157,12 +137,8 @@ class SpectralDissimilarity(WatchedTransformer):
 
     def _read(self, X: Any) -> Array:
         """Return the dissimilarities among all objects in double precision."""
-        if self._precomputed:
-            D = self._read_square(X)
-        else:
-            self._labels = self._labels_of(X)
-            self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-            D = self._distances(self._fit_X, self._fit_X)
+        D = self._fit_D = np.array(self._compare(X), dtype=np.float64)
+        np.fill_diagonal(D, 0.0)
         if self.n_neighbors is not None and self.n_neighbors >= len(D):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} but there are n_samples={len(D)} objects; "
@@ -171,40 +147,6 @@ class SpectralDissimilarity(WatchedTransformer):
         if not D.any():
             raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
         return D
-
-    def _read_square(self, X: Any) -> Array:
-        with Workers(resolve_threads(None)) as workers:
-            checked = check_dissimilarities(X, symmetrize=None, workers=workers)
-        if checked.missing:
-            raise ValueError(
-                f"{checked.missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
-                "fill them, or put Geodesic(metric='precomputed') before it."
-            )
-        self._labels, self.n_features_in_ = checked.labels, checked.n
-        D = np.array(checked.values, dtype=np.float64)
-        np.fill_diagonal(D, 0.0)
-        self._fit_X = D
-        return D
-
-    def _read_new(self, X: Any) -> Array:
-        """Return the dissimilarities of new objects to the fitted ones as they are in the data."""
-        if not self._precomputed:
-            return self._distances(validate_data(self, X, dtype=[np.float64, np.float32], reset=False), self._fit_X)
-        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
-        if values.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input: one dissimilarity to each fitted object."
-            )
-        if not np.isfinite(values).all() or np.any(values < 0):
-            raise ValueError("Negative values in data, or missing or infinite ones: new dissimilarities must be >= 0.")
-        return np.asarray(values, dtype=np.float64)
-
-    def _distances(self, A: Array, B: Array) -> Array:
-        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
-        if isinstance(self.metric, str) and self.metric == "euclidean" and not self.metric_params:
-            return np.asarray(cdist(A, B))  # from differences, not products of rows: equal rows are at exactly 0
-        return np.asarray(pairwise_distances(A, B, metric=self.metric, **(self.metric_params or {})))
 
     # ---- graph
 
@@ -227,8 +169,7 @@ class SpectralDissimilarity(WatchedTransformer):
     def _between_neighbours(self, length: Array) -> Array:
         """Return the dissimilarities of the weighted mean of an object's neighbours to all fitted objects."""
         near = nearest(length, min(self.n_neighbors or len(length), len(length)))
-        among = self._fit_X[np.ix_(near, near)] if self._precomputed else self._distances(*[self._fit_X[near]] * 2)
-        weights, _ = reconstruction(length[near] ** 2, among**2, RIDGE)
+        weights, _ = reconstruction(length[near] ** 2, self._fit_D[np.ix_(near, near)] ** 2, RIDGE)
         K = self.covariance_
         own = weights @ K[np.ix_(near, near)] @ weights
         return np.asarray(np.sqrt(np.maximum(own - 2 * weights @ K[near] + np.diagonal(K), 0.0)))

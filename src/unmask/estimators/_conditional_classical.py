@@ -29,10 +29,11 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
+        dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
         products of two features as well, so that the result does not depend on how the features are coded.
@@ -68,6 +69,8 @@ level_positions_
     >>> U.shape, round(mds.stress_, 4)
     ((14, 2), 0.0235)
     """
+
+    _NEEDS_ALL = "the closed form"
 
     def __init__(
         self,
@@ -111,7 +114,7 @@ level_positions_
         p = self._start_fit()
         refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)

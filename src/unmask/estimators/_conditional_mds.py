@@ -17,18 +17,19 @@ from ..checking import (
     require_number,
 )
 from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import Pairs, Weighting, Workers
+from ..kernels import Workers
 from ..problem import (
     LEVELS,
+    PENALTIES,
     TIES,
     Curve,
     KnownFeatures,
     Problem,
-    TableGraph,
     build_pairs,
     check_dimension,
     check_known,
     check_room,
+    make_graph,
     ranked,
     warn_of_few_pairs,
 )
@@ -63,11 +64,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features, as in :func:`sklearn.metrics.pairwise_distances`;
-        ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features: the name of a metric or a function of two rows, as
+        :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
+        :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
+        holds dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
         Structure of the coefficients. ``"auto"``: full if all known features are numeric, grouped otherwise.
         ``"full"``: numeric and nominal features act together, through a symmetric matrix. ``"diagonal"``: each by a
@@ -206,6 +209,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
+    metric_ : transformer
+        The fitted transformer; only if `metric` is one.
 
     References
     ----------
@@ -332,8 +337,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and p > 0 and coded.n_kept:
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
-        problem = Problem(pairs, coded, p, leak_penalty, orthogonal, component=component)
+        penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
+        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
         return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_moving_known(self, known: KnownFeatures) -> None:
@@ -388,8 +393,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = TableGraph(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
-            return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+            every = SCHEMES[None].build(checked, workers)
+            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+            return np.asarray(squares * (self._scale / every.scale) ** 2)
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
@@ -413,7 +419,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        require_number("leak_penalty", self.leak_penalty, 0.0)
+        for name in PENALTIES:
+            require_number(name, getattr(self, name, 0.0), 0.0)
         return p
 
     @property

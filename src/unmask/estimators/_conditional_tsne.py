@@ -147,11 +147,6 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = False  # every pair is needed
-        return tags
-
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
     ) -> Self:
@@ -210,6 +205,7 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         return [self._made_small(objective, start) for start in starts]
 
     _MOST_STARTS = 1
+    _NEEDS_ALL = "t-SNE"
 
     @staticmethod
     def _made_small(objective: Objective, start: Start) -> Start:

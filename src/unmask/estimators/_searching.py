@@ -101,7 +101,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
                 search, decision = fit_free_map(
-                    False if self.adjust == "auto" and problem.leak_penalty else self.adjust,
+                    False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
                     self.n_free,
                     p,
                     problem.known,

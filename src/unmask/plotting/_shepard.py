@@ -6,10 +6,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._typing import Array
 from ..checking import (
     MissingDissimilarityWarning,
+    SquareFeaturesWarning,
     align_columns,
     align_rows,
     check_dissimilarities,
@@ -17,6 +19,7 @@ from ..checking import (
     is_unlabelled,
     labels_of,
 )
+from ..dissimilarities import compare
 from ..kernels import Workers, resolve_threads
 from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
@@ -94,21 +97,21 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
 
 def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     """Return the dissimilarities that were fitted, in the order of the fitted objects."""
-    if hasattr(estimator, "geodesic_"):
-        return np.asarray(estimator.geodesic_.dissimilarities_, dtype=np.float64)
+    kept = getattr(estimator._transformer, "dissimilarities_", None)
+    if kept is not None:
+        return np.asarray(kept, dtype=np.float64)
     if X is None:
         raise ValueError("X is needed, because the estimator does not keep it; pass what it was fitted to.")
-    if estimator.metric != "precomputed":
-        from sklearn.metrics import pairwise_distances
-
-        X = align_rows(X, _labels(fitted, labels_of(X)), "X")
-        X = pairwise_distances(np.asarray(X), metric=estimator.metric, **(estimator.metric_params or {}))
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the fit has said so
+        for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
+            warnings.simplefilter("ignore", said)  # the fit has said so
+        if estimator._transformer is not None:
+            X = align_rows(X, _labels(fitted, labels_of(X)), "X")
+            X = compare(clone(estimator._transformer), X).values
         checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
     if checked.n != len(fitted):
         raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
-    return _in_order(checked.values, checked.labels, _labels(fitted, checked.labels))
+    return _in_order(checked.array_for("Shepard's diagram"), checked.labels, _labels(fitted, checked.labels))
 
 
 def _labels(fitted: pd.DataFrame, others: pd.Index | None) -> pd.Index | None:

@@ -149,6 +149,7 @@ class Named(Family):
             )
         if issparse(values):
             values = _narrow(values)
+        self.largest = max(self.largest, float(abs(values).max()))
         if "w" in self.params:
             self.params["w"] = self.vector("w", values.shape[1], 0.0, reader)
         return values if self.entry.check is None else self.entry.check(values, reader, self.name)
