@@ -129,7 +129,8 @@ def test_choices_are_those_of_the_library():
             value for value in get_args(found) if isinstance(value, str)
         }
 
-    assert choices(Search, "weights") == set(SCHEMES) - {None}
+    option = get_type_hints(Search, include_extras=True)["weights"].__metadata__[0]
+    assert set(option.help.rstrip(".").split(": ")[1].split(", ")) == set(SCHEMES) - {None}
     assert choices(Search, "level") == set(LEVELS)
     assert choices(Search, "ties") == set(TIES)
     assert choices(Reading, "shape") == set(_SHAPES)

@@ -1,5 +1,6 @@
 """Any source of dissimilarities: the same passes, graph and fit as of an array, or a sentence with the way out."""
 
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,6 +173,31 @@ def test_the_survey_is_that_of_the_array(rng, defect):
     if defect is not None:
         D[3, 590] = defect
     assert fused().survey(Parts(D), Workers(2)) == fused().survey(ArraySource(D), Workers(1))
+
+
+class Watched(Parts):
+    """A table that keeps account of how much of it is held at once."""
+
+    def __init__(self, hidden):
+        super().__init__(hidden)
+        self.held = self.most = 0
+
+    def _part(self, values):
+        part = super()._part(values)
+        self.held += part.size
+        self.most = max(self.most, self.held)
+        weakref.finalize(part, self._forget, part.size)
+        return part
+
+    def _forget(self, size):
+        self.held -= size
+
+
+@pytest.mark.parametrize("scheme", [None, "sammon"])
+def test_checking_and_fitting_hold_a_few_parts_at_a_time(table, scheme):
+    source = Watched(table[0])
+    fitted(check_dissimilarities(source, symmetrize=None, workers=Workers(1)), scheme=scheme, max_iter=2)
+    assert 0 < source.most <= 2 * 256 * N
 
 
 # ---- arrays in files

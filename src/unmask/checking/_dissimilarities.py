@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Source, Survey, Workers, square_array, strips
+from ..kernels import STRIP, ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -313,7 +313,8 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
 
 
 def _diagonal(source: Source) -> Array:
-    return np.concatenate([np.diagonal(strip, rows.start) for rows, strip in strips(source)])
+    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
+    return np.concatenate([np.diagonal(source.tile(tile, tile)).copy() for tile in tiles])
 
 
 def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:

@@ -146,8 +146,10 @@ class Search:
 
     n_components: Dimensions = 2
     weights: Annotated[
-        Literal["sammon", "curvilinear"] | None,
-        fitting_option("--weights", "-w", help="Let small dissimilarities count more."),
+        str | None,  # any scheme of the library, which is not opened for help
+        fitting_option(
+            "--weights", "-w", metavar="SCHEME", help="Let small dissimilarities count more: sammon, curvilinear."
+        ),
     ] = None
     coef: Annotated[
         Literal["auto", "full", "diagonal", "grouped"],

@@ -18,7 +18,7 @@ from ..checking import (
     require_number,
 )
 from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import Pairs, Weighting, Workers
+from ..kernels import Workers
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -26,11 +26,11 @@ from ..problem import (
     Curve,
     KnownFeatures,
     Problem,
-    TableGraph,
     build_pairs,
     check_dimension,
     check_known,
     check_room,
+    make_graph,
     ranked,
     warn_of_few_pairs,
 )
@@ -354,8 +354,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = TableGraph(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
-            return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+            every = SCHEMES[None].build(checked, workers)
+            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
+            return np.asarray(squares * (self._scale / every.scale) ** 2)
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)

@@ -5,7 +5,7 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 
 from ._blocks import Cells, coef_blocks
 from ._costs import Distance, Loss, Neighbours, make_cost
-from ._graph import EdgeGraph, TableGraph, WeightGraph
+from ._graph import EdgeGraph, TableGraph, WeightGraph, make_graph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
@@ -61,6 +61,7 @@ __all__ = [
     "feature_type",
     "known_table",
     "make_cost",
+    "make_graph",
     "make_level",
     "make_penalties",
     "nothing_known",
