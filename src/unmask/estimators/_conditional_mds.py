@@ -355,8 +355,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
             every = SCHEMES[None].build(checked, workers)
-            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
-            return np.asarray(squares * (self._scale / every.scale) ** 2)
+            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
+            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
         squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
