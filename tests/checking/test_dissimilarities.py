@@ -56,7 +56,7 @@ def test_missing_pairs_are_counted_once(D, rng):
 
 def test_missing_pairs_are_refused_where_all_are_needed(D):
     D[0, 1] = D[1, 0] = np.nan
-    with pytest.raises(ValueError, match="2 cells of dissimilarities are missing"):
+    with pytest.raises(ValueError, match=r"2 cells of dissimilarities are missing.*the closed form"):
         checked(D, complete_for="the closed form")
 
 
@@ -104,3 +104,28 @@ def test_the_first_cell_that_is_wrong_is_named(D, cells, message):
 def test_tables_that_are_wrong_as_a_whole(table, message):
     with pytest.raises(ValueError, match=message):
         checked(table)
+
+
+class Strips:
+    """A source that is no array: whoever reads it gets copies of its parts."""
+
+    def __init__(self, values):
+        self.values, self.n, self.dtype = values, len(values), values.dtype
+
+    def tile(self, rows, columns):
+        return self.values[rows, columns].copy()
+
+    def rows(self, which):
+        return self.values[which]
+
+
+def test_a_source_is_looked_through_and_handed_on_as_it_is(D):
+    source = Strips(D)
+    found = checked(source)
+    assert found.source is source
+    assert (found.n, found.largest, found.missing) == (8, D.max(), 0)
+    with pytest.raises(ValueError, match="pass them as an array"):
+        _ = found.values
+    D[2, 5] = 9.0
+    with pytest.raises(ValueError, match=r"9 and .* for the pair \(object 2, object 5\)"):
+        checked(source)

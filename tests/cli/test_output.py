@@ -6,7 +6,8 @@ import pytest
 
 from unmask import Progress
 from unmask.cli._fitting import ITERATIONS, Meter
-from unmask.cli._output import Output, as_text, as_text_table, one_line, plain, progress
+from unmask.cli._output import Output, as_text, as_text_table, one_line, progress
+from unmask.io import plain_data
 
 
 def test_cells():
@@ -40,7 +41,7 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero():
 
 
 def test_what_is_no_number_becomes_null():
-    assert plain({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
+    assert plain_data({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
         "a": None,
         "b": 2.0,
         "c": [{"x": None}, {"x": 1.0}],

@@ -84,6 +84,7 @@ def test_every_suggestion_can_be_adopted_as_it_says(kinship):
 # ---- no false alarms
 
 
+@pytest.mark.simulation
 def test_noise_suggests_nothing():
     """Of eight maps of noise, as many as chance allows have anything below 0.05."""
     found = []
@@ -255,7 +256,7 @@ def test_groups_are_found_and_can_be_adopted(rng):
     eval(f"study.{found.loc[0, 'adopt']}")
     assert pd.crosstab(study.known["groups"].to_numpy(), truth).to_numpy().max(axis=0).sum() == 36
     best = best_grouping(study.embedding.to_numpy())
-    assert (best.number, best.silhouette) == (3, pytest.approx(found.loc[0, "strength"], abs=1e-6))
+    assert (best.n_groups, best.silhouette) == (3, pytest.approx(found.loc[0, "strength"], abs=1e-6))
 
 
 @pytest.mark.parametrize(("span", "what"), [(360, "order around a circle"), (200, "order along an arc")])

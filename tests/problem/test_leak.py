@@ -11,7 +11,7 @@ from unmask.checking import wilks_p_value
 from unmask.problem import check_known
 from unmask.problem import leak as leak_module
 from unmask.problem.leak import leak_reference, leaking_directions, linear_leak, nearest, neighbour_leak, traits_of
-from unmask.problem.linalg import canonical_correlations
+from unmask.problem.linalg import canonical_correlations, orthonormal_basis
 
 
 def random_correlations(rng, number, n, p, q):
@@ -288,3 +288,17 @@ def test_neighbours_raise_false_alarms_in_one_of_twenty_random_maps(adjusted):
     assert (np.abs(bias) < 4 * error).all()
     if adjusted:  # where the plain chance level would be wrong by more than that
         assert np.mean(baselines, axis=0)[0] < 1 / 3 - 4 * error[0]
+
+
+def test_an_axis_of_rounding_repeats_nothing(rng):
+    V = rng.standard_normal((8, 2)) * [1.0, 1e-12]  # known columns have units of their own
+    V -= V.mean(axis=0)
+    U = rng.standard_normal(8)
+    Q = orthonormal_basis(V)
+    U = (U - U.mean()) - Q @ (Q.T @ (U - U.mean()))
+    assert linear_leak(np.column_stack([U, 1e-18 * V[:, 0]]), V).leak < 1e-12
+    assert linear_leak(np.column_stack([U, 1e-3 * V[:, 0]]), V).leak == pytest.approx(0.5, abs=1e-9)
+    # The second known column counts, however small its unit is, and a small map beside nothing is a map.
+    assert linear_leak(1e-15 * V[:, 1:], V).leak == pytest.approx(1.0)
+    assert linear_leak(1e-15 * V[:, 1:], V, beside=1.0).leak == 0.0
+    assert linear_leak(np.zeros((8, 2)), V).leak == linear_leak(U[:, None], V[:, :0]).leak == 0.0

@@ -26,4 +26,4 @@ def nasty():
 def no_pictures(monkeypatch):
     """Leave out the drawing, which takes most of the time, where pictures are not what is tested."""
     for module in (_maps, _findings):
-        monkeypatch.setattr(module, "draw", lambda *_: "data:image/svg+xml;base64,")
+        monkeypatch.setattr(module, "draw", lambda *_, **__: "data:image/svg+xml;base64,")

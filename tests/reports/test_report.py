@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from unmask import ConditionalMDS
 from unmask.inspection import bootstrap, scree
 from unmask.reports import _subject, render_report
 from unmask.reports._html import number
@@ -75,7 +76,7 @@ def test_maps_are_coloured_by_what_was_recognised_on_them(page):
 
 def test_the_scree_is_that_of_inspection(page, study, kinship):
     step = study.step
-    mds = _subject.ESTIMATORS["mds"].public(2, metric="precomputed", n_init=2, random_state=0)
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
     found = scree(mds, kinship.dissimilarities, study.known, max_components=6)
     (shown,) = rows(section(page, "scree"))
     assert [row[:2] for row in shown[1:]] == [[str(p), number(s)] for p, s in found["stress"].items()]
@@ -84,7 +85,7 @@ def test_the_scree_is_that_of_inspection(page, study, kinship):
 
 
 def test_importances_have_the_intervals_of_the_bootstrap(page, study, kinship):
-    mds = _subject.ESTIMATORS["mds"].public(2, metric="precomputed", n_init=2, random_state=0)
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
     found = bootstrap(mds, kinship.dissimilarities, study.known, n_resamples=8, random_state=0).importance
     (shown,) = rows(section(page, "importance"))
     assert shown[0] == ["Feature", "Importance", "95% interval"]

@@ -78,11 +78,11 @@ def test_a_method_that_was_not_registered(no_pictures):
 
 
 def test_all_rivals_are_asked_for_by_default():
-    from unmask.reports._report import _settings
+    from unmask.reports._report import _options
     from unmask.reports._rivals import RIVALS
 
-    assert _settings(True, 0, True, 0, 0, Path("a") / "b").rivals == tuple(RIVALS)
-    assert _settings(True, 0, False, 0, 0, "b").rivals == ()
+    assert _options(True, 0, True, 0, 0, Path("a") / "b").rivals == tuple(RIVALS)
+    assert _options(True, 0, False, 0, 0, "b").rivals == ()
 
 
 def test_every_rival_has_a_name_in_plain_words():

@@ -7,7 +7,7 @@ import pytest
 from unmask import ConditionalMDS, Cyclic, Ordinal
 from unmask.discovery import Discovery
 from unmask.reports import _subject
-from unmask.reports._subject import Fit, LeftOut, Settings, Subject
+from unmask.reports._subject import LeftOut, RecordedFit, ReportOptions, Subject
 
 from .studies import distances
 
@@ -16,7 +16,7 @@ N = 16
 
 def settings(**changes):
     asked = {"scree": True, "resamples": 4, "rivals": (), "seed": 0, "max_objects": 100, "saved_as": "study"}
-    return Settings(**asked | changes)
+    return ReportOptions(**asked | changes)
 
 
 def features(n=N):
@@ -72,7 +72,7 @@ def make(case):
 def test_distances_from_the_record_are_those_of_the_fit(case):
     asked = make(case)
     pairs = asked.pairs
-    assert isinstance(pairs.fit, Fit)  # nothing was fitted again
+    assert isinstance(pairs.fit, RecordedFit)  # nothing was fitted again
     again = asked.study.estimator_of(asked.last).fit(
         asked.dissimilarities, known=asked.study.known_of(asked.last), **pairs.weights
     )
@@ -85,7 +85,7 @@ def test_distances_from_the_record_are_those_of_the_fit(case):
 def test_a_redundant_column_changes_nothing():
     with pytest.warns(UserWarning, match="no information of their own"):
         asked = subject(known=features()[["number", "copy"]])
-    assert isinstance(asked.pairs.fit, Fit)
+    assert isinstance(asked.pairs.fit, RecordedFit)
 
 
 @pytest.mark.parametrize(
@@ -96,21 +96,21 @@ def test_a_redundant_column_changes_nothing():
 def test_what_the_record_does_not_hold_is_fitted_again(params):
     asked = subject(known=features()[["number"]], **params)
     found = asked.pairs
-    assert not isinstance(found.fit, Fit)
+    assert not isinstance(found.fit, RecordedFit)
     np.testing.assert_allclose(found.fit.stress_, asked.last.stress, rtol=1e-9, atol=1e-12)
 
 
 def test_missing_cells_are_filled_in_by_the_fit():
     known = features()[["number"]].copy()
     known.iloc[3, 0] = np.nan
-    assert not isinstance(subject(known=known).pairs.fit, Fit)
+    assert not isinstance(subject(known=known).pairs.fit, RecordedFit)
 
 
 def test_weights_that_moved_with_the_map_are_fitted_again():
     study = Discovery(distances(N)[1])
     study.fit(2, n_init=1, weights="curvilinear")
     asked = Subject(study, settings())
-    assert not isinstance(asked.pairs.fit, Fit)
+    assert not isinstance(asked.pairs.fit, RecordedFit)
 
 
 def test_an_interrupted_fit_is_shown_as_it_was():
@@ -148,17 +148,17 @@ def test_a_sample_of_many_objects_has_the_distances_of_the_fit(monkeypatch):
 @pytest.mark.parametrize("params", [{"level": "interval"}, {"weights": weights()}], ids=["level", "weights"])
 def test_a_sample_is_not_taken_where_the_record_does_not_hold_the_distances(monkeypatch, params):
     monkeypatch.setattr(_subject, "MOST_IN_PAIRS", 10)
-    assert not isinstance(subject(**params).pairs.fit, Fit)
+    assert not isinstance(subject(**params).pairs.fit, RecordedFit)
 
 
 def test_parts_that_need_fits_are_left_out_of_many_objects():
     asked = subject(known=features()[["number"]])
-    asked.settings = settings(max_objects=N - 1)
+    asked.options = settings(max_objects=N - 1)
     with pytest.raises(LeftOut, match=r"The scree is left out: it needs 13 further fits.*max_objects=16"):
         _ = asked.scree
     with pytest.raises(LeftOut, match="The bootstrap is left out: it needs 4 further fits"):
         _ = asked.stability
-    asked.settings = settings(max_objects=1)  # ten times as many, where one fit is enough
+    asked.options = settings(max_objects=1)  # ten times as many, where one fit is enough
     with pytest.raises(LeftOut, match=r"A map with nothing known is left out.*more than the 10.*max_objects=2\."):
         asked.fit_without_known()
 

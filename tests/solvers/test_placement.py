@@ -64,9 +64,10 @@ def test_what_has_no_weight_may_hold_anything(fitted, rng):
     U, _, D = fitted
     delta, weight, c = D[:3] * rng.uniform(0.8, 1.2, (3, 12)), np.ones((3, 12)), np.zeros((3, 12))
     weight[:, 4] = 0
-    other = delta.copy()
-    other[:, 4] = 1e6
-    np.testing.assert_array_equal(placed_at(other, weight, U, c), placed_at(delta, weight, U, c))
+    delta[:, 4] = 1e6
+    nearest = delta.copy()
+    nearest[:, 4] = 0
+    np.testing.assert_array_equal(placed_at(nearest, weight, U, c), placed_at(delta, weight, U, c))
 
 
 def test_places_turn_with_the_map_and_grow_with_the_dissimilarities(fitted, rng):

@@ -69,7 +69,7 @@ def test_one_step_equals_the_published_update(rng):
 @pytest.mark.parametrize("solver", ["smacof", "lbfgs"])
 @pytest.mark.parametrize("coef", ["full", "diagonal", [[0, 2], [1]]])
 @pytest.mark.parametrize("weighting", ["unit", "sammon", "array", "sparse"])
-@pytest.mark.parametrize("options", [{}, {"leak_penalty": 0.5}, {"orthogonal": True}])
+@pytest.mark.parametrize("options", [{}, {"penalties": {"leak_penalty": 0.5}}, {"orthogonal": True}])
 def test_stress_never_rises(rng, solver, coef, weighting, options):
     n = 25
     D, V = noisy_distances(rng, n), rng.standard_normal((n, 3))
@@ -90,7 +90,7 @@ def test_both_solvers_agree_however_strong_the_penalty(rng, weighting, strength)
     n = 60
     D, V = noisy_distances(rng, n), rng.standard_normal((n, 2))
     W = symmetric_weights(rng, n) if weighting == "array" else None
-    objective, coded = objective_for(D, V, weights=W, leak_penalty=strength)
+    objective, coded = objective_for(D, V, weights=W, penalties={"leak_penalty": strength})
     (start,) = make_starts(objective, coded, "auto", 1, rng)
     values = [
         minimise(objective, start.theta, make(objective)(), tol=1e-12, max_iter=20_000).value for make in RULES.values()

@@ -41,22 +41,12 @@ def holm(p_values: Array) -> Array:
 def wilks_p_value(correlations: Array, n: int, p: int, q: int) -> float:
     """Return how probable canonical correlations as large as these are for two tables that are not related.
 
-    Parameters
-    ----------
-    correlations : ndarray
-        Canonical correlations of two tables of `n` objects.
-    n, p, q : int
-        Number of objects, ranks of the two tables (both centred).
-
-    Returns
-    -------
-    float
-        By Wilks's Λ = Π (1 - r²). Bartlett compares -m ln Λ, m = n - 1 - (p + q + 1) / 2, with χ² of pq degrees of
-        freedom; this is its refinement by Rao, an F that is exact where p or q is 1 or 2, and the same for many
-        objects. It was taken because χ² raises false alarms where there are few objects for the columns: 19% at
-        n, p, q = 12, 2, 8, where F has its 5%. With p = q = 1 it is the t test of a correlation, with p = 1 one-way
-        analysis of variance. 1 where p or q is 0, as nothing is related to nothing, and where p + q > n - 1, as some
-        correlations then are 1 whatever the data are.
+    The tables have `n` objects and, centred, the ranks `p` and `q`. Wilks's Λ is Π (1 - r²). Bartlett compares -m ln Λ,
+    m = n - 1 - (p + q + 1) / 2, with χ² of pq degrees of freedom; this is its refinement by Rao, an F that is exact
+    where p or q is 1 or 2. It was taken because χ² raises false alarms where there are few objects for the columns: 19%
+    at n, p, q = 12, 2, 8, where F has its 5%. With p = q = 1 it is the t test of a correlation, with p = 1 one-way
+    analysis of variance. It is 1 where p or q is 0, as nothing is related to nothing, and where p + q > n - 1, as some
+    correlations then are 1 whatever the data are.
 
     References
     ----------

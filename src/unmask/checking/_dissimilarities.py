@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Source, Survey, Workers, square_array
+from ..kernels import STRIP, ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
-STRIP = 256  # rows of a source that are read together
 
 
 @dataclass(frozen=True)
@@ -309,8 +308,8 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
 
 
 def _diagonal(source: Source) -> Array:
-    squares = [slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP)]
-    return np.concatenate([np.diagonal(source.tile(square, square)) for square in squares])
+    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
+    return np.concatenate([np.diagonal(source.tile(tile, tile)).copy() for tile in tiles])
 
 
 def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:

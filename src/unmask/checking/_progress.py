@@ -163,77 +163,72 @@ def watching(estimator: Any, callback: Callback | None, *others: Listener, **dat
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} must be a function of one argument, an unmask.Progress, or None.")
     listeners = [*others, *([] if callback is None else [_Caller(callback)])]
-    tasks = _Tasks(estimator, data) if getattr(estimator, "_skl_callbacks", None) else None
-    try:
+    with _sklearn_tasks(estimator, data) as tasks:
         whole = _current.get()
-        every = [*listeners, tasks] if tasks is not None else listeners
-        watch = whole if whole is not None and not every else Watch(*every)
+        watch = whole if whole is not None and not (listeners or tasks) else Watch(*listeners, *tasks)
         with _as_current(watch):
             yield watch
-        if tasks is not None:
-            tasks.close()
+
+
+@contextmanager
+def _sklearn_tasks(estimator: Any, data: dict[str, Any]) -> Iterator[list[Listener]]:
+    """Set up the callbacks of scikit-learn, if the estimator has any, and tear them down whatever happens."""
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield []
+        return
+    from sklearn.callback import with_callbacks
+
+    try:
+        tasks = _Tasks(estimator, data)
+        yield [tasks]
+        tasks.close()
     finally:
-        if tasks is not None:
-            tasks.tear_down()
+        with_callbacks(lambda _: None)(estimator)  # tears down what this estimator has set up
 
 
 class _Tasks(Listener):
     """Shows a fit to the callbacks of scikit-learn as a tree of tasks: stages, starts, iterations."""
 
     def __init__(self, estimator: Any, data: dict[str, Any]) -> None:
-        self.estimator, self.data = estimator, data
+        self.estimator, self.hook = estimator, {"estimator": estimator, **data}
+        self.root = self._begun(estimator._init_callback_context(max_subtasks=None))
+        self.stage: list[Any] = []
         self.starts: dict[int, Any] = {}
-        self.stage: Any = None
-        try:
-            self.root = estimator._init_callback_context(max_subtasks=None)
-            self._begin(self.root)
-        except BaseException:
-            self.tear_down()
-            raise
 
     def begin(self, stage: str, n_starts: int) -> bool:
         stop = self._end_stage()
-        self.stage = self._begin(self.root.subcontext(stage, max_subtasks=n_starts, sequential_subtasks=False))
+        task = self.root.subcontext(stage, max_subtasks=n_starts or None, sequential_subtasks=False)
+        self.stage = [self._begun(task)]
         return stop
 
     def hear(self, progress: Progress) -> bool:
         if progress.start not in self.starts:
-            self.starts[progress.start] = self._begin(
-                self.stage.subcontext("start", task_id=progress.start - 1, max_subtasks=progress.max_iter)
-            )
+            task = self.stage[0].subcontext("start", task_id=progress.start - 1, max_subtasks=progress.max_iter)
+            self.starts[progress.start] = self._begun(task)
         if not progress.iteration:
             return False
-        return self._end(self._begin(self.starts[progress.start].subcontext("iteration")), progress)
+        return self._end(self._begun(self.starts[progress.start].subcontext("iteration")), progress)
 
     def end(self, progress: Progress, converged: bool) -> bool:  # noqa: ARG002
         return self._end(self.starts.pop(progress.start), progress)
 
     def close(self) -> None:
         self._end_stage()
-        self.root.call_on_fit_task_end(
-            estimator=self.estimator, **self.data, reconstruction_attributes=lambda: vars(self.estimator)
-        )
-
-    def tear_down(self) -> None:
-        from sklearn.callback import with_callbacks
-
-        with_callbacks(lambda _: None)(self.estimator)
+        self.root.call_on_fit_task_end(**self.hook, reconstruction_attributes=lambda: vars(self.estimator))
 
     def _end_stage(self) -> bool:
-        tasks = [*self.starts.values(), *([] if self.stage is None else [self.stage])]
+        tasks = [*self.starts.values(), *self.stage]
         self.starts.clear()
         return sum(self._end(task) for task in tasks) > 0  # every one of them is ended
 
-    def _begin(self, task: Any) -> Any:
-        return task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+    def _begun(self, task: Any) -> Any:
+        return task.call_on_fit_task_begin(**self.hook)
 
     def _end(self, task: Any, progress: Progress | None = None) -> bool:
-
         def seen() -> dict[str, Any] | None:
-            """What is there to see of the fit if it ended here."""
             if progress is None or progress._draw is None:
                 return None
             value = {f"{getattr(self.estimator, '_QUANTITY', 'stress')}_": progress.stress}
             return {"embedding_": progress.embedding(), "n_iter_": progress.iteration, **value}
 
-        return bool(task.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes=seen))
+        return bool(task.call_on_fit_task_end(**self.hook, reconstruction_attributes=seen))

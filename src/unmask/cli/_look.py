@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ._fitting import labelled, say_written
-from ._folder import open_folder
+from ._folder import Folder, open_folder
 from ._inputs import Input, read_input
-from ._options import FITTING, DataPath, Dimensions, Given, Reading, Saving, Search, Seed, Surface, names_in
+from ._options import (
+    DataPath,
+    Dimensions,
+    Given,
+    IsomapNeighbors,
+    Reading,
+    Saving,
+    Search,
+    Seed,
+    fitting_option,
+    names_in,
+)
 from ._output import Outcome, Output, progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MostDimensions = Annotated[
-    int | None,
-    typer.Option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.", rich_help_panel=FITTING),
+    int | None, fitting_option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.")
 ]
-Choose = Annotated[
-    bool,
-    typer.Option("--choose", help="Choose by predicting held-out pairs, ten times over.", rich_help_panel=FITTING),
-]
-Permutations = Annotated[
-    int, typer.Option("--permutations", min=1, help="Permutations of each feature.", rich_help_panel=FITTING)
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option("--methods", metavar="A,B", help="Which methods; all by default.", rich_help_panel=FITTING),
-]
+Choose = Annotated[bool, fitting_option("--choose", help="Choose by predicting held-out pairs, ten times over.")]
+Permutations = Annotated[int, fitting_option("--permutations", min=1, help="Permutations of each feature.")]
+Methods = Annotated[list[str] | None, fitting_option("--methods", metavar="A,B", help="Which methods; all by default.")]
 MOST_DIMENSIONS = 6
 
 
@@ -40,7 +40,7 @@ def scree(
     search: Search,
     reading: Reading,
     saving: Saving,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     max_dim: MostDimensions = None,
     choose: Choose = False,
 ) -> Outcome:
@@ -61,13 +61,13 @@ def scree(
             progress=lambda done, total: advance(done / total),
         )
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
+    listed = labelled(table).rename(columns={"label": "n_components"})
     if folder is not None:
-        folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
+        folder.table("scree", listed)
         folder.picture("scree.png", _scree_picture(table))
     output.show(table, index="dimensions")
     output.say(", ".join(f"{name}: {number}" for name, number in chosen.items()))
-    document: dict[str, Any] = {"scree": labelled(table).rename(columns={"label": "n_components"}), **chosen}
-    return Outcome({**document, "written": say_written(output, folder)})
+    return Outcome({"scree": listed, **chosen, "written": say_written(output, folder)})
 
 
 def _scree_picture(table: pd.DataFrame) -> Any:
@@ -87,7 +87,7 @@ def permute(
     search: Search,
     reading: Reading,
     saving: Saving,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     permutations: Permutations = 199,
 ) -> Outcome:
     """Test by permutation whether each known feature says anything about the dissimilarities.
@@ -111,12 +111,9 @@ def permute(
             random_state=search.random_state,
             progress=lambda done, _: advance(done),
         )
-    if folder is not None:
-        folder.table("test", table)
-    output.show(table, "Permutation test of each feature", index="known")
-    document = {"permutations": permutations, "test": labelled(table).rename(columns={"label": "feature"})}
-    finished = bool((table["permutations"] == permutations).all())
-    return Outcome({**document, "written": say_written(output, folder)}, finished)
+    output.say("Permutation test of each feature")
+    document = {"permutations": permutations, **_present(output, folder, "test", table, "known", "feature")}
+    return Outcome(document, finished=bool((table["permutations"] == permutations).all()))
 
 
 def dbrda(
@@ -144,11 +141,8 @@ def dbrda(
         n_permutations=permutations,
         random_state=seed,
     )
-    if folder is not None:
-        folder.table("dbrda", table)
-    output.show(table, f"Redundancy analysis, {permutations} permutations", index="known")
-    document = {"permutations": permutations, "dbrda": labelled(table).rename(columns={"label": "feature"})}
-    return Outcome({**document, "written": say_written(output, folder)})
+    output.say(f"Redundancy analysis, {permutations} permutations")
+    return Outcome({"permutations": permutations, **_present(output, folder, "dbrda", table, "known", "feature")})
 
 
 def _something_known(source: Input) -> pd.DataFrame:
@@ -183,11 +177,17 @@ def compare(
             random_state=seed,
         )
     table = table.dropna(axis=1, how="all")  # scores that need a truth, which no file has
+    return Outcome(_present(output, folder, "comparison", table, "method", "method"))
+
+
+def _present(
+    output: Output, folder: Folder | None, name: str, table: pd.DataFrame, heading: str, label: str
+) -> dict[str, Any]:
+    """Write and print a table, with a heading over its labels, and return it as a document with `label` for these."""
     if folder is not None:
-        folder.table("comparison", table)
-    output.show(table, index="method")
-    document = {"comparison": labelled(table).rename(columns={"label": "method"})}
-    return Outcome({**document, "written": say_written(output, folder)})
+        folder.table(name, table)
+    output.show(table, index=heading)
+    return {name: labelled(table).rename(columns={"label": label}), "written": say_written(output, folder)}
 
 
 def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:

@@ -9,8 +9,8 @@ import typer
 
 from ._fitting import PLACED, labelled, picture_of, say_written, show_imputed
 from ._folder import open_folder
-from ._inputs import SavedStudy, open_study, tell
-from ._options import KNOWN, Saving, StudyPath
+from ._inputs import SavedStudy, open_study, read_beside, tell
+from ._options import Saving, StudyPath, known_option
 from ._output import Outcome, Output, progress
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ NewPath = Annotated[
         metavar="NEW", help="New objects, one a row: dissimilarities to the fitted ones, by label, or features."
     ),
 ]
-KnownOfNew = Annotated[
-    Path | None,
-    typer.Option("--known", metavar="FILE", help="Known features of the new objects.", rich_help_panel=KNOWN),
-]
+KnownOfNew = Annotated[Path | None, known_option("--known", metavar="FILE", help="Known features of the new objects.")]
 StepNumber = Annotated[int | None, typer.Option("--step", min=1, help="Which map of the study; by default the last.")]
 
 
@@ -46,14 +43,20 @@ def place(
 
     The map is fitted again from the study, which must lead to the same numbers.
     """
+    from ..io import read_table
+
     folder = open_folder(saving, ["placed", "imputed"], [PLACED])
     saved = open_study(study)
     chosen = _chosen(saved.study, step)
-    rows = _read_new(output, new)
+    file = read_table(new)
+    tell(output, file)
+    rows = file.table
     features = _known_of(output, chosen, rows, known, saved)
     with progress(output, "Fitting again", None):
         fitted = _fit_again(saved.study, chosen)
-    placed = _placed(fitted, _differences(output, saved, rows), features, chosen)
+    fitted.set_output(transform="pandas")
+    placed = fitted.transform(_differences(output, saved, rows), known=features)
+    placed = placed.set_axis(list(chosen.embedding.columns), axis=1)
     if folder is not None:
         folder.table("placed", placed)
         folder.table("imputed", chosen.imputed if len(chosen.imputed) else None)
@@ -102,29 +105,17 @@ def _require_same(step: Step, again: Any) -> None:
 # ---- the new objects
 
 
-def _read_new(output: Output, path: Path) -> pd.DataFrame:
-    from ..io import read_table
-
-    found = read_table(path)
-    tell(output, found)
-    return found.table
-
-
 def _known_of(
     output: Output, step: Step, rows: pd.DataFrame, path: Path | None, saved: SavedStudy
 ) -> pd.DataFrame | None:
-    """Return what is known of the new objects: from a file, or from the same file if it was so in the fit."""
-    from ..io import read_known
-
+    """Return the known features of the new objects: from their own file, or from NEW if the fit had them in DATA."""
     if not step.known:
         if path is not None:
             raise ValueError(f"--known {path}: the map was fitted with nothing known; leave this out.")
         return None
     names = list(step.known)
     if path is not None:
-        found = read_known(path, rows.index, columns=names)
-        tell(output, found)
-        return found.table
+        return read_beside(output, path, rows.index, columns=names)
     if saved.record.get("known_in_data", saved.record.get("known")) == names and set(names) <= set(rows.columns):
         return rows[names]
     raise ValueError(f"the map was fitted given {', '.join(names)}; pass these of the new objects with --known FILE.")
@@ -149,12 +140,6 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     metric = Metric(saved.metric).fit(study.table[names])
     output.note(f"Compared by the metric {saved.metric} of {len(names)} features.")
     return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.dissimilarities.index)
-
-
-def _placed(fitted: Any, differences: Any, known: Any, step: Step) -> pd.DataFrame:
-    fitted.set_output(transform="pandas")
-    placed: pd.DataFrame = fitted.transform(differences, known=known)
-    return placed.set_axis(list(step.embedding.columns), axis=1)
 
 
 def _picture(step: Step, placed: pd.DataFrame) -> Any:

@@ -10,15 +10,15 @@ from ._options import names_in
 
 def types_of(texts: Sequence[str] | None) -> dict[str, Any]:
     """Return the declared type of each column."""
-    found: dict[str, Any] = {}
+    types: dict[str, Any] = {}
     for text in names_in(texts) or []:
         name, equals, declared = text.partition("=")
         if not equals or not name.strip() or not declared.strip():
             raise ValueError(f"--types {text}: this is not COLUMN=TYPE; {_every_form()} after the name of a column.")
-        if name.strip() in found:
+        if name.strip() in types:
             raise ValueError(f"--types {text}: column {name.strip()!r} has a type already; give it one.")
-        found[name.strip()] = _type_of(declared.strip(), text)
-    return found
+        types[name.strip()] = _type_of(declared.strip(), text)
+    return types
 
 
 def _type_of(declared: str, text: str) -> Any:
@@ -37,7 +37,7 @@ def _type_of(declared: str, text: str) -> Any:
 
 
 def _every_form() -> str:
-    """Say how types are written."""
+    """Return how types are written, for a message."""
     from ..problem import FEATURE_TYPES
 
     *forms, last = (form for kind in FEATURE_TYPES.values() for form in kind.forms)

@@ -60,16 +60,6 @@ class Material:
         """Labels of the objects."""
         return self.dissimilarities.index
 
-    def copy(self) -> Material:
-        """Return the same with tables of its own."""
-        return Material(
-            self.dissimilarities.copy(),
-            self.known.copy(),
-            self.table.copy(),
-            None if self.weights is None else self.weights.copy(),
-            dict(self.known_types),
-        )
-
 
 def read_material(
     dissimilarities: Any,
@@ -134,7 +124,7 @@ def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> p
 
 
 def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
-    """Check the declared types of known columns, and return them as they can be written down."""
+    """Check the declared types of known columns, and return them in a form that can be saved."""
     if known_types is None:
         return {}
     if not isinstance(known_types, Mapping):
@@ -155,7 +145,7 @@ def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
 
 
 def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: str) -> pd.DataFrame:
-    """Return any table as a DataFrame with the objects as its index, text as its column names, and tidy columns."""
+    """Return any table as a DataFrame indexed by the objects, with text as column names and columns fit to be saved."""
     import pandas as pd
 
     if data is None:
@@ -194,7 +184,7 @@ def _as_frame(data: Any, what: str) -> pd.DataFrame:
 
 
 def tidy(column: pd.Series[Any], objects: pd.Index, name: str, what: str) -> pd.Series[Any]:
-    """Return a column of one of the types that a study keeps: numbers, truth values, categories, text or cells."""
+    """Return a column as one of the types that a study can save: numbers, booleans, categories, text or mixed cells."""
     import pandas as pd
     from pandas.api import types
 

@@ -1,4 +1,4 @@
-"""A study as a script: the fits as anyone would write them, and how each adopted feature was made."""
+"""A study as a Python script that repeats the fits and makes the adopted features again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def script_of(material: Material, actions: tuple[Action, ...], title: str, path:
 
 
 def _one_line(text: str) -> str:
-    """Return text that cannot end the line or the quotation that it stands in."""
+    """Return text on one line and without quotation marks, safe in a comment or docstring."""
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.replace("\\", "/").replace('"', "'").split())
 
@@ -68,7 +68,7 @@ def _fit(material: Material, step: Step) -> Iterator[str]:
 
 
 def _call(recipe: Recipe, params: dict[str, Any]) -> Iterator[str]:
-    """Return a call, on several lines where it is long; names that are no parameters might be anything."""
+    """Return a call, on several lines if it is long; raise on a name that is not a parameter."""
     strangers = [name for name in params if name not in (*recipe.parameters, "metric")]
     if strangers:
         raise ValueError(f"{recipe.public.__name__} has no parameter {quote(strangers)}; no script is written.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,8 @@ from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
+from ._proposals import Context, checked_values, make_proposal
 from ._script import script_of
-from ._sources import Place, checked_values, find_source
 from ._suggest import suggest
 from ._values import plain
 
@@ -116,7 +117,7 @@ class Discovery:
 
     @classmethod
     def _of(cls, material: Material, actions: tuple[Action, ...], title: str) -> Discovery:
-        """Return a study of tables that have been checked."""
+        """Return a study of material that has been checked."""
         study = cls.__new__(cls)
         study.title, study._material, study._actions = title, material, actions
         return study
@@ -184,14 +185,10 @@ class Discovery:
     @property
     def known_types(self) -> dict[str, Any]:
         """The declared types of what is known now."""
-        types = dict(self._material.known_types)
-        types |= {
-            action.name: action.kind
-            for action in self._actions
-            if isinstance(action, Adoption) and action.kind is not None
-        }
+        adopted = {action.name: action.kind for action in self._actions if isinstance(action, Adoption)}
         known = self.known.columns
-        return {name: kind for name, kind in types.items() if name in known}
+        types = (self._material.known_types | adopted).items()
+        return {name: kind for name, kind in types if name in known and kind is not None}
 
     @property
     def history(self) -> pd.DataFrame:
@@ -296,11 +293,11 @@ class Discovery:
         self._require_new_name(name)
         last = self.steps[-1] if self.steps else None
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
-        way, source = find_source(Place(self._material, last), ways)
-        declared = source.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
-        feature = checked_values(source, name, declared, self._material.objects)
+        way, proposal = make_proposal(Context(self._material, last), ways)
+        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
+        feature = checked_values(proposal, name, declared, self._material.objects)
         number = last.number if last is not None else None
-        adoption = Adoption(name, feature, declared, {way: source.written}, str(why), number)
+        adoption = Adoption(name, feature, declared, {way: proposal.saved}, str(why), number)
         self._actions += (adoption,)
         return adoption
 
@@ -355,7 +352,7 @@ class Discovery:
         Discovery
         """
         title = f"{self.title} (branch)".strip() if name is None else str(name)
-        return Discovery._of(self._material.copy(), tuple(action.copy() for action in self._actions), title)
+        return Discovery._of(*deepcopy((self._material, self._actions)), title)
 
     # ---- fitting a step again
 

@@ -1,4 +1,4 @@
-"""Values that a study can be written down with: as JSON that people can read, and as Python code."""
+"""Values that a study can save, as readable JSON and as Python code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..problem import FEATURE_TYPES
 
 
 def encode(value: Any) -> Any:
-    """Return a value as JSON knows it; what JSON has no form for becomes an object with one key that begins with $.
+    """Return a value as JSON; what JSON has no form for becomes an object with a key that begins with $.
 
     Raises
     ------
@@ -102,7 +102,7 @@ _DECODERS: dict[str, Any] = {
 
 
 def plain(value: Any, what: str, way_out: str) -> Any:
-    """Return a value as it will come back from a file; raise a sentence if it cannot be written down."""
+    """Return a value as it comes back from a file; raise if it cannot be saved."""
     try:
         return decode(encode(value))
     except TypeError:
@@ -118,7 +118,7 @@ def _short(value: Any) -> str:
 
 
 def as_code(value: Any) -> str:
-    """Return Python code that makes a value which can be written down; pandas is called pd.
+    """Return Python code for a value that can be saved; pandas is called pd.
 
     Raises
     ------

@@ -20,10 +20,10 @@ DTYPES = ("float64", "float32")
 class DissimilarityTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
-    A subclass lists its parameters as fields of a dataclass, which makes the ``__init__`` (Metric and Geodesic write
-    it out). Its ``fit`` sets ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have none);
-    its ``transform`` returns the dissimilarities of new objects to the fitted ones. With
-    ``set_output(transform="pandas")`` the estimator behind it receives the labels.
+    A subclass lists its parameters as fields of a dataclass, which makes the ``__init__``. Its ``fit`` sets
+    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have none); its ``transform`` returns
+    the dissimilarities of new objects to the fitted ones. With ``set_output(transform="pandas")`` the estimator behind
+    it receives the labels.
     """
 
     dissimilarities_: Array

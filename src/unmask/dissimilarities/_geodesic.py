@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from numbers import Real
 from typing import Any, Self
@@ -49,6 +50,7 @@ class DisconnectedGraphWarning(UserWarning):
     """The neighbourhood graph fell into parts."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Geodesic(ComparingTransformer):
     """Replace dissimilarities by the lengths of shortest paths between near objects.
 
@@ -112,30 +114,16 @@ class Geodesic(ComparingTransformer):
     3.14
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 5,
-        *,
-        radius: float | None = None,
-        mutual: bool = False,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        approximate: Any = "auto",
-        on_disconnected: str = "join",
-        symmetrize: str | None = None,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.mutual = mutual
-        self.metric = metric
-        self.metric_params = metric_params
-        self.approximate = approximate
-        self.on_disconnected = on_disconnected
-        self.symmetrize = symmetrize
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    n_neighbors: int | None = field(default=5, kw_only=False)
+    radius: float | None = None
+    mutual: bool = False
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    approximate: Any = "auto"
+    on_disconnected: str = "join"
+    symmetrize: str | None = None
+    dtype: str = "float64"
+    n_jobs: int | None = None
 
     _TAKES_MISSING = True
 

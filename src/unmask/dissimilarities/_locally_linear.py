@@ -100,7 +100,7 @@ class LocallyLinear(SpectralDissimilarity):
                 "avoid it.",
                 DisconnectedGraphWarning,
             )
-            lead_out(lists, D)
+            join_closed_groups(lists, D)
         self._lists = lists
         return graph_of_lists(lists, D)
 
@@ -251,7 +251,7 @@ def closed_groups(lists: list[IntArray]) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
 
 
-def lead_out(lists: list[IntArray], D: Array) -> None:
+def join_closed_groups(lists: list[IntArray], D: Array) -> None:
     """Give each closed group but the largest the shortest edge that leaves it, until one is left; changes the lists."""
     groups = closed_groups(lists)
     while len(groups) > 1:

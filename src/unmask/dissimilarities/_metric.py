@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square,
 from ._on_demand import OnDemand
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Metric(DissimilarityTransformer):
     """Compare all pairs of objects by a metric.
 
@@ -107,20 +109,11 @@ class Metric(DissimilarityTransformer):
            [1.  , 0.75, 0.  ]])
     """
 
-    def __init__(
-        self,
-        metric: Any = "euclidean",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    metric: Any = field(default="euclidean", kw_only=False)
+    metric_params: dict[str, Any] | None = None
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

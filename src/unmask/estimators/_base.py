@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
@@ -66,21 +66,23 @@ if TYPE_CHECKING:
 FARTHEST = 1e50
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
     __metadata_request__fit = {"known": True}
 
-    n_components: int
-    metric: Any
-    metric_params: dict[str, Any] | None
-    coef: Any
-    adjust: Any
-    n_free: Any
-    symmetrize: str | None
-    n_jobs: int | None
-    _NEEDS_ALL: str | None = None  # what cannot do without any dissimilarity, for the message
+    n_components: int = field(default=2, kw_only=False)
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    coef: Any = "auto"
+    known_types: dict[Any, Any] | None = None
+    adjust: Any = False
+    n_free: Any = "auto"
+    symmetrize: str | None = None
+    n_jobs: int | None = None
+    _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

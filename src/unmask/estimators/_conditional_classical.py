@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ._base import PlacingMap
 from ._tables import block_roots
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalClassicalMDS(PlacingMap):
     """Classical scaling of what the known features leave unexplained, in closed form.
 
@@ -72,28 +74,7 @@ level_positions_
 
     _NEEDS_ALL = "the closed form"
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "diagonal",
-        known_types: dict[Any, Any] | None = None,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.adjust = adjust
-        self.n_free = n_free
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
+    coef: Any = "diagonal"
 
     def fit(self, X: Any, y: Any = None, *, known: Any = None) -> ConditionalClassicalMDS:
         """Compute the map and the coefficients.

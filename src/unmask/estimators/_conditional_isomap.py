@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..checking import Dissimilarities
@@ -10,6 +11,7 @@ from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalIsomap(ConditionalMDS):
     """Conditional scaling of geodesic dissimilarities, which follow a curved surface.
 
@@ -60,66 +62,11 @@ disparities_, component_, radius_, asymmetry_
     ((14, 2), 0.0273)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 5,
-        radius: float | None = None,
-        mutual: bool = False,
-        approximate: Any = "auto",
-        on_disconnected: str = "join",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "auto",
-        known_types: dict[Any, Any] | None = None,
-        known_error: dict[Any, float] | None = None,
-        weights: str | None = None,
-        level: str = "ratio",
-        ties: str = "primary",
-        leak_penalty: float = 0.0,
-        orthogonal: bool = False,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_components,
-            metric=metric,
-            metric_params=metric_params,
-            coef=coef,
-            known_types=known_types,
-            known_error=known_error,
-            weights=weights,
-            level=level,
-            ties=ties,
-            on_disconnected=on_disconnected,
-            leak_penalty=leak_penalty,
-            orthogonal=orthogonal,
-            adjust=adjust,
-            n_free=n_free,
-            init=init,
-            n_init=n_init,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            symmetrize=symmetrize,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.mutual = mutual
-        self.approximate = approximate
+    n_neighbors: int | None = 5
+    radius: float | None = None
+    mutual: bool = False
+    approximate: Any = "auto"
+    on_disconnected: str = "join"
 
     _ON_DISCONNECTED = ("join", "error", "components")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -20,6 +21,7 @@ from ..engines import Engine, LevelEngine, make_engine
 from ..kernels import Workers
 from ..problem import (
     LEVELS,
+    PENALTIES,
     TIES,
     Curve,
     KnownFeatures,
@@ -48,6 +50,7 @@ from ._searching import SearchingMap
 SOLVERS = ("auto", *RULES)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalMDS(SearchingMap, PlacingMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
@@ -226,59 +229,18 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ((14, 2), 0.0261)
     """
 
+    __metadata_request__fit = {"weights": True}
     __metadata_request__score = {"known": True}
-    _ON_DISCONNECTED: tuple[str, ...] = ("error", "components")
+    _ON_DISCONNECTED: ClassVar[tuple[str, ...]] = ("error", "components")
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "auto",
-        known_types: dict[Any, Any] | None = None,
-        known_error: dict[Any, float] | None = None,
-        weights: str | None = None,
-        level: str = "ratio",
-        ties: str = "primary",
-        on_disconnected: str = "error",
-        leak_penalty: float = 0.0,
-        orthogonal: bool = False,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.known_error = known_error
-        self.weights = weights
-        self.level = level
-        self.ties = ties
-        self.on_disconnected = on_disconnected
-        self.leak_penalty = leak_penalty
-        self.orthogonal = orthogonal
-        self.adjust = adjust
-        self.n_free = n_free
-        self.init = init
-        self.n_init = n_init
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    known_error: dict[Any, float] | None = None
+    weights: str | None = None
+    level: str = "ratio"
+    ties: str = "primary"
+    on_disconnected: str = "error"
+    leak_penalty: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def fit(
         self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
@@ -336,8 +298,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and p > 0 and coded.n_kept:
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
-        problem = Problem(pairs, coded, p, leak_penalty, orthogonal, component=component)
+        penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
+        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
         return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_moving_known(self, known: KnownFeatures) -> None:
@@ -405,12 +367,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
         return delta if self._curve is None else np.where(delta == 0.0, 0.0, self._curve(delta))
 
-    def fit_transform(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
-    ) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
-
     def _check_parameters(self) -> int:
         p = super()._check_parameters()
         if hasattr(self.weights, "shape"):
@@ -420,7 +376,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        require_number("leak_penalty", self.leak_penalty, 0.0)
+        for name in PENALTIES:
+            require_number(name, getattr(self, name, 0.0), 0.0)
         return p
 
     @property

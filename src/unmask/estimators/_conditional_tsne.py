@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils.metadata_routing import UNUSED
 
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_choice, require_integer, require_number
@@ -15,7 +14,7 @@ from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
 from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
 from ..solvers import Objective, SearchSettings, Start, run_stage
-from ._general_mds import GeneralMDS, engine_of
+from ._general_mds import CostMap, engine_of
 
 # Student's kernel has its own unit, 1; a map that starts below it is free to arrange itself.
 START_SIZE = 0.1
@@ -28,7 +27,8 @@ STEPS_DOWN = (1.0, 2 / 3, 1 / 3)
 DENSE_BELOW = 500  # objects; from here on eigenvalues are found by iteration
 
 
-class ConditionalTSNE(GeneralMDS):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ConditionalTSNE(CostMap):
     """t-SNE given what is already known: the known features need no room on the map.
 
     The similarities of low dimension, Student's kernel as a share of all pairs, are taken in ``[U, VB]``; coordinates
@@ -102,54 +102,14 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
 
     MOST_OBJECTS = 5000
 
-    __metadata_request__fit = {"known": True, "weights": UNUSED, "callback": True}  # every pair counts the same
+    perplexity: float = 30.0
+    early_exaggeration: Any = "auto"
+    early_iter: int = 100
+    coef: Any = "diagonal"
+    orthogonal: bool = True
+    tol: float = 2e-6
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        early_exaggeration: Any = "auto",
-        early_iter: int = 100,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "diagonal",
-        known_types: dict[Any, Any] | None = None,
-        orthogonal: bool = True,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 2e-6,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.early_exaggeration = early_exaggeration
-        self.early_iter = early_iter
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.orthogonal = orthogonal
-        self.adjust = adjust
-        self.n_free = n_free
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -167,7 +127,7 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         -------
         self : ConditionalTSNE
         """
-        super().fit(X, y, known=known, callback=callback)
+        self._search_and_report(X, y, known, None, callback)
         self.kl_divergence_ = self.cost_
         return self
 
@@ -187,14 +147,12 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         require_integer("early_iter", self.early_iter, 0)
         return p
 
-    def _check_size(self, n: int) -> None:
-        if n > self.MOST_OBJECTS:
+    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
+        if checked.n > self.MOST_OBJECTS:
             raise ValueError(
-                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
+                f"X holds {checked.n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
                 f"{self.MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
             )
-
-    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
         neighbours = Neighbours(float(self.perplexity))
         return make_cost(checked, None, neighbours, "student", "kullback-leibler", workers)
 

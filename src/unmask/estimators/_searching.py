@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,18 +63,19 @@ class Search(NamedTuple):
     attempts: list[Attempt]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SearchingMap(CallbackSupportMixin, ConditionalMap):
     """Base of the estimators that follow several starts and keep the best."""
 
-    __metadata_request__fit = {"known": True, "weights": True, "callback": True}
+    __metadata_request__fit = {"callback": True}
 
-    init: Any
-    n_init: Any
-    max_iter: int
-    tol: float
-    orthogonal: bool
-    random_state: Any
-    verbose: int
+    orthogonal: bool = False
+    init: Any = "auto"
+    n_init: Any = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-9
+    random_state: Any = None
+    verbose: int = 0
 
     # What is minimised, as attributes and messages call it, and as it is called while it falls.
     _QUANTITY = "stress"
@@ -83,6 +84,12 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     _rule = "lbfgs"
     # At most so many starts with n_init="auto".
     _MOST_STARTS = 128
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
 
     def _search_and_report(self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None) -> None:
         """Do what every fit does, whatever it minimises."""
@@ -95,7 +102,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
                 search, decision = fit_free_map(
-                    False if self.adjust == "auto" and problem.leak_penalty else self.adjust,
+                    False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
                     self.n_free,
                     p,
                     problem.known,

@@ -19,11 +19,7 @@ Moved = Sequence[tuple[Cells, Array]]
 
 def block_roots(gram: Array, known: KnownFeatures) -> Array:
     """Return the symmetric positive root of each block of BB'."""
-    roots = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        roots[block] = symmetric_root(gram[block])
-    return roots
+    return known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
 
 
 def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
@@ -35,13 +31,14 @@ def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
     import pandas as pd
 
     kept = list(known.kept)
-    own = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        left, singular, _ = np.linalg.svd(symmetric_root(gram[block]) / known.scale[kept][list(group), None])
-        own[block] = (left * singular) @ left.T
+
+    def root(group: list[int]) -> Array:
+        scaled = symmetric_root(gram[np.ix_(group, group)]) / known.scale[kept][group, None]
+        left, singular, _ = np.linalg.svd(scaled)
+        return np.asarray((left * singular) @ left.T)
+
     coef = np.zeros((len(known.names), len(known.names)))
-    coef[np.ix_(kept, kept)] = own / unit
+    coef[np.ix_(kept, kept)] = known.blockwise(root) / unit
     return pd.DataFrame(coef, index=list(known.names), columns=list(known.names))
 
 

@@ -1,4 +1,4 @@
-"""Missing cells of known features, as conditional scaling estimates them, for methods that need them all."""
+"""Filling missing cells of known features by conditional scaling, for methods that need every cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any] | None, seed: int | None) -> Any:
-    """Return known features with estimates in their missing cells, and say so; as they are if none is missing."""
+    """Return known features with estimates in their missing cells, with a warning; unchanged if none is missing."""
     if known is None:
         return None
     with warnings.catch_warnings():
@@ -27,9 +27,9 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
             return known
         mds = ConditionalMDS(p, metric="precomputed", known_types=types, random_state=seed)
         mds.fit(_table(checked), known=known)
-    number = sum(gaps.values())
+    n_gaps = sum(gaps.values())
     warn_user(
-        f"{count(number, 'missing cell')} of known features ({quote(gaps)}) {'is' if number == 1 else 'are'} estimated "
+        f"{count(n_gaps, 'missing cell')} of known features ({quote(gaps)}) {'is' if n_gaps == 1 else 'are'} estimated "
         "by conditional scaling, and the methods are given the estimates.",
         EstimatedKnownWarning,
     )

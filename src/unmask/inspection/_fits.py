@@ -1,4 +1,4 @@
-"""What repeated fits need: dissimilarities as a table, and an estimator to fit them with."""
+"""Fitting an estimator many times: to other dissimilarities, known features or numbers of dimensions."""
 
 from __future__ import annotations
 
@@ -36,9 +36,13 @@ if TYPE_CHECKING:
 Advance = Callable[[int, int], None]
 
 
+def nobody(done: int, total: int) -> None:
+    """Do not listen."""
+
+
 @contextmanager
 def ending_all() -> Iterator[None]:
-    """Let Ctrl-C, which ends one fit with the map it has, end a series of fits."""
+    """Let Ctrl-C end a series of fits, and not only the present one with the map it has."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnfinishedMapWarning)
         try:
@@ -48,7 +52,7 @@ def ending_all() -> Iterator[None]:
 
 
 class _WarmMDS(ConditionalMDS):
-    """Starts from given maps too, in one fit: for few objects, checking the input takes longer than a start."""
+    """Searches from given maps too, in one fit: for few objects, checking the input takes longer than a search."""
 
     also: Sequence[Any] = ()
 
@@ -58,7 +62,7 @@ class _WarmMDS(ConditionalMDS):
 
 
 @dataclass(frozen=True)
-class Study:
+class FitSetup:
     """An estimator, the dissimilarities it is to be fitted to, and what is known."""
 
     estimator: Any
@@ -73,20 +77,20 @@ class Study:
 
     @property
     def takes_start(self) -> bool:
-        """Tell an estimator that searches from a closed form, which has nowhere to start."""
+        """Whether the estimator searches from a start, as a closed form does not."""
         return "init" in self.estimator.get_params()
 
-    def unadjusted(self) -> Study:
-        """Return the same with free maps: for what goes by the stress, of which adjusting changes nothing."""
+    def unadjusted(self) -> FitSetup:
+        """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
-    def decided(self, fitted: Any) -> Study:
-        """Return the same with what a fit decided: whether its map is adjusted, and the dimensions of the free one."""
+    def decided(self, fitted: Any) -> FitSetup:
+        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
         n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
         return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
-        """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
+        """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
         if start is not None and self.takes_start:
             parameters |= {"init": start, "n_init": "auto"}
         return self._fit(clone(self.estimator).set_params(**parameters), D, known)
@@ -97,8 +101,8 @@ class Study:
             return self.fit(known=known)
         fresh = _WarmMDS(**self.estimator.get_params())
         if fresh.init in ("auto", "random"):
-            number = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
-            fresh.set_params(n_init=min(few, number))
+            n_starts = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
+            fresh.set_params(n_init=min(few, n_starts))
         fresh.also = starts
         return self._fit(fresh, None, known)
 
@@ -120,16 +124,16 @@ class Study:
         return pd.DataFrame(values, index=self.labels, columns=self.labels)
 
     def names(self) -> pd.Index:
-        """Return the labels, or numbers."""
+        """Return the labels of the objects, or their numbers."""
         import pandas as pd
 
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
-def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study:
-    """Return a study of dissimilarities, computed from features unless the estimator takes them as they are.
+def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
+    """Return the setup for fits to dissimilarities, computed from features unless they are precomputed.
 
-    Of ConditionalIsomap, whose distances stand for lengths of paths, it is a study of these lengths.
+    For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
@@ -140,7 +144,7 @@ def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study
         fresh, D, labels = clone(estimator), checked.array_for("fitting again and again"), checked.labels
     else:
         fresh, (D, labels) = estimator._for_ready_dissimilarities(), compare(transformer, X)
-    return Study(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
+    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
@@ -149,7 +153,7 @@ def _in_order(weights: Any, labels: pd.Index | None) -> Any:
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
-    """Return a fit as a start, with ``extra`` dimensions of almost nothing."""
+    """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
     U = np.asarray(fitted.free_embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
     size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
@@ -159,7 +163,7 @@ def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
 
 
 def _off_zero(coef: pd.DataFrame, size: float) -> pd.DataFrame | None:
-    """Return coefficients with no row of zeros; None without known features."""
+    """Return coefficients without rows of zeros; None if nothing is known."""
     if coef.empty:
         return None
     B = coef.to_numpy().copy()

@@ -1,4 +1,4 @@
-"""Scores of a map: neighbourhoods kept, and errors where the truth is known."""
+"""Scores of a map: whether it keeps neighbourhoods, and its errors where the truth is known."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, is_pandas, quote, require_integer
-from ..estimators import labels_of_fit
 from ..problem.linalg import symmetric_root
-from ._inputs import Table, align, is_fitted_map, read_dissimilarities, read_table, require_rows
+from ._inputs import LabelledTable, align, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,17 +72,9 @@ def neighbourhood_scores(
 
 def coordinates(embedding: Any, checked: Dissimilarities) -> Array:
     """Return a map with its rows in the order of the dissimilarities."""
-    table = read_table(align(labelled(embedding), checked.labels, "embedding", "dissimilarities"), "embedding")
+    table = read_table(align(embedding, checked.labels, "embedding", "dissimilarities"), "embedding")
     require_rows(table.values, checked.n, "embedding", "dissimilarities")
     return table.values
-
-
-def labelled(embedding: Any) -> Any:
-    """Return the map of a fitted estimator as a DataFrame with its objects' labels, if it has any."""
-    import pandas as pd
-
-    labels = labels_of_fit(embedding) if is_fitted_map(embedding) else None
-    return embedding if labels is None else pd.DataFrame(embedding.embedding_, index=labels)
 
 
 def _sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
@@ -108,7 +99,7 @@ def _ranks(distances: Array) -> IntArray:
 
 
 def penalised(near: IntArray, judge: IntArray, k: int) -> float:
-    """Return 1 less the scaled sum of how far the k nearest by one ranking lie beyond the k nearest by the other."""
+    """Return 1 less a penalty for the k nearest by one ranking that are not among the k nearest by the other."""
     n = len(near)
     beyond = np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum()
     return float(1.0 - 2.0 * beyond / (n * k * (2.0 * n - 3.0 * k - 1.0)))
@@ -199,12 +190,12 @@ def coef_error(coef: Any, truth: Any) -> pd.DataFrame:
         )
     B, B_true = (symmetric_root(table.values @ table.values.T) for table in (estimated, true))
     rows = [*((B_true[f], B[f]) for f in range(len(B))), (B_true, B)]
-    lengths = [tuple(np.linalg.norm(x) for x in (row, found, found - row)) for row, found in rows]
+    lengths = [tuple(np.linalg.norm(x) for x in (right, estimate, estimate - right)) for right, estimate in rows]
     data = [(t, e, gap / t if t > 0 else np.nan) for t, e, gap in lengths]
     return pd.DataFrame(data, index=[*estimated.names, "(all)"], columns=["truth", "estimate", "relative_error"])
 
 
-def _coefficients(data: Any, name: str, wanted: list[str] | None) -> Table:
+def _coefficients(data: Any, name: str, wanted: list[str] | None) -> LabelledTable:
     """Return a square table of coefficients, in the order of the names wanted if it has names."""
     if is_pandas(data):
         data = data.set_axis([str(label) for label in data.index])
@@ -222,4 +213,4 @@ def _coefficients(data: Any, name: str, wanted: list[str] | None) -> Table:
     values = np.diag(table.values[:, 0]) if np.ndim(data) == 1 else table.values
     if values.shape[0] != values.shape[1]:
         raise ValueError(f"{name} has shape {values.shape}; pass a square table or the diagonal.")
-    return Table(values, None, names)
+    return LabelledTable(values, None, names)

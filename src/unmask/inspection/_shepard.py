@@ -166,7 +166,7 @@ def _square(table: Any, checked: Dissimilarities, name: str) -> Array:
 
 
 def _made_up(index: pd.Index, labels: pd.Index) -> bool:
-    """Tell labels that pandas made up (0, 1, 2 …) for objects that are called something else."""
+    """Return whether labels are the numbers that pandas gives, although the objects have names."""
     return is_unlabelled(index) and bool((find_labels(index, labels) < 0).any())
 
 

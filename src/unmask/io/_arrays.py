@@ -73,7 +73,8 @@ def _read_npz(file: InputFile) -> StoredArray:
         named = [header for header in texts if (header.name or "").lower() in _LABEL_NAMES] or texts
         labels = None
         if named:
-            labels = [_as_text(label) for label in _member(file, archive, named[0])]
+            stored = _member(file, archive, named[0])
+            labels = [name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name) for name in stored]
         detected = ("NumPy archive", f"array {chosen.name!r}") + ((f"labels from {named[0].name!r}",) if named else ())
         return StoredArray(_numbers(_member(file, archive, chosen)), labels, detected)
 
@@ -82,10 +83,6 @@ def _member(file: InputFile, archive: Any, header: _Header) -> Any:
     with archive.open(f"{header.name}.npy") as member:
         _header(file, member, header.name)
         return _array(file, member, header)
-
-
-def _as_text(label: Any) -> str:
-    return label.decode("utf-8", "replace") if isinstance(label, bytes) else str(label)
 
 
 # ---- headers

@@ -69,7 +69,8 @@ class InputFile:
         """Open the file for its bytes, unpacked, as a stream."""
         try:
             with open(self.path, "rb") as stream:
-                yield _unpacked(self.path, stream, self.limit) if self.packed else stream
+                unpacked = _Unpacked(self.path, stream, self.limit) if self.packed else None
+                yield stream if unpacked is None else io.BufferedReader(unpacked, buffer_size=2**18)
         except OSError as error:
             raise problem(self.path, f"cannot be read ({(error.strerror or str(error)).lower()}).") from error
 
@@ -145,18 +146,13 @@ def _kind(file: InputFile, start: bytes) -> str:
             raise file.problem(why)
     if start.startswith(_ZIP):
         return _kind_of_zip(file)
-    suffix = _suffix(file.path)
+    suffix = Path(file.path.lower().removesuffix(".gz")).suffix
     if suffix in _SUFFIXES:
         raise file.problem(
             f"is not {_NAMES[_SUFFIXES[suffix]]}, though its name ends in {suffix}; write it again, or give it the "
             "suffix of what it is."
         )
     return "json" if suffix == ".json" else "text"
-
-
-def _suffix(path: str) -> str:
-    name = path.lower()
-    return Path(name.removesuffix(".gz")).suffix
 
 
 def _kind_of_zip(file: InputFile) -> str:
@@ -221,7 +217,3 @@ class _Unpacked(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
-
-
-def _unpacked(path: str, stream: BinaryIO | IO[bytes], limit: int) -> IO[bytes]:
-    return io.BufferedReader(_Unpacked(path, stream, limit), buffer_size=2**18)

@@ -45,7 +45,11 @@ def _read_square(grid: Grid, layout: Layout) -> SquareTable:
         values = row.values[:-1] if layout.extra else row.values
         width = len(values) if width is None else width
         if len(values) != width:
-            raise _ragged(grid, layout, row.number, len(row.values), width)
+            cells, expected = len(row.values) + layout.labelled, width + layout.labelled + layout.extra
+            raise file.problem(
+                f"has {cells} cells where {expected} are expected; is a delimiter missing, or one too many?",
+                row=row.number,
+            )
         if len(rows) == width:
             raise file.problem(f"has more rows than its {width} columns of numbers; {_NOT_SQUARE}", row=row.number)
         rows.append(values)
@@ -70,15 +74,6 @@ def _read_square(grid: Grid, layout: Layout) -> SquareTable:
 
 
 _NOT_SQUARE = "dissimilarities are a square table, one row and one column per object: is this a table of features?"
-
-
-def _ragged(grid: Grid, layout: Layout, row: int, cells: int, width: int) -> FileProblem:
-    labelled, extra = int(layout.labelled), int(layout.extra)
-    return grid.file.problem(
-        f"has {cells + labelled} cells where {width + labelled + extra} are expected; is a delimiter missing, or one "
-        "too many?",
-        row=row,
-    )
 
 
 def _stacked(rows: list[Array]) -> Array:

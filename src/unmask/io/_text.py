@@ -100,7 +100,8 @@ def _undecodable(file: InputFile, encoding: Encoding, error: UnicodeError) -> Fi
     """Return the error for the first line that is not in the encoding."""
     way_out = "save the file as UTF-8, or pass its encoding, for example encoding='latin-1'."
     if encoding.name not in ("utf-8", "utf-8-sig"):
-        return file.problem(f"is not text in the encoding {encoding.name} ({_reason(error)}); {way_out}")
+        reason = getattr(error, "reason", None) or error
+        return file.problem(f"is not text in the encoding {encoding.name} ({reason}); {way_out}")
     with file.binary() as stream:
         for number, line in enumerate(stream, 1):
             try:
@@ -109,10 +110,6 @@ def _undecodable(file: InputFile, encoding: Encoding, error: UnicodeError) -> Fi
                 byte = f"0x{line[wrong.start]:02x}"
                 return file.problem(f"is not UTF-8 text (byte {byte}); {way_out}", row=number)
     return file.problem(f"is not UTF-8 text; {way_out}")  # pragma: no cover
-
-
-def _reason(error: UnicodeError) -> str:
-    return getattr(error, "reason", None) or str(error)
 
 
 # ---- rows

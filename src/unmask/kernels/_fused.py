@@ -174,33 +174,28 @@ def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]
     Zt = np.ascontiguousarray(Z.T)
     G = np.zeros((len(chunks), *Zt.shape), dtype=Z.dtype)
     stresses = np.zeros(len(chunks))
-    chunk_pass = _chunk_of_array if isinstance(pairs.source, ArraySource) else _chunk_of_source
 
     def run(c: int) -> None:
-        stresses[c] = chunk_pass(pairs, Zt, chunks[c], G[c])
+        if isinstance(pairs.source, ArraySource):
+            stresses[c] = _stress_chunk(*pairs.whole, Zt, chunks[c], G[c])
+        else:
+            stresses[c] = _stress_of_parts(pairs, Zt, chunks[c], G[c])
 
     workers.run(run, len(chunks))
     return float(stresses.sum()), np.ascontiguousarray(G.sum(axis=0, dtype=np.float64).T)
 
 
-def _chunk_of_array(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> float:
-    return float(_stress_chunk(*pairs.whole, Zt, tiles, G))
-
-
-def _chunk_of_source(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> float:
-    """Read one tile at a time, and pass over it as the table of its own rows and columns."""
+def _stress_of_parts(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> float:
+    """Read one tile at a time, and pass over it as the table of its own rows and columns: as tile (0, 0) or (0, 1)."""
     stress = 0.0
     for _, rows, columns in _parts(pairs.source, tiles):
-        apart = rows != columns
+        apart = int(rows != columns)
         members = np.r_[rows, columns] if apart else np.r_[rows]
-        Zs, own = np.take(Zt, members, axis=1), np.zeros((len(Zt), len(members)), dtype=G.dtype)
         D, W, *rule = pairs.part(rows, columns)
-        if apart:  # above the diagonal of the table, where the tile of columns begins
-            D, W = (np.pad(part, ((0, 0), (TILE, 0))) for part in (D, W))
-        stress += _stress_chunk(read_only(D), read_only(W), *rule, Zs, np.array([[0, int(apart)]]), own)
-        G[:, rows] += own[:, : rows.stop - rows.start]
-        if apart:
-            G[:, columns] += own[:, TILE:]
+        D, W = (read_only(np.pad(part, ((0, 0), (apart * TILE, 0)))) for part in (D, W))
+        own = np.zeros((len(Zt), len(members)), dtype=G.dtype)
+        stress += _stress_chunk(D, W, *rule, np.take(Zt, members, axis=1), np.array([[0, apart]]), own)
+        G[:, members] += own
     return stress
 
 

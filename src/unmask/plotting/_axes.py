@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-QUIET = "0.35"
+GREY = "0.35"
 # White space around the points, as a share of their width and height: room for the labels of the outermost objects.
 MARGIN = 0.12
 # Height of a row of legend above the Axes, in points.
@@ -50,18 +50,18 @@ def pair_of_axes(ax: Any, reason: str) -> tuple[Axes, Axes]:
     return pair[0], pair[1]
 
 
-def quieten(ax: Axes) -> None:
+def grey_frame(ax: Axes) -> None:
     """Draw ticks and frame in grey."""
-    ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
+    ax.tick_params(colors="0.5", labelcolor=GREY, labelsize="small", length=2.5)
     ax.spines[:].set(color="0.75", linewidth=0.8)
 
 
 def frame_chart(ax: Axes, x: str, y: str) -> None:
     """Draw a grey frame at the left and below, with names of the axes."""
-    quieten(ax)
+    grey_frame(ax)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(x, color=QUIET, **style_of_text())
-    ax.set_ylabel(y, color=QUIET, **style_of_text())
+    ax.set_xlabel(x, color=GREY, **style_of_text())
+    ax.set_ylabel(y, color=GREY, **style_of_text())
 
 
 def frame_map(ax: Axes, names: list[str]) -> None:
@@ -70,12 +70,12 @@ def frame_map(ax: Axes, names: list[str]) -> None:
     shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
     # Limits that several Axes share in both directions cannot be adjusted; the box can.
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-    ax.set_xlabel(names[0], color=QUIET, **style_of_text())
+    ax.set_xlabel(names[0], color=GREY, **style_of_text())
     if len(names) == 1:
         ax.yaxis.set_visible(False)
     else:
-        ax.set_ylabel(names[1], color=QUIET, **style_of_text())
-    quieten(ax)
+        ax.set_ylabel(names[1], color=GREY, **style_of_text())
+    grey_frame(ax)
     ax.locator_params(nbins=5)
 
 
@@ -85,13 +85,13 @@ def add_title(ax: Axes, title: str | None, rows: int = 0) -> None:
         ax.set_title(title, loc="left", pad=6 + ROW * rows, fontsize="medium", fontweight="bold", **style_of_text())
 
 
-def settle(ax: Axes, figure: Figure | SubFigure) -> None:
+def fix_limits(ax: Axes) -> None:
     """Adjust the limits to fill the Axes at equal aspect, then keep them: labels are placed for these limits.
 
     Limits that stay adjustable ("datalim") change from one drawing to the next whenever the layout changes a little.
     """
     for _ in range(2):  # the second time with the room that ticks, title and legend took
-        figure.figure.draw_without_rendering()
+        figure_of(ax).figure.draw_without_rendering()
     # auto: a further map drawn on these Axes, or on others that share them, may still widen the limits.
     ax.set_xlim(ax.get_xlim(), auto=True)
     ax.set_ylim(ax.get_ylim(), auto=True)

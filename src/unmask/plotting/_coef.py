@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import quote, require_choice, require_integer
-from ._axes import add_title, axes_or_new, frame_chart, pair_of_axes, quieten
+from ._axes import add_title, axes_or_new, frame_chart, grey_frame, pair_of_axes
 from ._color import OKABE_ITO, add_colorbar
 from ._fonts import as_written
 from ._input import table_of
@@ -93,7 +93,7 @@ def _check_coef(given: Any) -> tuple[Array, list[str]]:
 def _draw_matrix(ax: Axes, values: Array, names: list[str], title: str) -> Axes:
     largest = float(np.abs(values).max()) or 1.0
     drawn = ax.imshow(values, cmap=DIVERGING, vmin=-largest, vmax=largest)
-    quieten(ax)
+    grey_frame(ax)
     ax.tick_params(length=0)
     at = np.arange(0, len(names), -(-len(names) // MOST_NAMES))
     ax.set_xticks(at, [names[i] for i in at], rotation=45, ha="right", rotation_mode="anchor")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array, IntArray
-from ._axes import QUIET, ROW, figure_of
+from ._axes import GREY, ROW, figure_of
 from ._input import as_series
 
 if TYPE_CHECKING:
@@ -263,8 +263,8 @@ def point_style(n: int) -> dict[str, Any]:
 def add_colorbar(ax: Axes, drawn: Any, name: str) -> Colorbar:
     """Draw a small colour bar beside the Axes."""
     bar = figure_of(ax).colorbar(drawn, ax=ax, shrink=0.6, pad=0.02, aspect=25)
-    bar.set_label(name, color=QUIET)
-    bar.ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
+    bar.set_label(name, color=GREY)
+    bar.ax.tick_params(colors="0.5", labelcolor=GREY, labelsize="small", length=2.5)
     bar.outline.set_visible(False)  # type: ignore[operator]
     if bar.solids is not None:
         bar.solids.set_alpha(1.0)

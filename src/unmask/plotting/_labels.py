@@ -54,6 +54,7 @@ def draw_labels(
     places = np.concatenate([one.places for one in labels])
     texts = [text for one in labels for text in one.texts]
     colors = [one.color for one in labels for _ in one.texts]
+    crossed: Any = {f"{name}_lines": [line[:, k] for line in lines] for k, name in enumerate("xy") if lines}
     few = len(texts) <= 30
     with contextlib.redirect_stdout(io.StringIO()):  # textalloc prints where there is no room for any
         drawn = textalloc.allocate(
@@ -63,7 +64,7 @@ def draw_labels(
             texts,
             x_scatter=obstacles[:, 0],
             y_scatter=obstacles[:, 1],
-            **_lines(lines),
+            **crossed,
             textsize=9 if few else 7,
             fontweight=[one.weight for one in labels for _ in one.texts],
             margin=0.004,
@@ -81,10 +82,6 @@ def draw_labels(
     for i in (i for i in range(len(texts)) if needed[i] and drawn[i] is None):
         style: dict[str, Any] = {"color": colors[i], "fontsize": 9, "ha": "center", "va": "center"}
         ax.text(places[i, 0], places[i, 1], texts[i], path_effects=white_outline(), **style)
-
-
-def _lines(lines: Sequence[Array]) -> Any:
-    return {"x_lines": [line[:, 0] for line in lines], "y_lines": [line[:, 1] for line in lines]} if lines else {}
 
 
 def _require_plain_figure(ax: Axes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import labels_of, require_integer, require_number
-from ._axes import add_title, axes_or_new, figure_of, frame_map, settle
+from ._axes import add_title, axes_or_new, fix_limits, frame_map
 from ._color import make_coloring, make_shapes
 from ._density import draw_objects, wants_density
 from ._fonts import as_written
@@ -133,7 +133,7 @@ def plot_map(
     if vectors is not None:
         vectors.draw(ax)
     add_title(ax, title, rows)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     covered = points[:0] if pictures is None else pictures.draw(ax, coloring.rgba())
     texts = [] if vectors is None else [vectors.labels]
     if labels is not None and max_labels > 0:

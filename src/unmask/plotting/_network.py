@@ -156,8 +156,7 @@ class _Nodes:
     @property
     def edges(self) -> IntArray:
         """Return pairs of positions, each edge once."""
-        upper = sp.triu(self.graph, 1).tocoo()
-        return np.column_stack(upper.coords)
+        return np.column_stack(sp.triu(self.graph, 1).tocoo().coords)
 
     def labelled(self, values: Array, columns: Any) -> Any:
         """Return a table with the nodes as labels, if they have names (not as text: 1 and "1" may be two nodes)."""
@@ -189,11 +188,7 @@ class _Nodes:
             return given
         import pandas as pd
 
-        columns = {}
-        for one in names:
-            values = self._attribute(name, one)
-            self._require_all(f"the node attribute {one!r}", values)
-            columns[one] = [values[node] for node in self._names()]
+        columns = {one: self.column(name, one, complete=True).array for one in names}
         return pd.DataFrame(columns, index=self.index)
 
     def column(self, name: str, given: Any, *, complete: bool) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import is_pandas, labels_of, require_flag, require_integer, require_number
-from ._axes import axes_or_new, figure_of, frame_map, pair_of_axes, settle
+from ._axes import axes_or_new, figure_of, fix_limits, frame_map, pair_of_axes
 from ._color import RASTERIZE_ABOVE, Coloring, draw_legend, make_coloring, point_style
 from ._density import CellGrid, draw_objects, wants_density
 from ._fonts import as_written
@@ -150,7 +150,7 @@ def _on_one(
     rows = _add_pair_legend(ax, names[1], rows, grouped=len(first) > RASTERIZE_ABOVE)
     if len(first) > RASTERIZE_ABOVE:
         _draw_moves(ax, first, second)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     if labels is not None:
         texts = choose_labels(second, list(labels), merge, max_labels)
         draw_labels(ax, [texts], obstacles_of(both), outline=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import labels_of, quote, require_integer, require_number
-from ._axes import add_title, axes_or_new, figure_of, settle
+from ._axes import add_title, axes_or_new, fix_limits
 from ._color import make_coloring
 from ._density import draw_objects, wants_density
 from ._fonts import as_written
@@ -195,7 +195,7 @@ def _draw_among(
     rows = draw_objects(ax, points, coloring, crowded=crowded)
     _name_anchors(ax, anchors, names)
     add_title(ax, title, rows)
-    settle(ax, figure_of(ax))
+    fix_limits(ax)
     if texts is not None and max_labels:
         chosen = choose_labels(points, list(texts), merge, max_labels)
         draw_labels(ax, [chosen], obstacles_of(points), outline=crowded)

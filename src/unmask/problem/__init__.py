@@ -9,7 +9,7 @@ from ._graph import EdgeGraph, TableGraph, WeightGraph, make_graph
 from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
-from ._penalties import LeakPenalty
+from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
 from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
@@ -28,6 +28,7 @@ from ._types import (
 __all__ = [
     "FEATURE_TYPES",
     "LEVELS",
+    "PENALTIES",
     "SCHEMES",
     "TIES",
     "Cells",
@@ -40,12 +41,12 @@ __all__ = [
     "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LeakPenalty",
     "Loss",
     "Neighbours",
     "Nominal",
     "Numeric",
     "Ordinal",
+    "Penalty",
     "Problem",
     "Scheme",
     "Spline",
@@ -62,6 +63,7 @@ __all__ = [
     "make_cost",
     "make_graph",
     "make_level",
+    "make_penalties",
     "nothing_known",
     "ranked",
     "register_scheme",

@@ -81,19 +81,19 @@ class CoefBlock:
         return part
 
     def mixed(self, at: list[int], standard: Array) -> tuple[list[int], Array]:
-        """Return columns of the design and its rows at the corners whose mixture a missing cell is."""
+        """Return where in the design a missing cell is, and the rows of the design that it may be a mixture of."""
         return at, standard
 
     def price(self, part: Array) -> float:
-        """Return what moves of measured cells cost; their gradient is part of the adjoint."""
+        """Return the penalty on values moved within their measurement error; `adjoint` has its gradient."""
         return 0.0
 
     def moved(self, part: Array) -> list[tuple[Cells, Array]]:
-        """Return the cells that are estimated, and for each row its mixture or its move."""
+        """Return the estimated cells, each with its mixture of levels or its change."""
         return []
 
     def with_cells(self, part: Array, estimated: dict[tuple[int, ...], Array]) -> Array:
-        """Return the part with missing cells as they were estimated before, by the columns they are in."""
+        """Return the part with the estimates of missing cells that another structure found, by their columns."""
         return part
 
 
@@ -234,7 +234,7 @@ class FunctionBlock(_OneAxis, _Whitened):
         return np.asarray(self.T.T @ gradient[:, 0])
 
     def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
-        """Take the one direction that has most of BB'."""
+        """Keep the leading eigenvector of BB': a function has one direction."""
         values, vectors = np.linalg.eigh(B @ B.T)
         return np.asarray(self.inverse @ (np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]))
 
@@ -319,7 +319,7 @@ class Cells:
         return len(self.rows) * len(self.corners)
 
     def start(self, rng: np.random.Generator | None) -> Array:
-        """Return even mixtures or zeros; with a generator, something near them."""
+        """Return even mixtures or zeros to start from; random ones with a generator."""
         if self.mixture:
             r = np.full(self.shape, 1.0 / len(self.corners))
             return r if rng is None else rng.dirichlet(np.ones(len(self.corners)), len(self.rows))
@@ -355,11 +355,11 @@ class MovingBlock(CoefBlock):
 
     def parts(self, part: Array) -> tuple[Array, list[Array]]:
         """Return the inner block's part and each group of cells' r."""
-        first, found = self.inner.size, []
+        first, moves = self.inner.size, []
         for cells in self.cells:
-            found.append(part[first : first + cells.size].reshape(cells.shape) / self.unit)
+            moves.append(part[first : first + cells.size].reshape(cells.shape) / self.unit)
             first += cells.size
-        return part[: self.inner.size], found
+        return part[: self.inner.size], moves
 
     def lift(self, part: Array) -> Array:
         own, moved = self.parts(part)
@@ -408,7 +408,7 @@ class MovingBlock(CoefBlock):
 
 
 def _onto_mixtures(r: Array) -> Array:
-    """Return for each row the nearest one of shares: at least 0, with sum 1."""
+    """Project each row onto the simplex: no share below 0, and their sum 1."""
     descending = -np.sort(-r, axis=1)
     excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, r.shape[1] + 1)
     last = np.sum(descending > excess, axis=1) - 1

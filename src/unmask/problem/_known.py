@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 # A column whose part not explained by the columns before it is below this share of its spread is redundant.
 DEPENDENCE = 1e-6
 
-Groups = tuple[tuple[int, ...], ...]
-BlockTypes = tuple[type[CoefBlock], ...]
+Blocks = list[tuple[tuple[int, ...], type[CoefBlock]]]  # coded columns that share coefficients, and how
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,9 @@ class KnownFeatures:
     reference: Array  # of every column: subtracted first, exactly, so that a shift by 1e9 costs no digits
     centre: Array
     scale: Array
-    groups: Groups
+    groups: tuple[tuple[int, ...], ...]
     redundant: dict[str, str] = field(default_factory=dict)
-    block_types: BlockTypes = ()
+    block_types: tuple[type[CoefBlock], ...] = ()
     features: tuple[Feature, ...] = ()
     shift: Array | float = 0.0  # what was taken out of values within separate groups of objects
     errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
@@ -89,12 +88,19 @@ class KnownFeatures:
         at = self.kept[column]
         return np.asarray(standard * self.scale[at] + self.centre[at] + self.reference[at])
 
+    def blockwise(self, make: Callable[[list[int]], Array]) -> Array:
+        """Return a matrix with a block for each group of columns that share coefficients, and 0 elsewhere."""
+        matrix = np.zeros((self.n_kept, self.n_kept))
+        for group in self.groups:
+            matrix[np.ix_(group, group)] = make(list(group))
+        return matrix
+
     def columns_of(self, feature: Feature) -> list[int]:
         """Return where a feature's columns are among the kept ones."""
         return [self.kept.index(c) for c in feature.columns if c in self.kept]
 
     def feature_of(self, column: int) -> Feature:
-        """Return the feature that a kept column is of."""
+        """Return the feature that a kept column belongs to."""
         return next(feature for feature in self.features if self.kept[column] in feature.columns)
 
     def vertices_of(self, feature: Feature) -> Array | None:
@@ -107,7 +113,7 @@ class KnownFeatures:
         return self.standardise(raw)[:, self.columns_of(feature)]
 
     def bounds_of(self, feature: Feature) -> tuple[float, float]:
-        """Return what the cells of a numeric feature can be, in standard units."""
+        """Return the smallest and the largest possible value of a numeric feature, in standard units."""
         at = feature.columns[0]
         low, high = ((bound - self.reference[at] - self.centre[at]) / self.scale[at] for bound in feature.coding.bounds)
         return float(low), float(high)
@@ -126,7 +132,7 @@ class KnownFeatures:
 
 
 def nothing_known(n: int) -> KnownFeatures:
-    """Return the known features of ordinary multidimensional scaling: none."""
+    """Return an empty set of known features, as in ordinary multidimensional scaling."""
     empty = np.empty(0)
     return KnownFeatures((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
 
@@ -153,17 +159,18 @@ def check_known(
     if not table:
         return nothing_known(n)
     features, raw = _code(table, types)
-    groups, kinds = _grouped(features, coef, table)
-    reference, centre, scale, constant = _units(raw, groups, kinds)
+    blocks = _grouped(features, coef, table)
+    reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
     shift = _group_means(standard, component)
     standard = standard - shift
     constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
     names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
-    redundant = _redundant(standard, names, features, groups, kinds, constant)
+    constants = {int(c): "constant" for c in np.flatnonzero(constant)}
+    redundant = _Redundancy(standard, names, constants).look(features, blocks)
     kept = tuple(c for c in range(len(names)) if c not in redundant)
     place = {column: position for position, column in enumerate(kept)}
-    left = [(tuple(place[c] for c in g if c in place), kind) for g, kind in zip(groups, kinds, strict=True)]
+    left = [(tuple(place[c] for c in columns if c in place), kind) for columns, kind in blocks]
     return KnownFeatures(
         names=names,
         kept=kept,
@@ -180,7 +187,7 @@ def check_known(
     )
 
 
-def _units(raw: Array, groups: Groups, kinds: BlockTypes) -> tuple[Array, Array, Array, Any]:
+def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Any]:
     """Return each coded column's reference, its centre from there, its scale, and whether it is constant."""
     reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
     shifted = raw - reference
@@ -191,7 +198,7 @@ def _units(raw: Array, groups: Groups, kinds: BlockTypes) -> tuple[Array, Array,
     centre = np.nan_to_num(_mean(shifted / unit)) * unit
     deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
     scale = np.where(constant, 1.0, deviation)
-    for group in (list(g) for g, kind in zip(groups, kinds, strict=True) if kind.one_scale):
+    for group in (list(columns) for columns, kind in blocks if kind.one_scale):
         scale[group] = np.sqrt(np.mean(scale[group] ** 2))
     return reference, centre, scale, constant
 
@@ -324,23 +331,17 @@ def _check_errors(
 # ---- which columns share coefficients
 
 
-def _grouped(
-    features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]
-) -> tuple[Groups, BlockTypes]:
+def _grouped(features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
     """Return groups of coded columns and the block of each: what the type of feature says, or else ``coef``."""
     if isinstance(coef, str) and coef == "auto":
         coef = "full" if all(feature.coding.is_number for feature in features) else "grouped"
-    groups: list[tuple[tuple[int, ...], type[CoefBlock]]] = [
-        (feature.columns, feature.coding.block) for feature in features if feature.coding.block is not None
-    ]
+    blocks: Blocks = [(f.columns, f.coding.block) for f in features if f.coding.block is not None]
     for members in _groups_of_features(coef, features, table):
-        free = [features[m] for m in members if features[m].coding.block is None]
-        columns = tuple(c for feature in free for c in feature.columns)
+        columns = tuple(c for m in members if features[m].coding.block is None for c in features[m].columns)
         if columns:
             # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
-            groups.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
-    groups.sort(key=lambda group: group[0][0])
-    return tuple(columns for columns, _ in groups), tuple(kind for _, kind in groups)
+            blocks.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
+    return sorted(blocks, key=lambda block: block[0][0])
 
 
 def _groups_of_features(
@@ -367,91 +368,59 @@ def _groups_of_features(
 # ---- redundancy
 
 
-def _redundant(
-    standard: Array,
-    names: tuple[str, ...],
-    features: tuple[Feature, ...],
-    groups: Groups,
-    kinds: BlockTypes,
-    constant: Any,
-) -> dict[int, str]:
-    """Say of each redundant column why it is: constant, explained within its block, or by another block."""
-    found: dict[int, str] = {int(c): "constant" for c in np.flatnonzero(constant)}
-    found |= _copies(standard, names, features, groups, kinds, set(found))
-    for group, kind in zip(groups, kinds, strict=True):
-        if kind.free:
-            found |= _dependent_within(standard, names, [c for c in group if c not in found])
-    found |= _contained(standard, names, groups, kinds, set(found))
-    return found
+@dataclass
+class _Redundancy:
+    """Coded columns without information of their own, and why: constant, explained in their block, or by another."""
 
+    standard: Array
+    names: tuple[str, ...]
+    found: dict[int, str]
 
-def _copies(
-    standard: Array,
-    names: tuple[str, ...],
-    features: tuple[Feature, ...],
-    groups: Groups,
-    kinds: BlockTypes,
-    skip: set[int],
-) -> dict[int, str]:
-    """Find proportional copies of features of one column.
+    def look(self, features: tuple[Feature, ...], blocks: Blocks) -> dict[int, str]:
+        free = [columns for columns, kind in blocks if kind.free]
+        self._copies([f.columns[0] for f in features if len(f.columns) == 1], {c: len(g) for g in free for c in g})
+        for columns in free:
+            self._dependent([c for c in columns if c not in self.found])
+        self._contained([([c for c in g if c not in self.found], kind.free) for g, kind in blocks])
+        return self.found
 
-    Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
-    """
-    found: dict[int, str] = {}
-    free = {c: group for group, kind in zip(groups, kinds, strict=True) if kind.free for c in group}
-    single = [f.columns[0] for f in features if len(f.columns) == 1 and f.columns[0] in free]
-    for at, column in enumerate(single):
-        for other in single[:at]:
-            if {column, other} & (skip | set(found)) or _unexplained(standard, [column], [other]) >= DEPENDENCE:
-                continue
-            lesser, greater = (column, other) if len(free[column]) <= len(free[other]) else (other, column)
-            found[lesser] = f"a copy of {names[greater]!r}"
-    return found
+    def _copies(self, single: list[int], company: dict[int, int]) -> None:
+        """Find proportional copies of features of one column.
 
+        Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
+        """
+        single = [column for column in single if column in company]
+        for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
+            if not {column, other} & set(self.found) and self._explained([column], [other]):
+                lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
+                self.found[lesser] = f"a copy of {self.names[greater]!r}"
 
-def _dependent_within(standard: Array, names: tuple[str, ...], columns: list[int]) -> dict[int, str]:
-    """Find columns of a block that are linear combinations of the columns before them."""
-    found: dict[int, str] = {}
-    for at, column in enumerate(columns):
-        before = [c for c in columns[:at] if c not in found]
-        if before and _unexplained(standard, [column], before) < DEPENDENCE:
-            found[column] = (
-                f"a copy of {names[before[0]]!r}"
-                if len(before) == 1
-                else "a linear combination of " + quote(names[c] for c in before)
-            )
-    return found
+    def _dependent(self, columns: list[int]) -> None:
+        """Find columns of a block that are linear combinations of the columns before them."""
+        before: list[int] = []
+        for column in columns:
+            if before and self._explained([column], before):
+                names = quote(self.names[c] for c in before)
+                self.found[column] = f"{'a copy' if len(before) == 1 else 'a linear combination'} of {names}"
+            else:
+                before.append(column)
 
+    def _contained(self, left: list[tuple[list[int], bool]]) -> None:
+        """Find blocks that lie within the space of another free block, which can do all that they can."""
+        for at, (group, _) in enumerate(left):
+            for other, (container, free) in enumerate(left):
+                larger = (len(container), at) > (len(group), other)  # of two that are as large, the first
+                usable = free and len(container) > 1 and other != at and not set(container) & set(self.found)
+                if group and larger and usable and self._explained(group, container):
+                    self.found |= {c: "a function of " + quote(self.names[c] for c in container) for c in group}
+                    break
 
-def _contained(
-    standard: Array, names: tuple[str, ...], groups: Groups, kinds: BlockTypes, skip: set[int]
-) -> dict[int, str]:
-    """Find blocks that lie within the space of another free block, which can do all that they can."""
-    found: dict[int, str] = {}
-    left = [[c for c in group if c not in skip] for group in groups]
-    for at, group in enumerate(left):
-        for other, (container, kind) in enumerate(zip(left, kinds, strict=True)):
-            earlier = len(container) > len(group) or (len(container) == len(group) and other < at)
-            if (
-                other == at
-                or not kind.free
-                or len(container) < 2
-                or not earlier
-                or not group
-                or set(container) & set(found)
-            ):
-                continue
-            if _unexplained(standard, group, container) < DEPENDENCE:
-                found |= {c: "a function of " + quote(names[c] for c in container) for c in group}
-                break
-    return found
-
-
-def _unexplained(standard: Array, columns: list[int], others: list[int]) -> float:
-    """Return the largest root mean square of what the others leave of the columns (in their standard deviations)."""
-    design, target = standard[:, others], standard[:, columns]
-    rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
-    return float(np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300)).max())
+    def _explained(self, columns: list[int], others: list[int]) -> bool:
+        """Tell whether others leave next to nothing of any of the columns (in their standard deviations)."""
+        design, target = self.standard[:, others], self.standard[:, columns]
+        rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+        share = np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300))
+        return float(share.max()) < DEPENDENCE
 
 
 def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:

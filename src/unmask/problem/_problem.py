@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class Problem:
     pairs: Pairs | Edges
     known: KnownFeatures
     p: int
-    leak_penalty: float = 0.0
+    penalties: Mapping[str, float] = field(default_factory=dict)  # how strong each is, by its name
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
     component: IntArray | None = None  # number of each object's group, if they fall into several

@@ -118,11 +118,11 @@ class Structure:
         return theta
 
     def price(self, theta: Array) -> float:
-        """Return what the moves of measured cells cost; their gradient is part of the adjoint."""
+        """Return the penalty on values moved within their measurement error; `adjoint` has its gradient."""
         return sum(block.price(theta[part]) for block, part, _ in self.layout)
 
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
-        """Return the cells that were estimated, and for each row its mixture or its move."""
+        """Return the estimated cells, each with its mixture of levels or its change."""
         return [cell for block, part, _ in self.layout for cell in block.moved(theta[part])]
 
     def adjoint(self, theta: Array, G: Array) -> Array:

@@ -80,18 +80,11 @@ def leaking_directions(correlations: Array, n: int, p: int, q: int, level: float
 def leak_reference(n: int, p: int, q: int) -> float:
     """Return what the average canonical correlation of a random map with known columns exceeds in 5% of cases.
 
-    Parameters
-    ----------
-    n, p, q : int
-        Number of objects, ranks of the map and of the known columns (both centred).
-
-    Returns
-    -------
-    float
-        Where p or q is 1 there is one correlation, whose square has a beta distribution, and a leak above the reference
-        is one with a p-value (Wilks's test) below .05. Of several correlations the mean has no known distribution: the
-        reference is the 95% point of 10,000 draws of them, always the same. Both then have level .05; Wilks's test sees
-        one large correlation among many sooner than their mean does. 0 where p or q is 0; 1 where p + q > n - 1.
+    There are n objects, and the centred map and known columns have the ranks p and q. Where one of these is 1 there is
+    one correlation, whose square has a beta distribution, and a leak above the reference is one with a p-value (Wilks's
+    test) below .05. Of several correlations the mean has no known distribution: the reference is the 95% point of
+    10,000 draws of them, always the same. Both then have level .05; Wilks's test sees one large correlation among many
+    sooner than their mean does. It is 0 where p or q is 0, and 1 where p + q > n - 1.
 
     Examples
     --------
@@ -154,7 +147,7 @@ class NeighbourLeak(NamedTuple):
 
 @dataclass(frozen=True)
 class Trait:
-    """What neighbours are asked to tell: which of some levels an object has, or where it is on a scale of columns.
+    """What is predicted from neighbours: the level that an object has, or its values in some columns.
 
     ``levels`` numbers the levels, in their order if they have one; ``columns`` holds numbers, one row per object.
     """
@@ -176,7 +169,7 @@ class Trait:
 
 
 def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> list[Trait]:
-    """Return the known features as neighbours are asked for them.
+    """Return the known features in the form in which they are predicted from neighbours.
 
     Cells are not kept by `known`, but the coded columns of a level differ from those of any other. A feature all of
     whose columns are functions of other features has none of its own there and is left out, unless `table` holds the
@@ -209,31 +202,17 @@ def neighbour_leak(
 ) -> dict[str, NeighbourLeak]:
     """Return for each known feature how well neighbours on the map tell it, and how well they would by chance.
 
-    Parameters
-    ----------
-    U : ndarray of shape (n_objects, n_components)
-        The map. Above 5,000 objects, so many of them, picked at random, are asked about each other.
-    known : KnownFeatures
-        What is known. An object whose cell is missing neither is asked nor answers; a feature without a column of its
-        own (it is a function of others) is left out.
-    rng : Generator
-        Source of the permutations, of the sample, and of the order among objects equally far away.
-    adjusted_for : ndarray of shape (n_objects, n_columns), optional
-        The columns that were regressed out of the map, with what was filled in for missing cells. Chance is then what
-        permuted maps give from which the columns are regressed out again: residuals repel objects that are
-        alike in what is known, so that the plain chance level would be wrong.
-    n_neighbors : int, optional
-        Neighbours asked; by default the root of the number of objects, at most 10.
-    n_permutations : int, optional
-        Number of permuted maps, at least 19; by default 99, or 39 for an adjusted map of more than 1,000 objects,
-        where neighbours are searched on each.
+    The score of a feature of levels is the share of objects whose level is the most common one among their nearest
+    neighbours, ties shared out; of a numeric one the correlation of the values with the mean of the neighbours' values;
+    of one of several columns the same, pooled over them. An object whose cell is missing neither is asked nor answers;
+    a feature without a column of its own (it is a function of others) is left out. Above 5,000 objects, so many of
+    them, picked at random, are asked about each other.
 
-    Returns
-    -------
-    dict of str to NeighbourLeak
-        By name of the feature. The score of a feature of levels is the share of objects whose level is the most common
-        one among their nearest neighbours, ties shared out; of a numeric one the correlation of the values with the
-        mean of the neighbours' values; of a cyclic or spline one the same, pooled over its columns.
+    ``adjusted_for`` are the columns that were regressed out of the map, with what was filled in for missing cells.
+    Chance is then what permuted maps give from which the columns are regressed out again: residuals repel objects that
+    are alike in what is known, so that the plain chance level would be wrong. By default the root of the number of
+    objects, at most 10, are the ``n_neighbors``, and 99 the ``n_permutations``, or 39 for an adjusted map of more than
+    1,000 objects, where neighbours are searched on each.
     """
     rows = rng.permutation(len(U))[:MOST_OBJECTS]  # in random order, by which equally far neighbours are then picked
     missing = {feature.name: feature.missing for feature in known.features}
@@ -251,7 +230,7 @@ def neighbour_leak(
 
 @dataclass(frozen=True)
 class PermutedMaps:
-    """A map, and the same with its rows permuted, which tell what chance makes of it."""
+    """A map, and copies of it with permuted rows: the reference for what is there by chance."""
 
     given: Array
     adjusted_for: Array | None
@@ -259,7 +238,7 @@ class PermutedMaps:
     number: int | None = None
 
     def map(self) -> Array:
-        """Return the map itself; what it was adjusted for is 0 also in a sample."""
+        """Return the map itself, adjusted again within a sample."""
         return self._residual(self.given)
 
     def orders(self) -> list[IntArray]:

@@ -34,10 +34,7 @@ def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.
     ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-2 is plenty for a start.
     """
     gram, intercept = regress_squares(engine, _regressors(known, start=tol > 0), known.values)
-    root = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        root[block] = _psd_root(gram[block], known.values[:, list(group)])
+    root = known.blockwise(lambda group: _psd_root(gram[np.ix_(group, group)], known.values[:, group]))
     U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
     return ClosedForm(U, root @ root.T, values)
 

@@ -54,12 +54,10 @@ def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random
     """Return the closed form as a start, moved off zero where it has zeros."""
     structure, typical = objective.structure, _typical_distance(objective)
     U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
-    B = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        B[block] = _root_off_zero(gram[block], known.values[:, list(group)], LEAST_SHARE * typical)
-    flat = np.sqrt(np.mean(U**2, axis=0)) < LEAST_SHARE * typical
-    U = U + flat * rng.normal(scale=LEAST_SHARE * typical, size=U.shape)
+    least = LEAST_SHARE * typical
+    B = known.blockwise(lambda group: _root_off_zero(gram[np.ix_(group, group)], known.values[:, group], least))
+    flat = np.sqrt(np.mean(U**2, axis=0)) < least
+    U = U + flat * rng.normal(scale=least, size=U.shape)
     return Start("closed-form", structure.pack(U, B))
 
 
@@ -77,13 +75,12 @@ def random_start(objective: Objective, known: KnownFeatures, rng: np.random.Gene
     # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
     size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
     U = rng.normal(scale=size, size=(structure.n, structure.p))
-    B = np.zeros((known.n_kept, known.n_kept))
-    for group in known.groups:
-        # One size for a block, in a metric in which its coding does not matter.
-        B[np.ix_(group, group)] = _root_off_zero(
-            np.zeros((len(group), len(group))), known.values[:, list(group)], size * rng.lognormal(sigma=0.5)
-        )
-    return Start("random", structure.pack(U, B, rng))
+
+    def some(group: list[int]) -> Array:
+        """Return coefficients of one size for a block, in a metric in which its coding does not matter."""
+        return _root_off_zero(np.zeros((len(group),) * 2), known.values[:, group], size * rng.lognormal(sigma=0.5))
+
+    return Start("random", structure.pack(U, known.blockwise(some), rng))
 
 
 def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:
@@ -159,7 +156,7 @@ def _marked(done: list[Attempt]) -> list[Attempt]:
 
 def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
     """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
-    if not any(s.reason is Reason.INTERRUPTED for s in (last, *(attempt.solution for attempt in attempts))):
+    if not was_cut_short([*attempts, Attempt("", last)]):
         return False
     warn_user(
         f"the fit was interrupted in start {len(attempts)}; its map is the best by then, and unfinished: fit again to "

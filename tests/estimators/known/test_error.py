@@ -49,6 +49,7 @@ def test_values_move_within_their_error_at_the_price_of_a_residual(D, solver, co
     assert 0.05 < np.sqrt(np.mean((speed - V["speed"]) ** 2)) / 0.5 < 1.5
 
 
+@pytest.mark.simulation
 def test_values_move_towards_the_truth_and_more_so_the_larger_their_error():
     gains = []
     for seed in range(5):

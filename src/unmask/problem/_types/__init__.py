@@ -11,7 +11,7 @@ from typing import Any
 
 from ._base import Coding, FeatureType
 from ._cyclic import Cyclic
-from ._nominal import Nominal
+from ._nominal import LevelCoding, Nominal
 from ._numeric import Numeric
 from ._ordinal import Ordinal
 from ._spline import Spline
@@ -21,6 +21,7 @@ __all__ = [
     "Coding",
     "Cyclic",
     "FeatureType",
+    "LevelCoding",
     "Nominal",
     "Numeric",
     "Ordinal",

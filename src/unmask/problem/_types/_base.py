@@ -81,5 +81,5 @@ class FeatureType:
 
     @classmethod
     def from_text(cls, options: str) -> FeatureType:
-        """Return the type with its options as written on the command line; ValueError if they are none."""
+        """Return the type with options from the command line; raise ValueError if they are invalid."""
         raise ValueError

@@ -30,7 +30,7 @@ def to_numbers(column: Any, name: str) -> Array:
 
 
 def _require_moderate(values: Array, name: str) -> None:
-    """Raise where differences of a column would be infinite or nothing, and the column seem constant."""
+    """Raise if values are so large or so small that their differences overflow or vanish."""
     size = np.where(np.isnan(values), 0.0, np.abs(values))
     at = int(np.argmax(size)) if len(size) else 0
     if len(size) and size[at] > 0 and not SMALLEST <= size[at] <= LARGEST:
@@ -41,7 +41,7 @@ def _require_moderate(values: Array, name: str) -> None:
 
 
 def _require_numbers(cells: Array, name: str) -> None:
-    """Raise naming the first cell that is no number and not missing."""
+    """Raise on the first cell that is neither a number nor missing."""
     for cell in cells:
         if isinstance(cell, str | bytes):
             raise ValueError(

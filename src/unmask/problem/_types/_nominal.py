@@ -22,12 +22,10 @@ class LevelCoding(Coding):
     name: str
     levels: tuple[Any, ...]
 
-    def vertices(self) -> Array:
-        raise NotImplementedError
-
     def encode(self, column: Any) -> Array:
-        positions = _positions(column, self.levels, self.name)
-        coded = self.vertices()[positions]
+        vertices, positions = self.vertices(), _positions(column, self.levels, self.name)
+        assert vertices is not None
+        coded = vertices[positions]
         coded[positions < 0] = np.nan
         return np.asarray(coded)
 
