@@ -155,15 +155,18 @@ def current_watch() -> Watch:
 
 
 @contextmanager
-def watching(estimator: Any, callback: Callback | None, *others: Listener, **data: Any) -> Iterator[Watch]:
+def watching(
+    estimator: Any, callback: Callback | None, *others: Listener, quantity: str = "stress", **data: Any
+) -> Iterator[Watch]:
     """Let a fit of ``data`` (X, y, metadata) be watched by its callback, by those of scikit-learn, and by others.
 
     A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole.
+    ``quantity`` names what is minimised, as the fitted attribute does.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} must be a function of one argument, an unmask.Progress, or None.")
     listeners = [*others, *([] if callback is None else [_Caller(callback)])]
-    tasks = _Tasks(estimator, data) if getattr(estimator, "_skl_callbacks", None) else None
+    tasks = _Tasks(estimator, data, quantity) if getattr(estimator, "_skl_callbacks", None) else None
     try:
         whole = _current.get()
         every = [*listeners, tasks] if tasks is not None else listeners
@@ -180,8 +183,8 @@ def watching(estimator: Any, callback: Callback | None, *others: Listener, **dat
 class _Tasks(Listener):
     """Shows a fit to the callbacks of scikit-learn as a tree of tasks: stages, starts, iterations."""
 
-    def __init__(self, estimator: Any, data: dict[str, Any]) -> None:
-        self.estimator, self.data = estimator, data
+    def __init__(self, estimator: Any, data: dict[str, Any], quantity: str) -> None:
+        self.estimator, self.data, self.quantity = estimator, data, quantity
         self.starts: dict[int, Any] = {}
         self.stage: Any = None
         try:
@@ -233,7 +236,7 @@ class _Tasks(Listener):
             """What is there to see of the fit if it ended here."""
             if progress is None or progress._draw is None:
                 return None
-            value = {f"{getattr(self.estimator, '_QUANTITY', 'stress')}_": progress.stress}
+            value = {f"{self.quantity}_": progress.stress}
             return {"embedding_": progress.embedding(), "n_iter_": progress.iteration, **value}
 
         return bool(task.call_on_fit_task_end(estimator=self.estimator, **self.data, reconstruction_attributes=seen))
