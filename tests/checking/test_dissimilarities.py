@@ -24,8 +24,8 @@ def D(rng):
 def test_an_array_is_held_and_not_copied(D, dtype, order):
     array = np.array(np.maximum(D, D.T), dtype=dtype, order=order)
     found = checked(array)
-    assert np.shares_memory(found.values, array)
-    assert found.values.flags.c_contiguous
+    assert np.shares_memory(found.array_for("this"), array)
+    assert found.array_for("this").flags.c_contiguous
     assert (found.n, found.missing, found.asymmetry) == (8, 0, 0.0)
     assert found.largest == array.max()
     assert found.labels is None
@@ -35,7 +35,7 @@ def test_both_halves_are_averaged_and_what_this_threw_away_is_measured():
     """3 and 5 become 4; of 2 (9 + 25 + ...) squares, those of the halves' differences from their means are lost."""
     D = np.array([[0, 3, 1], [5, 0, 2], [1, 2, 0]], dtype=float)
     found = checked(D, "mean")
-    np.testing.assert_array_equal(found.values, [[0, 4, 1], [4, 0, 2], [1, 2, 0]])
+    np.testing.assert_array_equal(found.array_for("this"), [[0, 4, 1], [4, 0, 2], [1, 2, 0]])
     assert found.asymmetry == pytest.approx((1 + 1) / (9 + 25 + 1 + 1 + 4 + 4))
     assert checked((D + D.T) / 2, "mean").asymmetry == 0
 
@@ -44,7 +44,7 @@ def test_where_one_half_is_missing_the_other_stands():
     D = np.array([[0, 3, np.nan], [np.nan, 0, 2], [np.nan, 2, 0]])
     with pytest.warns(MissingDissimilarityWarning, match="1 of 3 pairs"):
         found = checked(D, "mean")
-    np.testing.assert_array_equal(found.values, [[0, 3, np.nan], [3, 0, 2], [np.nan, 2, 0]])
+    np.testing.assert_array_equal(found.array_for("this"), [[0, 3, np.nan], [3, 0, 2], [np.nan, 2, 0]])
     assert found.missing == 1
 
 
@@ -69,7 +69,7 @@ def test_columns_follow_the_rows_and_an_unlabelled_side_takes_the_labels_of_the_
         pd.DataFrame(D, columns=names),
     ):
         found = checked(given)
-        np.testing.assert_array_equal(found.values, D)
+        np.testing.assert_array_equal(found.array_for("this"), D)
         assert list(found.labels) == names
 
 
@@ -125,7 +125,7 @@ def test_a_source_is_looked_through_and_handed_on_as_it_is(D):
     assert found.source is source
     assert (found.n, found.largest, found.missing) == (8, D.max(), 0)
     with pytest.raises(ValueError, match="pass them as an array"):
-        _ = found.values
+        _ = found.array_for("this")
     D[2, 5] = 9.0
     with pytest.raises(ValueError, match=r"9 and .* for the pair \(object 2, object 5\)"):
         checked(source)

@@ -7,10 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from unmask import ConditionalMDS, MissingDissimilarityWarning
+from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimilarityWarning, inspection
 from unmask.checking import check_dissimilarities
 from unmask.checking._stored import StoredPairs
+from unmask.discovery import Discovery
 from unmask.dissimilarities import Metric
 from unmask.kernels import Source, Workers
 
@@ -55,6 +58,50 @@ def test_a_source_is_surveyed_in_parts_and_handed_on_as_it_is():
     assert source.largest_part <= 256 * 700
     with pytest.raises(ValueError, match="the scree plot needs all 700 x 700 dissimilarities at once"):
         checked.array_for("the scree plot")
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": "sammon"}, {"level": "interval"}])
+def test_a_map_of_a_source_is_the_map_of_its_array(options):
+    source = Formula(300, labels=pd.Index([f"o{i}" for i in range(300)]))
+    D = source.rows(np.arange(300))
+    known = pd.DataFrame({"half": np.arange(300) % 2.0}, index=source.labels[::-1])
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, max_iter=20, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        expected = clone(mds).fit(pd.DataFrame(D, index=source.labels), known=known)
+        if options == {"level": "interval"}:
+            with pytest.raises(ValueError, match=r"level='interval' needs all 300 x 300 .* or use level='ratio'"):
+                mds.fit(source, known=known)
+            return
+        mds.fit(source, known=known)
+    np.testing.assert_array_equal(mds.embedding_, expected.embedding_)
+    assert mds.stress_ == expected.stress_
+    given = known.loc[source.labels[:3]]
+    np.testing.assert_array_equal(mds.transform(D[:3], known=given), expected.transform(D[:3], known=given))
+    near = mds.predict_dissimilarities(objects=["o7", "o2"])
+    pd.testing.assert_frame_equal(near, expected.predict_dissimilarities().loc[["o7", "o2"], ["o7", "o2"]])
+    with pytest.raises(ValueError, match="objects names 'o300', which were not fitted"):
+        mds.predict_dissimilarities(objects=["o7", "o300"])
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda source, U: GeneralMDS(metric="precomputed").fit(source), "GeneralMDS needs all .* use ConditionalMDS"),
+        (lambda source, U: ConditionalIsomap(metric="precomputed").fit(source), "Geodesic needs all 40 x 40"),
+        (lambda source, U: Discovery(source), "a study needs all 40 x 40"),
+        (
+            lambda source, U: inspection.scree(ConditionalMDS(metric="precomputed"), source),
+            "fitting again",
+        ),
+        (inspection.neighbourhood_scores, "neighbourhood_scores needs all 40 x 40"),
+        (lambda source, U: inspection.signal_to_noise(source, source), "signal_to_noise needs all 40 x 40"),
+        (lambda source, U: inspection.compare(source), "compare needs all 40 x 40"),
+    ],
+)
+def test_what_needs_all_dissimilarities_at_once_says_so(rng, use, message):
+    with pytest.raises(ValueError, match=rf"{message}.*"):
+        use(Formula(40), rng.standard_normal((40, 2)))
 
 
 def changed(value, there, back=None):
@@ -118,7 +165,7 @@ def test_a_memory_map_is_not_copied(mapped, rng, dtype, order):
     D = Metric().fit_transform(rng.standard_normal((20, 3)))
     D = mapped(np.asarray(D, dtype=dtype, order=order))
     checked = check(D)
-    assert np.shares_memory(checked.values, D)
+    assert np.shares_memory(checked.array_for("this"), D)
     expected = ConditionalMDS(2, metric="precomputed", n_init=1).fit(np.array(D)).embedding_
     np.testing.assert_array_equal(ConditionalMDS(2, metric="precomputed", n_init=1).fit(D).embedding_, expected)
 
@@ -220,12 +267,43 @@ def test_few_of_very_many_pairs_are_not_blown_up_to_a_square(few, make):
     assert list(np.diagonal(strip)) == [0, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::unmask.FewPairsWarning")
+def test_a_map_of_few_of_very_many_pairs_takes_little_memory(few):
+    i, j, _ = few
+    places = np.random.default_rng(1).standard_normal((N, 2))
+    data = as_sparse(i, j, np.linalg.norm(places[i] - places[j], axis=1))
+    mds = ConditionalMDS(2, metric="precomputed", n_init=1, max_iter=2, random_state=0)
+    tracemalloc.start()
+    mds.fit(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.1 * N**2 * 8
+    assert 0 < mds.stress_ < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+def test_a_map_of_few_pairs_is_that_of_their_square(rng, monkeypatch):
+    X = rng.standard_normal((40, 3))
+    D = Metric().fit_transform(X)
+    near = sp.coo_array(np.triu(np.where(np.quantile(D, 0.8) > D, D, 0.0)))
+    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
+    square = clone(mds).fit(near, known=X[:, 0])
+    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
+    monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+    stored = clone(mds).fit(near + near.T, known=X[:, 0])
+    assert stored.stress_ == pytest.approx(square.stress_, rel=1e-6)
+    new = np.where(np.quantile(D, 0.8) > D, D, np.nan)
+    np.testing.assert_array_equal(stored.transform(new, known=X[:, 0]), stored.embedding_)
+
+
 def test_small_tables_and_full_ones_are_squares_as_ever(few):
     i, j, d = few
     small = (i < 300) & (j < 300)
     with pytest.warns(MissingDissimilarityWarning):
         checked = check(sp.coo_array((d[small], (i[small], j[small])), shape=(300, 300)))
-    assert checked.values.shape == (300, 300)
+    assert checked.array_for("this").shape == (300, 300)
 
 
 @pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
@@ -276,6 +354,6 @@ def test_few_pairs_say_what_their_square_says(rng, monkeypatch, form):
         monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
         stored = check(data)
     assert isinstance(stored.source, StoredPairs)
-    np.testing.assert_array_equal(stored.source.rows(np.arange(n)), square.values)
-    assert stored.source.dtype == square.values.dtype
+    np.testing.assert_array_equal(stored.source.rows(np.arange(n)), square.array_for("this"))
+    assert stored.source.dtype == square.array_for("this").dtype
     assert (stored.missing, stored.largest) == (square.missing, square.largest)

@@ -39,11 +39,6 @@ class Dissimilarities:
     def n(self) -> int:
         return self.source.n
 
-    @property
-    def values(self) -> Array:
-        """The square array, for what needs the whole of it at once."""
-        return self.array_for("this")
-
     def array_for(self, purpose: str) -> Array:
         """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
         return square_array(self.source, purpose)

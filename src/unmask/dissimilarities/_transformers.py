@@ -74,7 +74,7 @@ def make_transformer(
 
 def float_type(X: Any) -> str:
     """Return the type in which data should be compared: float32 if all of them are, else float64."""
-    kinds = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", "")]
+    kinds = X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
     return "float32" if {str(kind).lower() for kind in kinds} == {"float32"} else "float64"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,9 +16,11 @@ from ..checking import (
     Dissimilarities,
     as_pandas,
     check_dissimilarities,
+    find_labels,
     labels_of,
     new_dissimilarities,
     new_rows,
+    quote,
     require_choice,
     require_coef,
     require_integer,
@@ -118,8 +120,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
         self._transformer = self._make_transformer(float_type(X))
-        if self._transformer is not None and len(np.shape(X)) == 2:
-            require_objects(np.shape(X)[0])
+        if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
+            require_objects(X.shape[0])
         compared = None if self._transformer is None else compare(self._transformer, X, self)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
@@ -280,24 +282,38 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 warn_of_automatic(decision.leak)
             warn_of_adjusting(self._known)
 
-    def predict_dissimilarities(self) -> Any:
-        """Return the fitted distances between all objects, those of missing pairs among them.
+    _fitted_distance = "euclidean"
+
+    def predict_dissimilarities(self, objects: Any = None) -> Any:
+        """Return the fitted distances between objects, those of missing pairs among them.
+
+        Parameters
+        ----------
+        objects : array-like, optional
+            Labels of some objects, or their positions where they have no labels: for the distances between these only.
+            By default all, whose table takes memory that grows with the square of their number.
 
         Returns
         -------
         DataFrame of shape (n_objects, n_objects)
-            In the units of the dissimilarities; where `level` transforms these, in the units of ``disparities_``.
-            Between groups of objects that were mapped apart, NaN.
+            Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
+            these, in the units of ``disparities_``. Between groups of objects that were mapped apart, NaN. Of
+            GeneralMDS city-block distances if these were fitted; where its fitted value is not a distance in the units
+            of the dissimilarities, as with ``distance="student"``, neither are these.
         """
         import pandas as pd
 
         check_is_fitted(self)
-        distances = cdist(self._fitted, self._fitted)
-        np.fill_diagonal(distances, 0.0)
+        every = pd.RangeIndex(len(self._fitted)) if self._labels is None else self._labels
+        labels = every if objects is None else pd.Index(objects)
+        at = np.arange(len(every)) if objects is None else find_labels(every, labels)
+        if (at < 0).any():
+            raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
+        distances = squareform(pdist(self._fitted[at], self._fitted_distance))
         component = getattr(self, "component_", None)
         if component is not None:
-            distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
-        return pd.DataFrame(distances, index=self._labels, columns=self._labels)
+            distances[component.to_numpy()[at, None] != component.to_numpy()[at]] = np.nan
+        return pd.DataFrame(distances, index=labels, columns=labels)
 
 
 class NewObjects(NamedTuple):

@@ -334,7 +334,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if isinstance(engine, LevelEngine):
             disparities = engine.table(Z) / engine.scale
             self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
-            self._curve = Curve(checked.values, disparities, ordinal=self.level == "ordinal")
+            delta = checked.array_for(f"level={self.level!r}")
+            self._curve = Curve(delta, disparities, ordinal=self.level == "ordinal")
         self._report(
             structure.unknown(theta),
             structure.gram(theta),
@@ -357,7 +358,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             every = SCHEMES[None].build(checked, workers)
             squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
             return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
-        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
+        delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
+        squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
 

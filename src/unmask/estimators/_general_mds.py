@@ -8,8 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
@@ -45,22 +43,6 @@ class CostMap(SearchingMap):
 
     _QUANTITY = "cost"
     _PRINTED = "cost"
-
-    def predict_dissimilarities(self) -> Any:
-        """Return the distances between all objects, those of missing pairs among them.
-
-        Returns
-        -------
-        DataFrame of shape (n_objects, n_objects)
-            Distances of map and known features together: city-block ones if these were fitted, Euclidean ones
-            otherwise. Where the fitted value is not a distance in the units of the dissimilarities, as with
-            ``distance="student"``, neither are these.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        metric = "cityblock" if self._form == Form.COLUMNS else "euclidean"
-        return pd.DataFrame(squareform(pdist(self._fitted, metric)), index=self._labels, columns=self._labels)
 
     def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
         """Return what is minimised."""
@@ -119,7 +101,7 @@ class CostMap(SearchingMap):
         structure, theta, engine = stage.objective.structure, stage.solution.theta, engine_of(stage.objective)
         Z = structure.lift(theta)
         self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
-        self._form = engine.cost.form
+        self._fitted_distance = "cityblock" if engine.cost.form == Form.COLUMNS else "euclidean"
         canonical, turn_of = CANONICAL[engine.cost.form]
         self._report_map(
             canonical(structure.unknown(theta)),

@@ -149,7 +149,7 @@ def compare(
     judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
     check_dimension(n_components, checked.n, judge.coded)
     task = Task(
-        pd.DataFrame(checked.values, index=checked.labels, columns=checked.labels),
+        pd.DataFrame(checked.array_for("compare"), index=checked.labels, columns=checked.labels),
         align(known, checked.labels, "known", "dissimilarities"),
         n_components,
         known_types,
@@ -198,7 +198,7 @@ class _Judge:
             "knn_leak": self._knn_leak(U),
         }
         if not self.checked.missing:
-            table = neighbourhood_scores(self.checked.values, U, n_neighbors=self.n_neighbors)
+            table = neighbourhood_scores(self.checked.array_for("compare"), U, n_neighbors=self.n_neighbors)
             scores["trustworthiness"] = float(table["trustworthiness"].iloc[0])
         if self.truth is not None:
             truth = self.truth.values

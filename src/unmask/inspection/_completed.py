@@ -39,7 +39,7 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
 def _table(checked: Dissimilarities) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(checked.values, index=checked.labels, columns=checked.labels)
+    return pd.DataFrame(checked.array_for("compare"), index=checked.labels, columns=checked.labels)
 
 
 def _filled(known: Any, checked: Dissimilarities, mds: ConditionalMDS) -> pd.DataFrame:

@@ -69,7 +69,7 @@ def mds_then_regress(
     checked, coded = _read(dissimilarities, known, n_components, known_types)
     total = n_components + coded.n_kept
     mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
-    Z = mds.fit(checked.values).embedding_.astype(np.float64)
+    Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
     rest = Z - Z.mean(axis=0)
     rest = rest - _fitted(coded, rest)
     # The residuals have the columns of Z; of their principal axes the leading ones are kept.
@@ -164,7 +164,7 @@ def partial_dbrda(
     import pandas as pd
 
     checked, coded = _read(dissimilarities, known, n_components, known_types, "redundancy analysis")
-    G = _gower(checked.values)
+    G = _gower(checked.array_for("db-RDA"))
     half = G - _fitted(coded, G)
     rest = half - _fitted(coded, half.T).T
     values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
@@ -236,7 +236,7 @@ def dbrda_test(
     checked, coded = _read(dissimilarities, known, 1, known_types, "redundancy analysis")
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
-    G = _gower(checked.values)
+    G = _gower(checked.array_for("db-RDA"))
     parts = _by_feature(known, checked, coded)
     everything = orthonormal_basis(np.column_stack(parts))
     left = checked.n - 1 - everything.shape[1]

@@ -64,7 +64,7 @@ def neighbourhood_scores(
     checked = read_dissimilarities(dissimilarities, complete_for="comparing neighbourhoods")
     U = coordinates(embedding, checked)
     sizes = _sizes(n_neighbors, checked.n)
-    here, there = _ranks(cdist(U, U)), _ranks(checked.values)
+    here, there = _ranks(cdist(U, U)), _ranks(checked.array_for("neighbourhood_scores"))
     rows = [(penalised(here, there, k), penalised(there, here, k)) for k in sizes]
     index = pd.Index(sizes, name="n_neighbors")
     return pd.DataFrame(rows, index=index, columns=["trustworthiness", "continuity"])
@@ -135,13 +135,14 @@ def signal_to_noise(truth: Any, dissimilarities: Any) -> pd.Series[float]:
     import pandas as pd
 
     observed, true = read_dissimilarities(dissimilarities), read_dissimilarities(truth)
-    require_rows(true.values, observed.n, "truth", "dissimilarities")
-    exact: Any = pd.DataFrame(true.values, index=true.labels, columns=true.labels)
+    delta, values = (table.array_for("signal_to_noise") for table in (observed, true))
+    require_rows(values, observed.n, "truth", "dissimilarities")
+    exact: Any = pd.DataFrame(values, index=true.labels, columns=true.labels)
     if true.labels is not None:
         exact = align(exact, observed.labels, "truth", "dissimilarities")
         exact = align(exact.T, observed.labels, "truth", "dissimilarities")
     upper = np.triu_indices(observed.n, 1)
-    delta, d = observed.values[upper], np.asarray(exact)[upper]
+    delta, d = delta[upper], np.asarray(exact)[upper]
     counts = np.isfinite(delta) & np.isfinite(d)
     signal, noise, total = (float(np.sum(x[counts] ** 2)) for x in (d, delta - d, delta))
     ratio = signal / noise if noise > 0 else np.inf

@@ -135,7 +135,7 @@ def stress_per_point(
 
 def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any) -> Fit:
     checked = read_dissimilarities(dissimilarities, symmetrize=getattr(embedding, "symmetrize", None))
-    delta = checked.values.astype(np.float64)
+    delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     if estimated:
         _refuse_known_map(known_map)

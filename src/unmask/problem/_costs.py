@@ -325,7 +325,7 @@ def _distance_parameter(matching: Distance, distance: Any, given: float | None, 
     if given is not None:
         parameter = _require_parameter("distance_parameter", given, distance)
     elif isinstance(distance, str) and matching.form == Form.COLUMNS:
-        parameter = _SMOOTHING * _median_size(checked.values)
+        parameter = _SMOOTHING * _median_size(checked.array_for("GeneralMDS"))
     else:
         parameter = float(matching.parameter)
     if matching.form == Form.COLUMNS and not parameter > 0.0:
