@@ -155,15 +155,18 @@ def current_watch() -> Watch:
 
 
 @contextmanager
-def watching(estimator: Any, callback: Callback | None, *others: Listener, **data: Any) -> Iterator[Watch]:
+def watching(
+    estimator: Any, callback: Callback | None, *others: Listener, quantity: str = "stress", **data: Any
+) -> Iterator[Watch]:
     """Let a fit of ``data`` (X, y, metadata) be watched by its callback, by those of scikit-learn, and by others.
 
     A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole.
+    ``quantity`` names what is minimised, as the fitted attribute does.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} must be a function of one argument, an unmask.Progress, or None.")
     listeners = [*others, *([] if callback is None else [_Caller(callback)])]
-    with _sklearn_tasks(estimator, data) as tasks:
+    with _sklearn_tasks(estimator, data, quantity) as tasks:
         whole = _current.get()
         watch = whole if whole is not None and not (listeners or tasks) else Watch(*listeners, *tasks)
         with _as_current(watch):
@@ -171,7 +174,7 @@ def watching(estimator: Any, callback: Callback | None, *others: Listener, **dat
 
 
 @contextmanager
-def _sklearn_tasks(estimator: Any, data: dict[str, Any]) -> Iterator[list[Listener]]:
+def _sklearn_tasks(estimator: Any, data: dict[str, Any], quantity: str) -> Iterator[list[Listener]]:
     """Set up the callbacks of scikit-learn, if the estimator has any, and tear them down whatever happens."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield []
@@ -179,7 +182,7 @@ def _sklearn_tasks(estimator: Any, data: dict[str, Any]) -> Iterator[list[Listen
     from sklearn.callback import with_callbacks
 
     try:
-        tasks = _Tasks(estimator, data)
+        tasks = _Tasks(estimator, data, quantity)
         yield [tasks]
         tasks.close()
     finally:
@@ -189,8 +192,8 @@ def _sklearn_tasks(estimator: Any, data: dict[str, Any]) -> Iterator[list[Listen
 class _Tasks(Listener):
     """Shows a fit to the callbacks of scikit-learn as a tree of tasks: stages, starts, iterations."""
 
-    def __init__(self, estimator: Any, data: dict[str, Any]) -> None:
-        self.estimator, self.hook = estimator, {"estimator": estimator, **data}
+    def __init__(self, estimator: Any, data: dict[str, Any], quantity: str) -> None:
+        self.quantity, self.hook = quantity, {"estimator": estimator, **data}
         self.root = self._begun(estimator._init_callback_context(max_subtasks=None))
         self.stage: list[Any] = []
         self.starts: dict[int, Any] = {}
@@ -214,7 +217,7 @@ class _Tasks(Listener):
 
     def close(self) -> None:
         self._end_stage()
-        self.root.call_on_fit_task_end(**self.hook, reconstruction_attributes=lambda: vars(self.estimator))
+        self.root.call_on_fit_task_end(**self.hook, reconstruction_attributes=lambda: vars(self.hook["estimator"]))
 
     def _end_stage(self) -> bool:
         tasks = [*self.starts.values(), *self.stage]
@@ -228,7 +231,7 @@ class _Tasks(Listener):
         def seen() -> dict[str, Any] | None:
             if progress is None or progress._draw is None:
                 return None
-            value = {f"{getattr(self.estimator, '_QUANTITY', 'stress')}_": progress.stress}
+            value = {f"{self.quantity}_": progress.stress}
             return {"embedding_": progress.embedding(), "n_iter_": progress.iteration, **value}
 
         return bool(task.call_on_fit_task_end(**self.hook, reconstruction_attributes=seen))

@@ -97,7 +97,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         refuse_target(y)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
-        with watching(self, callback, *printer, **data):
+        with watching(self, callback, *printer, quantity=self._QUANTITY, **data):
             with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)

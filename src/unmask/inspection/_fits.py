@@ -23,7 +23,7 @@ from ..checking import (
     check_dissimilarities,
 )
 from ..dissimilarities import compare
-from ..estimators import ConditionalMDS
+from ..estimators import ConditionalMDS, stages_of
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
 from ..solvers import Objective, Start, automatic_number
@@ -137,13 +137,13 @@ def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSe
     """
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
-    transformer = estimator._make_transformer()
+    transformer, fresh = stages_of(estimator)
     if transformer is None:
         with Workers(resolve_threads(estimator.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
-        fresh, D, labels = clone(estimator), checked.array_for("fitting again and again"), checked.labels
+        D, labels = checked.array_for("fitting again and again"), checked.labels
     else:
-        fresh, (D, labels) = estimator._for_ready_dissimilarities(), compare(transformer, X)
+        D, labels = compare(transformer, X)
     return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
 
 

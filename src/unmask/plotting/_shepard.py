@@ -20,6 +20,7 @@ from ..checking import (
     labels_of,
 )
 from ..dissimilarities import compare
+from ..estimators import transformer_of
 from ..kernels import Workers, resolve_threads
 from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
@@ -97,7 +98,8 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
 
 def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     """Return the dissimilarities that were fitted, in the order of the fitted objects."""
-    kept = getattr(estimator._transformer, "dissimilarities_", None)
+    transformer = transformer_of(estimator)
+    kept = getattr(transformer, "dissimilarities_", None)
     if kept is not None:
         return np.asarray(kept, dtype=np.float64)
     if X is None:
@@ -105,9 +107,9 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
         for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
             warnings.simplefilter("ignore", said)  # the fit has said so
-        if estimator._transformer is not None:
+        if transformer is not None:
             X = align_rows(X, _labels(fitted, labels_of(X)), "X")
-            X = compare(clone(estimator._transformer), X).values
+            X = compare(clone(transformer), X).values
         checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
     if checked.n != len(fitted):
         raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
