@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -355,9 +355,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = SCHEMES[None].build(checked, workers)
+            # In the units of the fit, which pairs without weight may exceed by any factor.
+            every = SCHEMES[None].build(replace(checked, largest=1.0 / self._scale), workers)
             squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
+            with np.errstate(over="ignore"):
+                return np.asarray(squares[:, 0] * np.square(self._scale / every.scale))  # of powers of two: exact
         delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
         squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
