@@ -14,7 +14,6 @@ from ._closed_form import ClosedForm, closed_form
 from ._interrupt import hearing_interrupt
 from ._loop import Callback, Reason, Rule, Solution, minimise
 from ._objective import Objective, Point, make_objective
-from ._placement import fingerprint_vector, place
 from ._rules import RULES, Lbfgs, Smacof
 from ._stages import Curvilinear, Settings, Stage, curvilinear, within_errors
 from ._starts import (
@@ -53,7 +52,6 @@ __all__ = [
     "canonical_map",
     "closed_form",
     "curvilinear",
-    "fingerprint_vector",
     "given_start",
     "hearing_interrupt",
     "make_objective",
@@ -61,7 +59,6 @@ __all__ = [
     "minimise",
     "ordered_axes",
     "ordering_turn",
-    "place",
     "principal_axes",
     "principal_turn",
     "side_by_side",
