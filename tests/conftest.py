@@ -11,10 +11,21 @@ from unmask.datasets import load_kinship
 REFERENCE = Path(__file__).parent / "reference"
 
 
+# Pages of the documentation, scikit-learn's checks and studies with random damage.
+REPEATING = (
+    "test_code_of_a_page_runs_and_prints_what_it_says",
+    "test_common_checks",
+    "test_scikit_learn_conventions",
+    "test_whatever_is_wrong_in_study_json_no_traceback_comes_out",
+    "test_whatever_is_written_into_study_json_its_script_is_harmless",
+)
+
+
 def pytest_collection_modifyitems(items):
-    """Let coverage look away from simulations: what they run, other tests run too."""
+    """Let coverage, which nearly doubles their time, look away from tests that run what smaller ones run too."""
     for item in items:
-        if item.get_closest_marker("simulation"):
+        repeating = getattr(item, "originalname", "") in REPEATING or item.path.parent.name == "examples"
+        if repeating or item.get_closest_marker("simulation"):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -120,7 +120,8 @@ def test_choices_are_those_of_the_library():
 
     from unmask.cli._options import Reading, Search
     from unmask.io._dissimilarities import _SHAPES
-    from unmask.problem import LEVELS, SCHEMES, TIES
+    from unmask.problem import LEVELS, TIES
+    from unmask.solvers import SCHEMES
 
     def choices(kind, name):
         found = get_type_hints(kind)[name]
@@ -128,7 +129,8 @@ def test_choices_are_those_of_the_library():
             value for value in get_args(found) if isinstance(value, str)
         }
 
-    assert choices(Search, "weights") == set(SCHEMES)
+    option = get_type_hints(Search, include_extras=True)["weights"].__metadata__[0]
+    assert set(option.help.rstrip(".").split(": ")[1].split(", ")) == set(SCHEMES) - {None}
     assert choices(Search, "level") == set(LEVELS)
     assert choices(Search, "ties") == set(TIES)
     assert choices(Reading, "shape") == set(_SHAPES)
@@ -556,3 +558,13 @@ def test_the_published_map_is_shown_where_it_is_asked_for(shell, plants):
     assert "(by chance below 0." in said.stdout
     assert shell.json("fit", *plants, "--adjust", "yes", "--quiet")["adjusted"]
     assert "'maybe' is not one of" in shell("fit", *plants, "--adjust", "maybe", code=2).stderr
+
+
+def test_isomap_tells_its_three_stages(shell, monkeypatch):
+    words = ("isomap", "dissimilarities.csv", "-k", 5, "--n-init", 2)
+    assert "Finding" not in shell(*words).stderr  # it is over before the first line
+    monkeypatch.setattr("unmask.cli._output.BETWEEN_LINES", 0.0)
+    lines = [line.partition(":")[0] for line in shell(*words).stderr.splitlines()]
+    stages = [line for line in lines if line.startswith("F")]
+    assert list(dict.fromkeys(stages[1:])) == ["Finding neighbours", "Finding shortest paths", "Fitting, nothing known"]
+    assert "Finding" not in shell(*words, "--quiet").stderr

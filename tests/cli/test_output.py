@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from unmask import Progress
 from unmask.cli._fitting import ITERATIONS, Meter
-from unmask.cli._output import Output, as_text, as_text_table, one_line, plain, progress
+from unmask.cli._output import Output, as_text, as_text_table, one_line, progress
+from unmask.io import plain_data
 
 
 def test_cells():
@@ -39,7 +41,7 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero():
 
 
 def test_what_is_no_number_becomes_null():
-    assert plain({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
+    assert plain_data({"a": float("nan"), "b": np.float64(2), "c": pd.DataFrame({"x": [np.nan, 1.0]})}) == {
         "a": None,
         "b": 2.0,
         "c": [{"x": None}, {"x": 1.0}],
@@ -77,13 +79,13 @@ def test_nobody_watches_a_file(capsys):
 
 def test_iterations_become_a_share_of_the_starts():
     done = []
-    meter = Meter(done.append, starts=3)
+    meter = Meter(lambda share, text: done.append(share), 3, "Fitting")
     for iteration in (1, ITERATIONS // 2, ITERATIONS * 9):
-        assert meter(iteration, 0.5) is False
+        assert not meter(Progress("search", iteration))
     # Of a first start nobody knows how long it will take.
     assert done == pytest.approx([1 / ITERATIONS, 0.5, 0.95])
-    meter(1, 0.5)
+    meter(Progress("search", 1))
     assert 1 < done[-1] < 2
     for _ in range(5):
-        meter(1, 0.5)
+        meter(Progress("search", 1))
     assert done[-1] == 3

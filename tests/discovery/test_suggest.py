@@ -12,10 +12,11 @@ from sklearn.metrics import silhouette_score
 import unmask.discovery._suggest as suggesting
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
+from unmask.checking import rao_p_value
 from unmask.discovery import Discovery
 from unmask.discovery._circle import fit_circle
 from unmask.discovery._clusters import best_grouping, group_numbers, silhouette
-from unmask.discovery._columns import compare_columns, wilks_p_values
+from unmask.discovery._columns import compare_columns
 from unmask.discovery._places import find_places, mean_places, permutations_of
 from unmask.discovery._references import even_box, even_disc, even_ring, scattered_groups
 from unmask.inspection import name_axes
@@ -83,6 +84,7 @@ def test_every_suggestion_can_be_adopted_as_it_says(kinship):
 # ---- no false alarms
 
 
+@pytest.mark.simulation
 def test_noise_suggests_nothing():
     """Of eight maps of noise, as many as chance allows have anything below 0.05."""
     found = []
@@ -144,14 +146,14 @@ def test_the_p_value_of_one_column_is_that_of_a_permutation_test(rng):
     assert mine.p_value == pytest.approx(theirs, abs=0.02)
 
 
-def test_wilks_p_values_are_those_of_name_axes(rng):
+def test_p_values_of_lambda_are_those_of_name_axes(rng):
     U = pd.DataFrame(rng.normal(size=(40, 3)))
     groups = pd.Series(rng.choice(list("abcd"), 40), name="g")
     row = name_axes(U, groups.to_frame(), correction=None).iloc[-1]
     X = U.to_numpy() - U.to_numpy().mean(axis=0)
     within = X - pd.DataFrame(X).groupby(groups).transform("mean").to_numpy()
     wilks = np.linalg.det(within.T @ within) / np.linalg.det(X.T @ X)
-    np.testing.assert_allclose(wilks_p_values(np.array([wilks]), 40, 3, 3), [row["p_value"]], rtol=1e-9)
+    np.testing.assert_allclose(rao_p_value(np.log([wilks]), 40, 3, 3), [row["p_value"]], rtol=1e-9)
 
 
 def test_columns_that_cannot_be_tested_say_why(rng):
@@ -254,7 +256,7 @@ def test_groups_are_found_and_can_be_adopted(rng):
     eval(f"study.{found.loc[0, 'adopt']}")
     assert pd.crosstab(study.known["groups"].to_numpy(), truth).to_numpy().max(axis=0).sum() == 36
     best = best_grouping(study.embedding.to_numpy())
-    assert (best.number, best.silhouette) == (3, pytest.approx(found.loc[0, "strength"], abs=1e-6))
+    assert (best.n_groups, best.silhouette) == (3, pytest.approx(found.loc[0, "strength"], abs=1e-6))
 
 
 @pytest.mark.parametrize(("span", "what"), [(360, "order around a circle"), (200, "order along an arc")])

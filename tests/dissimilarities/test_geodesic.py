@@ -174,8 +174,9 @@ def test_parameters_of_minkowski_pass_without_a_warning(rng):
         ({"n_neighbors": None, "radius": 2.0, "approximate": np.True_}, "only the k nearest rows"),
         ({"metric": "precomputed", "approximate": np.True_}, "only the k nearest rows"),
         ({"metric": lambda x, y: abs(x - y).sum(), "approximate": True}, "functions compiled by numba"),
-        ({"metric": "seuclidean"}, r"metric='seuclidean' needs metric_params=\{'V'"),
-        ({"metric": "mahalanobis"}, r"metric='mahalanobis' needs metric_params=\{'VI'"),
+        ({"metric": "euclidian"}, r"metric='euclidian' is not known; did you mean 'euclidean'"),
+        ({"metric": "euclidian", "approximate": True}, r"metric='euclidian' is not known; did you mean 'euclidean'"),
+        ({"metric": "gower", "approximate": True}, "only the k nearest rows"),
     ],
 )
 def test_what_the_search_cannot_do_is_said_before_it_starts(rng, parameters, message):

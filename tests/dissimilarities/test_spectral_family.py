@@ -215,7 +215,7 @@ def test_errors_of_new_dissimilarities(curve):
     model = MaximumEntropyUnfolding(4, metric="precomputed").fit(D)
     with pytest.raises(ValueError, match="40 features as input"):
         model.transform(D[:2, :39])
-    with pytest.raises(ValueError, match="must be >= 0"):
+    with pytest.raises(ValueError, match="missing or infinite ones: new dissimilarities must be finite and >= 0"):
         model.transform(-D[:2])
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.checking import check_dissimilarities
-from unmask.engines import EdgeEngine, MemoryEngine, make_engine
+from unmask.engines import EdgeEngine, TableEngine, make_engine
 from unmask.kernels import Workers, plain
 from unmask.problem import build_pairs
 
@@ -31,18 +31,18 @@ def sparse_case(rng):
 def test_edges_and_memory_agree(sparse_case, rng):
     D, W, sparse = sparse_case
     dense, edges = engine_for(D, W), engine_for(D, sparse)
-    assert isinstance(dense, MemoryEngine)
+    assert isinstance(dense, TableEngine)
     assert isinstance(edges, EdgeEngine)
     Z, X = rng.standard_normal((N, 3)), rng.standard_normal((N, 2))
     Z[1] = Z[0]
     assert edges.total == pytest.approx(dense.total, rel=1e-12)
-    np.testing.assert_allclose(edges.degrees, dense.degrees)
+    np.testing.assert_allclose(edges.graph.degrees, dense.graph.degrees)
     for mine, other in zip(edges.stress(Z), dense.stress(Z), strict=True):
         np.testing.assert_allclose(mine, other, rtol=0, atol=1e-12)
     np.testing.assert_allclose(edges.point_stress(Z), dense.point_stress(Z))
-    np.testing.assert_allclose(edges.laplacian(X), dense.laplacian(X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(edges.graph.laplacian(X), dense.graph.laplacian(X), rtol=0, atol=1e-12)
     right = X - X.mean(axis=0)
-    np.testing.assert_allclose(edges.laplacian_solver()(right), dense.laplacian_solver()(right), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(edges.graph.solver()(right), dense.graph.solver()(right), rtol=0, atol=1e-12)
 
 
 def test_edges_fill_what_has_no_weight(sparse_case, rng):
@@ -55,9 +55,9 @@ def test_edges_fill_what_has_no_weight(sparse_case, rng):
         memory = engine_for(holes)
     X, fill = rng.standard_normal((N, 2)), rng.standard_normal((N, 3))
     edges = engine_for(D, sparse)
-    expected = memory.squared_product(X, fill, 0.4)
+    expected = memory.graph.squared_product(X, fill, 0.4)
     np.testing.assert_allclose(
-        edges.squared_product(X, fill, 0.4), expected, rtol=0, atol=1e-11 * np.abs(expected).max()
+        edges.graph.squared_product(X, fill, 0.4), expected, rtol=0, atol=1e-11 * np.abs(expected).max()
     )
 
 
@@ -69,8 +69,8 @@ def test_laplacian_solver_is_the_pseudo_inverse(rng, scheme):
     X = rng.standard_normal((N, 2))
     X -= X.mean(axis=0)
     expected = np.linalg.pinv(H) @ X
-    np.testing.assert_allclose(engine.laplacian_solver()(X), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
-    np.testing.assert_allclose(engine.laplacian(X), H @ X, rtol=0, atol=1e-12 * np.abs(H).max())
+    np.testing.assert_allclose(engine.graph.solver()(X), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    np.testing.assert_allclose(engine.graph.laplacian(X), H @ X, rtol=0, atol=1e-12 * np.abs(H).max())
 
 
 def test_laplacian_solver_with_weights_over_many_orders_of_magnitude(rng):
@@ -80,21 +80,23 @@ def test_laplacian_solver_with_weights_over_many_orders_of_magnitude(rng):
     engine = engine_for(noisy_distances(rng, N), W)
     X = rng.standard_normal((N, 1))
     X -= X.mean()
-    np.testing.assert_allclose(engine.laplacian(engine.laplacian_solver()(X)), X, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(engine.graph.laplacian(engine.graph.solver()(X)), X, rtol=0, atol=1e-8)
 
 
 def test_unit_weights_need_no_factorisation(rng):
     engine = engine_for(noisy_distances(rng, N))
     X = rng.standard_normal((N, 2))
-    np.testing.assert_allclose(engine.laplacian_solver()(X), (X - X.mean(axis=0)) / N)
-    assert engine.unit_weights
+    np.testing.assert_allclose(engine.graph.solver()(X), (X - X.mean(axis=0)) / N)
+    assert engine.graph.unit_weights
 
 
 def test_observed_pairs_are_all_pairs_that_count(rng):
     D = with_missing(rng, noisy_distances(rng, 600), 0.3)
     with pytest.warns(UserWarning, match="missing"):
         engine = engine_for(D)
-    seen = {(int(i), int(j)) for rows, columns in engine.observed_pairs() for i, j in zip(rows, columns, strict=True)}
+    seen = {
+        (int(i), int(j)) for rows, columns in engine.graph.observed_pairs() for i, j in zip(rows, columns, strict=True)
+    }
     expected = {(int(i), int(j)) for i, j in zip(*np.nonzero(np.triu(~np.isnan(D), 1)), strict=True)}
     assert seen == expected
 

@@ -6,9 +6,9 @@ from scipy.spatial.distance import cdist
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.checking import check_dissimilarities
-from unmask.engines import LevelEngine, MemoryEngine, make_engine
+from unmask.engines import LevelEngine, TableEngine, make_engine
 from unmask.kernels import Workers
-from unmask.problem import build_pairs, make_level
+from unmask.problem import TableGraph, build_pairs, make_level
 
 N = 12
 CASES = [("interval", "primary"), ("ordinal", "primary"), ("ordinal", "secondary"), ("spline", "primary")]
@@ -94,15 +94,13 @@ def test_disparities_have_the_dissimilarities_sum_of_squares_however_small_the_m
 
 
 @pytest.mark.parametrize(("level", "ties"), CASES)
-def test_what_does_not_depend_on_the_level_is_the_memory_engines(make, rng, level, ties):
+def test_what_does_not_depend_on_the_level_is_the_table_engines(make, level, ties):
     engine, _, _ = make(level, ties, "array and missing")
-    memory = MemoryEngine(engine._pairs, Workers(1))
-    X, fill = rng.standard_normal((N, 2)), rng.standard_normal((N, 1))
-    np.testing.assert_array_equal(engine.laplacian(X), memory.laplacian(X))
-    np.testing.assert_array_equal(engine.squared_product(X, fill, 0.3), memory.squared_product(X, fill, 0.3))
-    np.testing.assert_array_equal(engine.laplacian_solver()(X), memory.laplacian_solver()(X))
-    for mine, other in zip(engine.observed_pairs(), memory.observed_pairs(), strict=True):
-        np.testing.assert_array_equal(mine, other)
+    table = TableEngine(engine._pairs, Workers(1))
+    assert isinstance(engine.graph, TableGraph)
+    assert engine.graph.pairs is engine._pairs
+    assert (engine.n, engine.scale, engine.total) == (table.n, table.scale, table.total)
+    assert engine.one_thread is table.one_thread
 
 
 def test_single_precision_is_kept_in_double_inside(make, rng):

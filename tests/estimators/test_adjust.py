@@ -21,7 +21,7 @@ from unmask import (
 )
 from unmask.datasets import load_kinship
 from unmask.inspection import partial_dbrda
-from unmask.problem import canonical_correlations
+from unmask.problem.linalg import canonical_correlations
 
 
 def effect_along(rng, n=60, effect=1.5, noise=0.05):

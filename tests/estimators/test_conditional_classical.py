@@ -1,10 +1,12 @@
 """ConditionalClassicalMDS: the published closed form, and what it becomes in special cases."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.spatial.distance import cdist, pdist
 
 from tests.helpers import noisy_distances
-from unmask import ConditionalClassicalMDS
+from unmask import ConditionalClassicalMDS, Cyclic, Spline
 from unmask.datasets import make_car_brands
 from unmask.solvers import canonical_map
 
@@ -99,3 +101,32 @@ def test_missing_dissimilarities_are_refused(kinship):
     mds = fit(kinship.dissimilarities)
     with pytest.raises(ValueError, match="the new dissimilarities have NaN"):
         mds.transform(D)
+
+
+@pytest.mark.parametrize(
+    ("column", "declared", "message"),
+    [
+        (pd.Categorical(["a", "b", "c"] * 8, ordered=True), None, "'x' is ordinal, which the closed form cannot fit"),
+        (np.arange(24), Cyclic(24), "'x' is cyclic, which the closed form cannot fit"),
+        (np.arange(24), Spline(3), "'x' is spline, which the closed form cannot fit"),
+        ([np.nan, *range(23)], None, "1 missing cells in column 'x', which the closed form cannot estimate"),
+    ],
+)
+def test_the_closed_form_refuses_what_it_cannot_estimate(column, declared, message):
+    known = pd.DataFrame({"x": column})
+    D = noisy_distances(np.random.default_rng(5), 24, 4)
+    types = None if declared is None else {"x": declared}
+    with pytest.raises(ValueError, match=message):
+        ConditionalClassicalMDS(metric="precomputed", known_types=types).fit(D, known=known)
+
+
+def test_the_closed_form_recovers_exact_levels():
+    rng = np.random.default_rng(16)
+    places, U = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0], [2.0, 2.0]]), rng.standard_normal((400, 1))
+    group = rng.permutation(400) % 4
+    Z = np.column_stack([U, places[group]])
+    mds = ConditionalClassicalMDS(1, metric="precomputed", coef="grouped")
+    mds.fit(cdist(Z, Z), known=pd.Series(group.astype(float), name="g").map({0: "a", 1: "b", 2: "c", 3: "d"}))
+    np.testing.assert_allclose(pdist(mds.level_positions_.to_numpy()), pdist(places), rtol=0, atol=0.15)
+    assert mds.known_summary_.loc["g", "type"] == "nominal"
+    assert mds.known_imputed_.empty

@@ -1,11 +1,12 @@
 """ConditionalIsomap: reference stresses, the Swiss roll, and its equality with the pipeline."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_swiss_roll
 from sklearn.pipeline import make_pipeline
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, Cyclic
 from unmask.dissimilarities import Geodesic
 
 
@@ -60,3 +61,12 @@ def test_labels_align_known_and_name_the_objects(kinship):
     one, two = (ConditionalIsomap(**options).fit(kinship.dissimilarities, known=k) for k in (known, known.iloc[::-1]))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert list(one.stress_per_point_.index) == list(known.index)
+
+
+def test_types_reach_the_isomap():
+    X = np.random.default_rng(17).uniform(size=(24, 3))
+    sites = np.array(["north", "east", "south", "west"])[np.random.default_rng(6).permutation(24) % 4]
+    isomap = ConditionalIsomap(2, n_neighbors=6, known_types={"h": Cyclic(24)}, n_init=1, random_state=0)
+    isomap.fit(X, known=pd.DataFrame({"h": np.arange(24), "site": sites}))
+    assert list(isomap.known_summary_["type"]) == ["cyclic", "nominal"]
+    assert isomap.coef_.shape == (5, 5)

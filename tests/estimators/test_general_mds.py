@@ -445,7 +445,7 @@ def test_verbose_prints_starts_and_iterations(D, capsys):
     assert "closed-form" in printed
     assert "iteration 1:" not in printed
     fit(D, verbose=2, n_init=1)
-    assert "iteration 1: 0." in capsys.readouterr().out
+    assert "start 1 of 1, iteration 1: cost " in capsys.readouterr().out
 
 
 def test_every_type_of_known_feature_acts(rng):

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import t as student
 
 from unmask import ConditionalMDS, GeneralMDS, ImputedKnownWarning, Numeric
-from unmask.engines import MemoryEngine
+from unmask.engines import TableEngine
 from unmask.estimators._imputed import cell_widths
 from unmask.kernels import ArraySource, Pairs, Workers
 from unmask.problem import check_known, coef_blocks
@@ -122,7 +122,7 @@ def test_a_cell_that_the_map_can_make_up_for_is_not_determined(copied):
     unknown = np.random.default_rng(9).standard_normal((len(D), 1))
     U, roots = np.column_stack([unknown, copied * standard]), np.array([[0.8]])
     with Workers(1) as workers:
-        engine = MemoryEngine(Pairs(ArraySource(D), 1.0), workers)
+        engine = TableEngine(Pairs(ArraySource(D), 1.0), workers)
         ((_, width),) = cell_widths(known, [(block.cells[0], standard[:1])], U, roots, engine).items()
     assert np.isinf(width) == (copied > 0)
 

@@ -323,7 +323,7 @@ def test_contradictions_are_refused(D, V, options, message):
 
 
 def test_an_array_of_weights_and_curvilinear_ones_are_refused(D):
-    with pytest.raises(ValueError, match="'curvilinear' finds its own weights and fit received an array"):
+    with pytest.raises(ValueError, match="'curvilinear' asks for a scheme and fit received an array"):
         fit(D, None, np.ones((N, N)), weights="curvilinear")
 
 

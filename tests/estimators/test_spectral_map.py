@@ -185,8 +185,11 @@ def test_errors(rng):
         SpectralMap(n_components=0).fit(Y)
     with pytest.raises(ValueError, match="at most 9 dimensions"):
         SpectralMap(n_components=10).fit(Y)
-    with pytest.raises(ValueError, match="must be a transformer"):
+    with pytest.raises(ValueError, match="metric='isomap' is not known"):
         SpectralMap("isomap").fit(Y)
+    with pytest.raises(ValueError, match="dissimilarity='precomputed' leaves nothing to compute"):
+        SpectralMap("precomputed").fit(Y)
+    np.testing.assert_array_equal(SpectralMap("cityblock").fit_transform(Y), SpectralMap(Metric("l1")).fit_transform(Y))
     apart = np.concatenate([Y, Y + 100])
     model = SpectralMap(Geodesic(2, on_disconnected="components"))
     with pytest.warns(UserWarning, match="parts"), pytest.raises(ValueError, match="use ConditionalMDS"):

@@ -23,6 +23,7 @@ from unmask import (
 )
 from unmask.estimators._random_fits import MOST_OBJECTS, random_fits, sample_of
 from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT, next_step
+from unmask.kernels import ArraySource
 
 ALL = {
     "mds": ConditionalMDS(metric="precomputed", n_init=8, random_state=0),
@@ -242,9 +243,9 @@ def test_the_adjusted_map_is_compared_in_the_dimensions_that_were_fitted(rng):
 
 def test_a_sample_holds_every_pair_of_few_objects_and_as_many_of_more(rng):
     D = squareform(rng.uniform(size=45))
-    np.testing.assert_array_equal(np.sort(sample_of(D)), np.sort(squareform(D)))
+    np.testing.assert_array_equal(np.sort(sample_of(ArraySource(D))), np.sort(squareform(D)))
     large = squareform(np.arange(1.0, 1 + 300 * 299 // 2))
-    sample = sample_of(large)
+    sample = sample_of(ArraySource(large))
     assert len(sample) == MOST_OBJECTS * (MOST_OBJECTS - 1) // 2
     assert (sample > 0).all()  # no object with itself
     assert sample.mean() == pytest.approx(large[np.triu_indices(300, 1)].mean(), rel=0.05)

@@ -8,7 +8,8 @@ from scipy.spatial.distance import cdist
 from unmask import ConditionalMDS, Ordinal
 from unmask.inspection import _leak as leak_module
 from unmask.inspection import leak, leak_report, mds_then_regress, partial_dbrda
-from unmask.problem import check_known, leak_reference, neighbour_leak
+from unmask.problem import check_known
+from unmask.problem.leak import leak_reference, neighbour_leak
 
 NUMBERS = [
     "linear",

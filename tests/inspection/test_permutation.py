@@ -232,6 +232,7 @@ def test_of_an_adjusted_map_what_acts_along_it_matters():
     assert table.loc["noise", "p_value"] > 0.05
 
 
+@pytest.mark.simulation
 def test_p_values_of_an_adjusted_map_have_their_level():
     """Of features that have nothing to do with the map, one in five has p <= .2."""
     p_values = []

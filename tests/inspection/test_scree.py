@@ -167,3 +167,16 @@ def test_of_an_adjusting_estimator_the_axes_of_the_adjusted_map_are_shown():
     lengths = np.linalg.svd(left, compute_uv=False) / np.sqrt(40)
     np.testing.assert_allclose(table["residual"].iloc[1:3], lengths, rtol=1e-2)
     assert table["residual"].iloc[3] < 0.05 * lengths[1]
+
+
+@pytest.mark.parametrize("known", [None, ["gender"]])
+def test_progress_counts_the_numbers_of_dimensions(kinship, known):
+    told = []
+    mds = ConditionalMDS(metric="precomputed", n_init=1, random_state=0)
+    given = None if known is None else kinship.known[known]
+    scree(mds, kinship.dissimilarities, given, max_components=2, progress=lambda *now: told.append(now))
+    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    told.clear()
+    options = {"max_components": 1, "n_splits": 2, "progress": lambda *now: told.append(now)}
+    choose_n_components(mds, kinship.dissimilarities, given, **options)
+    assert list(dict.fromkeys(told)) == [(done, 6) for done in range(7)]

@@ -10,9 +10,9 @@ import zipfile
 import numpy as np
 import pytest
 
-import unmask.io._source as sources
+import unmask.io._input_file as input_file
 from unmask.io import FileProblem, memory_limit, read_data, read_dissimilarities, read_known, read_table
-from unmask.io._source import Source
+from unmask.io._input_file import InputFile
 from unmask.io._tables import _require_distinct
 
 
@@ -295,8 +295,8 @@ def test_the_limit_is_a_share_of_the_memory(tmp_path, monkeypatch):
     file = tmp_path / "bomb.csv.gz"
     file.write_bytes(gzip.compress(b"0," * 10_000_000))
     pages = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1024}
-    monkeypatch.setattr(sources.os, "sysconf", pages.__getitem__)
-    monkeypatch.setattr(sources, "_LIMITS", ())
+    monkeypatch.setattr(input_file.os, "sysconf", pages.__getitem__)
+    monkeypatch.setattr(input_file, "_LIMITS", ())
     for read in (read_dissimilarities, read_table, lambda file: read_known(file, ["a"]), read_data):
         with pytest.raises(FileProblem, match="unpacks to more than 1 MB, which is not read unless max_expanded"):
             read(file)
@@ -304,10 +304,10 @@ def test_the_limit_is_a_share_of_the_memory(tmp_path, monkeypatch):
     assert memory_limit() == 4 * 2**30
     (tmp_path / "limit").write_text("8388608\n")
     (tmp_path / "none").write_text("max\n")
-    monkeypatch.setattr(sources, "_LIMITS", (tmp_path / "none", tmp_path / "limit", tmp_path / "absent"))
+    monkeypatch.setattr(input_file, "_LIMITS", (tmp_path / "none", tmp_path / "limit", tmp_path / "absent"))
     assert memory_limit() == 2 * 2**20
-    monkeypatch.delattr(sources.os, "sysconf")
-    monkeypatch.setattr(sources, "_LIMITS", ())
+    monkeypatch.delattr(input_file.os, "sysconf")
+    monkeypatch.setattr(input_file, "_LIMITS", ())
     assert memory_limit() == 4 * 2**30
 
 
@@ -315,9 +315,9 @@ def test_unpacking_ends_at_the_limit_and_not_after_it(tmp_path, monkeypatch):
     file = tmp_path / "bomb.csv.gz"
     file.write_bytes(gzip.compress(b"0," * 50_000_000))
     unpacked = []
-    read = sources.gzip.GzipFile.read
+    read = input_file.gzip.GzipFile.read
     monkeypatch.setattr(
-        sources.gzip.GzipFile, "read", lambda self, size=-1: unpacked.append(read(self, size)) or unpacked[-1]
+        input_file.gzip.GzipFile, "read", lambda self, size=-1: unpacked.append(read(self, size)) or unpacked[-1]
     )
     with pytest.raises(FileProblem, match="unpacks to more than 1 MB"):
         read_table(file, max_expanded=2**20)
@@ -370,7 +370,7 @@ def test_memory_that_is_not_there_is_a_sentence_too(tmp_path, monkeypatch):
 
     file = tmp_path / "d.csv"
     file.write_text(SQUARE)
-    monkeypatch.setattr("unmask.io._dissimilarities._find", too_much)
+    monkeypatch.setattr("unmask.io._dissimilarities._read", too_much)
     monkeypatch.setattr("unmask.io._tables._raw", too_much)
     for read in (read_dissimilarities, read_table):
         with pytest.raises(FileProblem, match="larger than the memory there is"):
@@ -442,7 +442,7 @@ def test_a_header_with_nothing_fitting_below_it(shape, content, sentence, tmp_pa
 
 
 def test_a_file_that_goes_away_while_it_is_read(tmp_path):
-    source = Source(str(tmp_path / "gone.csv"), "text", packed=False, limit=1, size=1)
+    source = InputFile(str(tmp_path / "gone.csv"), "text", packed=False, limit=1, size=1)
     with pytest.raises(FileProblem, match=r"cannot be read \(no such file"), source.binary():
         pass
 

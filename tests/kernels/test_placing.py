@@ -54,19 +54,6 @@ def test_exact_distances_give_the_exact_place(rng):
     np.testing.assert_allclose(placed, new[:, :3], atol=1e-6)
 
 
-def test_a_fitted_object_returns_to_its_own_point_to_the_bit(rng):
-    fitted = rng.standard_normal((80, 3))
-    D = cdist(fitted, fitted)
-    D[3], D[:, 3], D[3, 3] = D[5], D[:, 5], 0.0  # 3 and 5 are alike in all dissimilarities but those to each other
-    D[3, 5] = D[5, 3] = 0.0
-    U = rng.standard_normal((80, 2))
-    prints = D**2 @ placing().fingerprint_vector(80)
-    nothing = np.empty((80, 0))
-    placed = compiled(D, np.ones_like(D), nothing, U, nothing, prints)
-    alike = [i for i in range(80) if i not in (3, 5)]
-    np.testing.assert_array_equal(placed[alike], U[alike])
-
-
 def test_the_number_of_threads_changes_nothing(rng):
     delta, known, U, fitted_known = make_new_objects(rng, 300, 50)
     one, two = (compiled(delta, np.ones_like(delta), known, U, fitted_known, threads=t) for t in (1, 2))
@@ -90,3 +77,66 @@ def test_placement_finds_the_global_minimum_on_a_grid(rng):
 def test_in_no_dimension_there_is_nothing_to_place():
     one, known = np.ones((2, 5)), np.zeros((2, 1))
     assert compiled(one, one, known, np.empty((5, 0)), np.zeros((5, 1))).shape == (2, 0)
+
+
+# ---- one rule at a time
+
+
+@pytest.fixture
+def fitted(rng):
+    """A map, what is known about its objects, and their exact dissimilarities."""
+    U, known = rng.standard_normal((12, 2)), rng.standard_normal((12, 1))
+    return U, known, np.sqrt(cdist(U, U) ** 2 + cdist(known, known) ** 2)
+
+
+def placed_at(delta, weight, U, fingerprints=None):
+    return compiled(delta, weight, np.empty((len(delta), 0)), U, np.empty((len(U), 0)), fingerprints)
+
+
+def test_on_a_line_between_two_objects_the_place_is_the_weighted_mean():
+    """At a from 0 and at b from 1, between them, w(a - u)^2 + v(b - (1 - u))^2 is least at a mean of a and 1 - b."""
+    delta, weight = np.array([[0.5, 0.9]]), np.array([[3.0, 1.0]])
+    placed = placed_at(delta, weight, np.array([[0.0], [1.0]]))
+    assert placed.item() == pytest.approx((3 * 0.5 + 1 * (1 - 0.9)) / 4, abs=1e-9)
+
+
+def test_what_has_no_weight_may_hold_anything(fitted, rng):
+    U, _, D = fitted
+    delta, weight = D[:3] * rng.uniform(0.8, 1.2, (3, 12)), np.ones((3, 12))
+    weight[:, 4] = 0
+    delta[:, 4] = 1e6
+    nearest = delta.copy()
+    nearest[:, 4] = 0
+    np.testing.assert_array_equal(placed_at(nearest, weight, U), placed_at(delta, weight, U))
+
+
+def test_places_turn_with_the_map_and_grow_with_the_dissimilarities(fitted, rng):
+    U, _, D = fitted
+    delta, one = D[:4] * rng.uniform(0.8, 1.2, (4, 12)), np.ones((4, 12))
+    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    placed = placed_at(delta, one, U)
+    np.testing.assert_allclose(placed_at(3 * delta, one, 3 * U @ turn), 3 * placed @ turn, atol=1e-5)
+
+
+def test_a_fitted_object_is_told_from_its_likes_by_its_other_dissimilarities(fitted):
+    """Objects 0 and 1 are at dissimilarity 0 but apart on the map; each row finds its own point, to the last bit."""
+    U, _, D = fitted
+    D[0, 1] = D[1, 0] = 0
+    prints = D**2 @ placing().fingerprint_vector(12)
+    placed = placed_at(D[:2], np.ones((2, 12)), U, prints)
+    np.testing.assert_array_equal(placed, U[:2])
+
+
+def test_an_object_like_two_fitted_ones_and_itself_none_gets_the_place_that_fits_better(fitted):
+    U, _, D = fitted
+    delta = D[1:2].copy()
+    delta[0, 0] = 0  # like object 0 as well, of which nothing else agrees
+    placed = placed_at(delta, np.ones((1, 12)), U, np.full(12, 1e9))
+    np.testing.assert_array_equal(placed, U[1:2])
+
+
+def test_no_dissimilarity_but_another_value_known_is_no_likeness(fitted):
+    U, known, D = fitted
+    prints = D**2 @ placing().fingerprint_vector(12)
+    placed = compiled(D[:1], np.ones((1, 12)), known[:1] + 0.5, U, known, prints)
+    assert np.abs(placed - U[:1]).max() > 1e-3

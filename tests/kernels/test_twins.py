@@ -1,24 +1,19 @@
 """The compiled passes equal their NumPy twins; the twins equal the definitions."""
 
-import time
-
 import numba
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from threadpoolctl import threadpool_info
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.kernels import (
     ArraySource,
-    OneBlasThread,
     Pairs,
     Weighting,
     Workers,
     fused,
     plain,
     power_of_two_near,
-    resolve_threads,
 )
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
@@ -126,8 +121,8 @@ def test_survey_equals_its_twin_and_sees_every_defect(rng, n, defect):
         D[j, i] = value
     if defect == "asymmetric":
         D[j, i] += 0.25
-    survey = fused().survey(D, Workers(2))
-    assert survey == plain.survey(D)
+    survey = fused().survey(ArraySource(D), Workers(2))
+    assert survey == plain.survey(ArraySource(D))
     assert survey.missing == (defect == "missing")
     assert survey.one_sided == (defect == "one-sided")
     assert survey.infinite == (defect == "infinite")
@@ -167,45 +162,3 @@ def test_scale_is_a_power_of_two_near_the_reciprocal(value):
     scale = power_of_two_near(value)
     assert 0.5 <= value * scale <= 2
     assert np.frexp(scale)[0] == 0.5
-
-
-def test_threads_meant_by_n_jobs():
-    every = resolve_threads(None)
-    assert every >= 1
-    assert resolve_threads(-1) == every
-    assert resolve_threads(3) == 3
-    assert resolve_threads(-100) == 1
-
-
-def test_blas_keeps_to_one_thread_while_any_fit_runs_and_gets_its_threads_back():
-    def threads():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before = threads()
-    with OneBlasThread():
-        with OneBlasThread():
-            assert set(threads()) == {1}
-        assert set(threads()) == {1}
-    assert threads() == before
-
-
-def test_workers_run_every_task_once():
-    seen = []
-    with Workers(3) as workers:
-        workers.run(seen.append, 50)
-    assert sorted(seen) == list(range(50))
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_error_or_an_interrupt_ends_all_workers_soon(error):
-    done = []
-
-    def fail_at_three(index):
-        if index == 3:
-            raise error("task 3")
-        time.sleep(0.001)
-        done.append(index)
-
-    with Workers(2) as workers, pytest.raises(error, match="task 3"):
-        workers.run(fail_at_three, 1000)
-    assert len(done) < 20

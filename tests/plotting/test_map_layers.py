@@ -18,8 +18,8 @@ from sklearn.linear_model import LinearRegression
 
 from unmask import ConditionalMDS
 from unmask.inspection import bootstrap
-from unmask.plotting._color import MISSING, OKABE_ITO, SHAPES, Categories, Numbers
-from unmask.plotting._density import Cells, _majority
+from unmask.plotting._color import MISSING, OKABE_ITO, SHAPES, Categories, ColorScale
+from unmask.plotting._density import CellGrid, _majority
 from unmask.plotting._labels import Labels, draw_labels, obstacles_of, spread
 from unmask.plotting._layers import Arrows, Ellipses
 from unmask.plotting._map import plot_map
@@ -271,7 +271,7 @@ def test_above_a_number_of_objects_crowds_become_cells(ax, n, crowd):
 
 def test_cells_count_what_a_histogram_counts():
     X = cloud(5000) * [3.0, 1.0]
-    cells = Cells.over(X)
+    cells = CellGrid.over(X)
     counts = np.histogram2d(X[:, 1], X[:, 0], bins=[cells.y, cells.x])[0]
     np.testing.assert_array_equal(cells.counts, counts.ravel())
     sides = np.concatenate([np.diff(cells.x), np.diff(cells.y)])
@@ -296,7 +296,7 @@ def test_cells_show_the_mean_of_numbers(ax):
     plot_map(X, color=pd.Series(values, name="size"), density=True, ax=ax)
     (mesh,), (point,) = meshes(ax), scatters(ax)
     shown = mesh.get_facecolor().reshape(160, 160, 4)
-    scale = Numbers(np.array([2.0]), "", (1.0, 10.0)).rgba()[0]
+    scale = ColorScale(np.array([2.0]), "", (1.0, 10.0)).rgba()[0]
     np.testing.assert_allclose(shown[0, 0], scale, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(shown[-1, -1], colors.to_rgba(MISSING), rtol=1e-9, atol=1e-9)
     assert (shown[..., 3] > 0).sum() == 2
@@ -307,7 +307,7 @@ def test_cells_show_the_mean_of_numbers(ax):
 def test_cells_show_the_most_frequent_category_the_stronger_the_more_there_are():
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [10, 4, 2], axis=0)
     codes = np.array([0] * 3 + [1] * 7 + [-1] * 3 + [0] + [0] * 2)
-    shown = _majority(Cells.over(X), Categories(codes, ("a", "b"), "")).reshape(160, 160, 4)
+    shown = _majority(CellGrid.over(X), Categories(codes, ("a", "b"), "")).reshape(160, 160, 4)
     assert colors.to_hex(shown[0, 0]) == OKABE_ITO[1].lower()
     assert colors.to_hex(shown[0, -1]) == colors.to_hex(MISSING)
     assert shown[0, 0, 3] == pytest.approx(1.0)

@@ -7,17 +7,8 @@ from scipy.optimize import lsq_linear, nnls
 
 from tests.helpers import symmetric_weights
 from unmask import Cyclic, Numeric, Spline
-from unmask.problem import (
-    CommonBlock,
-    DenseBlock,
-    DiagonalBlock,
-    FunctionBlock,
-    MonotoneBlock,
-    MovingBlock,
-    Structure,
-    check_known,
-    coef_blocks,
-)
+from unmask.problem import Structure, check_known, coef_blocks
+from unmask.problem._blocks import CommonBlock, DenseBlock, DiagonalBlock, FunctionBlock, MonotoneBlock, MovingBlock
 
 N = 14
 TYPES = {"hour": Cyclic(24), "dose": Spline(3)}
@@ -126,7 +117,7 @@ def test_distances_are_those_of_the_gram_matrix_in_standard_units(rng, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_packing_what_was_found_finds_it_again(rng, case):
-    from unmask.problem import symmetric_root
+    from unmask.problem.linalg import symmetric_root
 
     block, _, _ = block_for(rng, case)
     gram = block.gram(some_part(rng, block))

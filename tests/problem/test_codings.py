@@ -8,8 +8,10 @@ from scipy.spatial.distance import pdist, squareform
 
 from unmask import Cyclic, Nominal, Numeric, Ordinal, RedundantKnownWarning, Spline
 from unmask.problem import check_known
+from unmask.problem._blocks import CommonBlock
 
 ROUND = {"rtol": 0, "atol": 1e-12}
+NOWHERE = np.empty(0)  # a type need not look at the fitted coordinates
 
 
 def coded(column, declared=None, **options):
@@ -93,7 +95,7 @@ def test_a_logarithm_enters_and_the_value_comes_back():
     assert known.names == ("known0[log]",)
     coding = feature.coding
     np.testing.assert_allclose(coding.encode([1.0, 10.0, np.nan])[:, 0], [0.0, np.log(10.0), np.nan], **ROUND)
-    assert coding.decode(np.array([np.log(7.0)]))[0] == pytest.approx(7.0, rel=1e-14)
+    assert coding.restore(np.log(7.0)) == pytest.approx(7.0, rel=1e-14)
     np.testing.assert_allclose(Numeric(2, 8, log=True).learn([], "x").bounds, np.log([2.0, 8.0]), **ROUND)
     assert Numeric(-2, 8, log=True).learn([], "x").bounds[0] == -np.inf
 
@@ -153,15 +155,27 @@ def test_ordinal_levels_are_steps():
 
 
 @pytest.mark.parametrize("declared", ["nominal", "ordinal"])
-def test_levels_decode_to_themselves_and_mixtures_to_their_largest_share(declared):
+def test_levels_decode_to_themselves(declared):
     coding = coded(np.array([10, 20, 30, 20]), declared)[0].coding
     corners = coding.vertices()
     for level, corner in zip((10, 20, 30), corners, strict=True):
-        value, certainty = coding.decode(corner)
+        value, certainty = coding.decode(corner, corner, corners)
         assert value == level
         assert certainty == pytest.approx(1.0, abs=1e-12)
-    value, certainty = coding.decode(np.array([0.2, 0.7, 0.1]) @ corners)
+
+
+def test_mixtures_of_unordered_levels_decode_to_their_largest_share():
+    coding = coded(np.array([10, 20, 30, 20]), "nominal")[0].coding
+    corners = coding.vertices()
+    value, certainty = coding.decode(np.array([0.2, 0.7, 0.1]) @ corners, NOWHERE, corners)
     assert (value, round(certainty, 9)) == (20, 0.7)
+
+
+def test_a_place_between_ordered_levels_decodes_to_the_nearest():
+    coding = coded(np.array([10, 20, 30, 20]), "ordinal")[0].coding
+    places = np.array([[0.0], [1.0], [5.0]])  # the second and the third are far apart
+    assert coding.decode(NOWHERE, np.array([2.0]), places) == (20, 0.75)
+    assert coding.decode(NOWHERE, np.array([7.0]), places) == (30, 1.0)
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
@@ -192,10 +206,10 @@ def test_a_cyclic_feature_lies_on_a_circle_as_long_as_its_period(rng):
 def test_points_of_the_circle_decode_to_their_values_and_its_centre_to_no_certainty():
     coding = coded(np.arange(24.0), Cyclic(24))[0].coding
     for hour in (0.0, 5.5, 12.0, 23.0):
-        value, certainty = coding.decode(coding.encode([hour])[0])
+        value, certainty = coding.decode(coding.encode([hour])[0], NOWHERE, NOWHERE)
         assert value == pytest.approx(hour, abs=1e-9)
         assert certainty == pytest.approx(1.0, abs=1e-12)
-    assert coding.decode(np.zeros(2))[1] == 0.0
+    assert coding.decode(np.zeros(2), NOWHERE, NOWHERE)[1] == 0.0
     corners = coding.vertices()
     assert corners.shape == (12, 2)
     np.testing.assert_allclose(np.hypot(*corners.T), 24 / (2 * np.pi), **ROUND)
@@ -204,7 +218,7 @@ def test_points_of_the_circle_decode_to_their_values_and_its_centre_to_no_certai
 def test_sine_and_cosine_are_scaled_alike(rng):
     _, known = coded(rng.uniform(0, 2, 30), Cyclic(24))  # a short arc: the cosine varies much less than the sine
     assert known.scale[0] == known.scale[1]
-    assert known.ties == ("common",)
+    assert known.block_types == (CommonBlock,)
 
 
 # ---- splines
@@ -322,3 +336,10 @@ def test_a_column_without_any_value_is_refused():
 def test_missing_cells_of_a_spline_are_refused():
     with pytest.raises(ValueError, match="missing cells in column 'known0', which is declared a spline"):
         coded(np.array([1.0, 2.0, np.nan, 3.0, 5.0]), Spline(2))
+
+
+def test_declarations_can_be_compared_and_shown():
+    assert Cyclic(24) == Cyclic(24)
+    assert Nominal() != Nominal(("a", "b"))
+    assert repr(Spline()) == "Spline(df=4)"
+    assert Numeric() == Numeric()

@@ -7,18 +7,11 @@ import scipy.stats
 from sklearn.datasets import load_iris
 
 from unmask import ConditionalMDS, Cyclic, Ordinal, Spline
-from unmask.problem import _leak as leak_module
-from unmask.problem import (
-    canonical_correlations,
-    check_known,
-    leak_p_value,
-    leak_reference,
-    leaking_directions,
-    linear_leak,
-    neighbour_leak,
-    traits_of,
-)
-from unmask.problem._leak import nearest
+from unmask.checking import wilks_p_value
+from unmask.problem import check_known
+from unmask.problem import leak as leak_module
+from unmask.problem.leak import leak_reference, leaking_directions, linear_leak, nearest, neighbour_leak, traits_of
+from unmask.problem.linalg import canonical_correlations, orthonormal_basis
 
 
 def random_correlations(rng, number, n, p, q):
@@ -45,7 +38,7 @@ def residual(U, V):
 )
 def test_level_on_random_maps(rng, n, p, q):
     drawn = random_correlations(rng, 2000, n, p, q)
-    p_values = np.array([leak_p_value(r, n, p, q) for r in drawn])
+    p_values = np.array([wilks_p_value(r, n, p, q) for r in drawn])
     assert within_error(np.mean(p_values < 0.05), 2000)
     assert within_error(np.mean(p_values < 0.5), 2000, 0.5)
     assert within_error(np.mean(drawn.mean(axis=1) > leak_reference(n, p, q)), 2000)
@@ -55,7 +48,7 @@ def test_references_of_one_correlation():
     assert leak_reference(14, 2, 1) == pytest.approx(0.65, abs=0.005)
     assert leak_reference(150, 2, 1) == pytest.approx(0.20, abs=0.005)
     for n, p, q in [(14, 2, 1), (14, 1, 2), (40, 5, 1)]:  # where both say the same
-        assert leak_p_value([leak_reference(n, p, q)], n, p, q) == pytest.approx(0.05, rel=1e-9)
+        assert wilks_p_value([leak_reference(n, p, q)], n, p, q) == pytest.approx(0.05, rel=1e-9)
 
 
 def test_p_value_is_bartletts_where_that_is_exact_or_there_are_many_objects():
@@ -64,9 +57,9 @@ def test_p_value_is_bartletts_where_that_is_exact_or_there_are_many_objects():
         return scipy.stats.chi2.sf(chi2, p * q)
 
     for n in (8, 14, 150):
-        assert leak_p_value([0.5], n, 2, 1) == pytest.approx(bartlett([0.5], n, 2, 1), rel=1e-9)
+        assert wilks_p_value([0.5], n, 2, 1) == pytest.approx(bartlett([0.5], n, 2, 1), rel=1e-9)
     for n, p, q, r in [(150, 2, 2, [0.2, 0.1]), (400, 3, 5, [0.2, 0.1, 0.05])]:
-        assert leak_p_value(r, n, p, q) == pytest.approx(bartlett(r, n, p, q), abs=2e-4)
+        assert wilks_p_value(r, n, p, q) == pytest.approx(bartlett(r, n, p, q), abs=2e-4)
 
 
 def test_p_value_of_one_feature_is_that_of_its_regression_on_the_map(rng):
@@ -81,9 +74,9 @@ def test_p_value_of_one_feature_is_that_of_its_regression_on_the_map(rng):
 def test_published_tests_of_dimensions():
     """Psychological and academic variables of 600 students: .0000, .0029, .0911 by R's CCP, as UCLA's pages print."""
     r = np.array([0.4640861, 0.1675092, 0.1039911])
-    assert leak_p_value(r, 600, 3, 5) < 5e-5
-    assert leak_p_value(r[1:], 599, 2, 4) == pytest.approx(0.0029, abs=5e-5)
-    assert leak_p_value(r[2:], 598, 1, 3) == pytest.approx(0.0911, abs=5e-5)
+    assert wilks_p_value(r, 600, 3, 5) < 5e-5
+    assert wilks_p_value(r[1:], 599, 2, 4) == pytest.approx(0.0029, abs=5e-5)
+    assert wilks_p_value(r[2:], 598, 1, 3) == pytest.approx(0.0911, abs=5e-5)
     assert leaking_directions(r, 600, 3, 5) == 2
 
 
@@ -98,10 +91,10 @@ def test_directions_that_leak_are_counted(rng):
 
 
 def test_edges():
-    assert leak_p_value([], 10, 0, 2) == leak_p_value([], 10, 2, 0) == 1.0
+    assert wilks_p_value([], 10, 0, 2) == wilks_p_value([], 10, 2, 0) == 1.0
     assert leak_reference(10, 0, 2) == leak_reference(10, 2, 0) == 0.0
-    assert leak_p_value([1.0, 0.3], 30, 2, 2) == 0.0
-    assert leak_p_value([1.0, 1.0], 4, 2, 2) == 1.0  # correlations of 1 whatever the data
+    assert wilks_p_value([1.0, 0.3], 30, 2, 2) == 0.0
+    assert wilks_p_value([1.0, 1.0], 4, 2, 2) == 1.0  # correlations of 1 whatever the data
     assert leak_reference(4, 2, 2) == 1.0
     assert leak_reference(5, 2, 2) < 1.0
     assert leaking_directions([1.0, 0.01], 30, 2, 2) == 1
@@ -295,3 +288,17 @@ def test_neighbours_raise_false_alarms_in_one_of_twenty_random_maps(adjusted):
     assert (np.abs(bias) < 4 * error).all()
     if adjusted:  # where the plain chance level would be wrong by more than that
         assert np.mean(baselines, axis=0)[0] < 1 / 3 - 4 * error[0]
+
+
+def test_an_axis_of_rounding_repeats_nothing(rng):
+    V = rng.standard_normal((8, 2)) * [1.0, 1e-12]  # known columns have units of their own
+    V -= V.mean(axis=0)
+    U = rng.standard_normal(8)
+    Q = orthonormal_basis(V)
+    U = (U - U.mean()) - Q @ (Q.T @ (U - U.mean()))
+    assert linear_leak(np.column_stack([U, 1e-18 * V[:, 0]]), V).leak < 1e-12
+    assert linear_leak(np.column_stack([U, 1e-3 * V[:, 0]]), V).leak == pytest.approx(0.5, abs=1e-9)
+    # The second known column counts, however small its unit is, and a small map beside nothing is a map.
+    assert linear_leak(1e-15 * V[:, 1:], V).leak == pytest.approx(1.0)
+    assert linear_leak(1e-15 * V[:, 1:], V, beside=1.0).leak == 0.0
+    assert linear_leak(np.zeros((8, 2)), V).leak == linear_leak(U[:, None], V[:, :0]).leak == 0.0

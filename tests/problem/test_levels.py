@@ -1,9 +1,13 @@
 """Measurement levels: disparities are the nearest admissible transformation of the dissimilarities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
+from unmask.checking import Dissimilarities
+from unmask.kernels import ArraySource
 from unmask.problem import Curve, make_level, ranked
 
 CASES = [("interval", "primary"), ("ordinal", "primary"), ("ordinal", "secondary"), ("spline", "primary")]
@@ -132,8 +136,10 @@ def test_splines_over_a_few_tied_dissimilarities_still_rise(rng, values):
 def test_ranks_are_shares_of_the_pairs_with_the_mean_for_ties():
     D = np.array([[0, 5.0, 5, np.nan], [5, 0, 9, 1], [5, 9, 0, 7], [np.nan, 1, 7, 0]])
     expected = np.array([[0, 2.5, 2.5, np.nan], [2.5, 0, 5, 1], [2.5, 5, 0, 4], [np.nan, 1, 4, 0]]) / 5
-    np.testing.assert_array_equal(ranked(D), expected)
-    assert ranked(D.astype(np.float32)).dtype == np.float32
+    ranks = ranked(Dissimilarities(ArraySource(D), None, missing=1, largest=9.0))
+    np.testing.assert_array_equal(ranks.values, expected)
+    assert ranks.largest == 1.0
+    assert ranked(replace(ranks, source=ArraySource(D.astype(np.float32)))).values.dtype == np.float32
 
 
 def square(pairs, n=3):

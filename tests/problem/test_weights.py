@@ -65,3 +65,12 @@ def test_a_weight_of_an_object_with_itself_is_the_weight_of_nothing(D):
         pairs_of(D, np.eye(N))
     with pytest.raises(ValueError, match="positive weight"):
         pairs_of(D, sp.csr_array(np.eye(N)))
+
+
+def test_large_contiguous_input_is_not_copied(rng):
+    """The engine must hold the user's own array (or its transpose), not a copy of it."""
+    D = noisy_distances(rng, 50)
+    for array in (D, np.asfortranarray(D), D.astype(np.float32)):
+        workers = Workers(1)
+        pairs = build_pairs(check_dissimilarities(array, symmetrize=None, workers=workers), None, None, workers)[0]
+        assert np.shares_memory(pairs.values, array)

@@ -6,6 +6,8 @@ import pandas as pd
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
+# Options of a report that leave out what takes long.
+QUICK = {"scree": False, "bootstrap": 0, "compare": False}
 # What could break out of a page, of an attribute, of a picture, or of a sentence.
 NASTY = [
     "<script>alert(1)</script>",
@@ -61,4 +63,15 @@ def nasty_study():
     study.adopt('" onmouseover="alert(5)', from_axis=0, why="y" * 3000)
     study.adopt("n" * 300, column="n" * 300)
     study.fit(2, n_init=1)
+    return study
+
+
+def small_study(n=12, **known):
+    return Discovery(distances(n)[1], **known)
+
+
+def quick_study(fits=1, **known):
+    study = small_study(**known)
+    for _ in range(fits):
+        study.fit(2, n_init=1)
     return study

@@ -7,7 +7,7 @@ import pytest
 from unmask import ConditionalMDS, Cyclic, Ordinal
 from unmask.discovery import Discovery
 from unmask.reports import _subject
-from unmask.reports._subject import Fit, LeftOut, Settings, Subject
+from unmask.reports._subject import LeftOut, RecordedFit, ReportOptions, Subject
 
 from .studies import distances
 
@@ -16,7 +16,7 @@ N = 16
 
 def settings(**changes):
     asked = {"scree": True, "resamples": 4, "rivals": (), "seed": 0, "max_objects": 100, "saved_as": "study"}
-    return Settings(**asked | changes)
+    return ReportOptions(**asked | changes)
 
 
 def features(n=N):
@@ -72,8 +72,10 @@ def make(case):
 def test_distances_from_the_record_are_those_of_the_fit(case):
     asked = make(case)
     pairs = asked.pairs
-    assert isinstance(pairs.fit, Fit)  # nothing was fitted again
-    again = asked.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.known_of(asked.last), **pairs.weights)
+    assert isinstance(pairs.fit, RecordedFit)  # nothing was fitted again
+    again = asked.study.estimator_of(asked.last).fit(
+        asked.dissimilarities, known=asked.study.known_of(asked.last), **pairs.weights
+    )
     np.testing.assert_allclose(
         pairs.fit.predict_dissimilarities(), again.predict_dissimilarities(), rtol=1e-9, atol=1e-9
     )
@@ -83,7 +85,7 @@ def test_distances_from_the_record_are_those_of_the_fit(case):
 def test_a_redundant_column_changes_nothing():
     with pytest.warns(UserWarning, match="no information of their own"):
         asked = subject(known=features()[["number", "copy"]])
-    assert isinstance(asked.pairs.fit, Fit)
+    assert isinstance(asked.pairs.fit, RecordedFit)
 
 
 @pytest.mark.parametrize(
@@ -94,27 +96,27 @@ def test_a_redundant_column_changes_nothing():
 def test_what_the_record_does_not_hold_is_fitted_again(params):
     asked = subject(known=features()[["number"]], **params)
     found = asked.pairs
-    assert not isinstance(found.fit, Fit)
+    assert not isinstance(found.fit, RecordedFit)
     np.testing.assert_allclose(found.fit.stress_, asked.last.stress, rtol=1e-9, atol=1e-12)
 
 
 def test_missing_cells_are_filled_in_by_the_fit():
     known = features()[["number"]].copy()
     known.iloc[3, 0] = np.nan
-    assert not isinstance(subject(known=known).pairs.fit, Fit)
+    assert not isinstance(subject(known=known).pairs.fit, RecordedFit)
 
 
 def test_weights_that_moved_with_the_map_are_fitted_again():
     study = Discovery(distances(N)[1])
     study.fit(2, n_init=1, weights="curvilinear")
     asked = Subject(study, settings())
-    assert not isinstance(asked.pairs.fit, Fit)
+    assert not isinstance(asked.pairs.fit, RecordedFit)
 
 
 def test_an_interrupted_fit_is_shown_as_it_was():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, callback=lambda progress: progress.iteration >= 2)
     asked = Subject(study, settings())
     np.testing.assert_allclose(asked.pairs.stress_per_point()["stress"].sum(), asked.last.stress, rtol=1e-9, atol=1e-12)
 
@@ -122,7 +124,7 @@ def test_an_interrupted_fit_is_shown_as_it_was():
 def test_another_map_is_not_shown_in_place_of_the_last():
     study = Discovery(distances(N)[1])
     with pytest.warns(UserWarning, match="interrupted"):
-        study.fit(2, n_init=1, level="ordinal", callback=lambda iteration, stress: iteration >= 2)
+        study.fit(2, n_init=1, level="ordinal", callback=lambda progress: progress.iteration >= 2)
     with pytest.raises(LeftOut, match="it would show another map"):
         _ = Subject(study, settings()).pairs
 
@@ -136,7 +138,7 @@ def test_a_sample_of_many_objects_has_the_distances_of_the_fit(monkeypatch):
     asked = subject(known=features()[["name", "number"]])
     pairs = asked.pairs
     assert len(pairs.dissimilarities) == 10
-    again = asked.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.known_of(asked.last))
+    again = asked.study.estimator_of(asked.last).fit(asked.dissimilarities, known=asked.study.known_of(asked.last))
     picked = pairs.dissimilarities.index
     expected = again.predict_dissimilarities().iloc[picked, picked]
     np.testing.assert_allclose(pairs.fit.predict_dissimilarities(), expected, rtol=1e-9, atol=1e-9)
@@ -146,17 +148,17 @@ def test_a_sample_of_many_objects_has_the_distances_of_the_fit(monkeypatch):
 @pytest.mark.parametrize("params", [{"level": "interval"}, {"weights": weights()}], ids=["level", "weights"])
 def test_a_sample_is_not_taken_where_the_record_does_not_hold_the_distances(monkeypatch, params):
     monkeypatch.setattr(_subject, "MOST_IN_PAIRS", 10)
-    assert not isinstance(subject(**params).pairs.fit, Fit)
+    assert not isinstance(subject(**params).pairs.fit, RecordedFit)
 
 
 def test_parts_that_need_fits_are_left_out_of_many_objects():
     asked = subject(known=features()[["number"]])
-    asked.settings = settings(max_objects=N - 1)
+    asked.options = settings(max_objects=N - 1)
     with pytest.raises(LeftOut, match=r"The scree is left out: it needs 13 further fits.*max_objects=16"):
         _ = asked.scree
     with pytest.raises(LeftOut, match="The bootstrap is left out: it needs 4 further fits"):
         _ = asked.stability
-    asked.settings = settings(max_objects=1)  # ten times as many, where one fit is enough
+    asked.options = settings(max_objects=1)  # ten times as many, where one fit is enough
     with pytest.raises(LeftOut, match=r"A map with nothing known is left out.*more than the 10.*max_objects=2\."):
         asked.fit_without_known()
 
@@ -184,9 +186,9 @@ def test_a_step_has_what_it_was_given_and_not_what_came_later():
     study.fit(2, n_init=1)
     asked = Subject(study, settings())
     first, last = study.steps
-    assert list(asked.known_of(first).columns) == ["number", "name"]
-    assert list(asked.known_of(last).columns) == ["name", "first"]
-    np.testing.assert_array_equal(asked.known_of(last)["first"], first.embedding["axis1"])
+    assert list(asked.study.known_of(first).columns) == ["number", "name"]
+    assert list(asked.study.known_of(last).columns) == ["name", "first"]
+    np.testing.assert_array_equal(asked.study.known_of(last)["first"], first.embedding["axis1"])
     assert [action.name for action in asked.after(1)] == ["number", "first"]
     assert asked.after(0) == asked.after(2) == []
 

@@ -1,6 +1,7 @@
 """Fits in stages: weights that follow the map, values that move within their errors, maps written down apart."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from unmask.kernels import Workers
 from unmask.problem import Problem, build_pairs, check_known
 from unmask.solvers import (
     RULES,
-    Settings,
+    SearchSettings,
     Stage,
     canonical_by_component,
     canonical_map,
@@ -35,7 +36,7 @@ def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **
     objective = make_objective(problem, make_engine(problem.pairs, workers))
     (start,) = make_starts(objective, coded, "closed-form", 1, np.random.default_rng(0))
     solution = minimise(objective, start.theta, RULES[rule](objective)(), tol=1e-9, max_iter=1000)
-    return problem, Stage(objective, solution), workers, Settings(RULES[rule], 1e-9, max_iter)
+    return problem, Stage(objective, solution), workers, SearchSettings(RULES[rule], 1e-9, max_iter)
 
 
 # ---- curvilinear weights
@@ -91,7 +92,7 @@ def test_a_neighbourhood_too_small_from_the_start_leaves_the_map_as_it_was(rng):
 @pytest.mark.parametrize(("max_iter", "converged"), [(1000, True), (60, False), (3, False)])
 def test_the_last_stage_is_followed_to_its_end_within_max_iter(rng, max_iter, converged):
     problem, stage, workers, settings = first_stage(noisy_distances(rng, 60, 4), rule="smacof", max_iter=max_iter)
-    solution = curvilinear(problem, stage, workers, settings._replace(tol=1e-8)).stage.solution
+    solution = curvilinear(problem, stage, workers, replace(settings, tol=1e-8)).stage.solution
     assert solution.converged == converged
     assert solution.n_iter <= max_iter
     assert solution.n_iter == max_iter or converged

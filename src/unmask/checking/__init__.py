@@ -1,11 +1,12 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
-from ._chance import as_large, as_small
+from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
+    new_dissimilarities,
     numbers,
-    require_finite_distances,
+    require_objects,
     require_range,
     rounding_level,
     warn_of_square_features,
@@ -25,12 +26,13 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_network, new_rows
+from ._forms import is_long, is_network, is_source, new_rows
 from ._labels import (
     align_columns,
     align_rows,
     as_pandas,
     find_labels,
+    is_missing,
     is_pandas,
     is_unlabelled,
     labels_of,
@@ -53,21 +55,27 @@ from ._parameters import (
     require_real,
     shown,
 )
+from ._progress import Callback, CallbackSupportMixin, Listener, Progress, Watch, current_watch, watching
 
 __all__ = [
     "AdjustmentWarning",
+    "Callback",
+    "CallbackSupportMixin",
     "Dissimilarities",
     "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
     "LeakWarning",
+    "Listener",
     "MissingDissimilarityWarning",
+    "Progress",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
+    "Watch",
     "align_columns",
     "align_rows",
     "as_large",
@@ -75,25 +83,31 @@ __all__ = [
     "as_small",
     "check_dissimilarities",
     "count",
+    "current_watch",
     "find_labels",
+    "holm",
     "is_long",
+    "is_missing",
     "is_network",
     "is_pandas",
+    "is_source",
     "is_unlabelled",
     "labels_of",
     "name_object",
+    "new_dissimilarities",
     "new_rows",
     "numbers",
     "polars_column",
     "quote",
+    "rao_p_value",
     "refuse_target",
     "require_choice",
     "require_coef",
-    "require_finite_distances",
     "require_flag",
     "require_integer",
     "require_jobs",
     "require_number",
+    "require_objects",
     "require_package",
     "require_range",
     "require_real",
@@ -102,5 +116,7 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
+    "watching",
+    "wilks_p_value",
     "with_labels",
 ]

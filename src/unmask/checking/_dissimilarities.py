@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import ArraySource, Source, Survey, Workers, square_array
+from ..kernels import STRIP, ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
-from ._forms import square_table
+from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 from ._parameters import require_real
+from ._stored import StoredPairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,13 +39,19 @@ class Dissimilarities:
     def n(self) -> int:
         return self.source.n
 
-    @property
-    def values(self) -> Array:
-        """The square array, for what needs the whole of it at once."""
-        return square_array(self.source, "this")
+    def array_for(self, purpose: str) -> Array:
+        """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
+        return square_array(self.source, purpose)
+
+    def note_objects(self, estimator: Any) -> None:
+        """Set what scikit-learn asks of an estimator that was fitted to these: the number and names of the columns."""
+        estimator.n_features_in_ = self.n
+        vars(estimator).pop("feature_names_in_", None)
+        if self.labels is not None and all(isinstance(label, str) for label in self.labels):
+            estimator.feature_names_in_ = np.asarray(self.labels, dtype=object)
 
 
-def rounding_level(values: Array, largest: float) -> float:
+def rounding_level(values: Any, largest: float) -> float:
     """Return the difference between two entries that rounding alone explains."""
     relative = 1e-5 if values.dtype == np.float32 else 1e-10
     return relative * largest
@@ -58,58 +67,100 @@ def require_range(largest: float, least: float = 1e-300, most: float = 1e300) ->
 
 
 def check_dissimilarities(
-    data: Any, *, symmetrize: str | None, workers: Workers, allow_missing: bool = True
+    data: Any, *, symmetrize: str | None, workers: Workers, complete_for: str | None = None, warn: bool = True
 ) -> Dissimilarities:
-    """Check dissimilarities in any form; the array behind a square table is not copied when its type allows."""
+    """Check dissimilarities in any form; the array behind a square table is not copied when its type allows.
+
+    A :class:`Source` is surveyed part by part and handed on as it is. Missing dissimilarities are an error if
+    ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them.
+    """
     data, labels = square_table(as_pandas(data))
     if labels is not None:
         require_unique_index(labels)
     elif is_pandas(data):
         data, labels = _square_frame(data)
-    values = numbers(data, "dissimilarities")
-    if not allow_missing:
-        _require_complete(values)
-    _require_square(values)
-    asymmetry = 0.0
-    if symmetrize == "mean":
-        asymmetry = _skew_share(values)
-        values = _mean_of_both_halves(values)
-    contiguous = _contiguous(values)
-    survey = kernels.fused().survey(contiguous, workers)
-    _require_sound(values, survey, labels)
-    if survey.missing:
+    if is_source(data):
+        _require_square(data.n, data.n)
+        source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
+        given = source
+    else:
+        values, asymmetry = _square_array(data, symmetrize, complete_for)
+        given, source = ArraySource(values), ArraySource(_contiguous(values))
+    survey = source.survey() if isinstance(source, StoredPairs) else kernels.fused().survey(source, workers)
+    _require_sound(given, survey, labels)
+    if survey.missing and complete_for is not None:
+        raise ValueError(_incomplete(2 * survey.missing, complete_for))
+    if survey.missing and warn:
         warn_user(
-            f"{survey.missing} of {values.shape[0] * (values.shape[0] - 1) // 2} pairs have no dissimilarity (NaN); "
+            f"{survey.missing} of {source.n * (source.n - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(ArraySource(contiguous), labels, survey.missing, survey.largest, asymmetry)
+    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry)
 
 
-def warn_of_square_features(data: Any, values: Array) -> None:
+def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:
+    """Return a square table as an array, and the share of its sum of squares that averaging its halves threw away."""
+    if isinstance(data, np.memmap):
+        _require_as_it_is(data, symmetrize)
+    values = numbers(data, "dissimilarities")
+    if complete_for is not None:
+        _require_complete(values, complete_for)
+    _require_square(*values.shape)
+    return (_mean_of_both_halves(values), _skew_share(values)) if symmetrize == "mean" else (values, 0.0)
+
+
+def _require_as_it_is(data: np.memmap[Any, Any], symmetrize: str | None) -> None:
+    """Raise where a memory map would have to be copied, which it was made to avoid."""
+    why = "" if symmetrize is None else f"symmetrize={symmetrize!r} would copy it"
+    if data.dtype not in (np.float32, np.float64):
+        why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"
+    elif not (data.flags.c_contiguous or data.flags.f_contiguous):
+        why = "it is a part of a larger one, and would be copied to bring its rows together"
+    if why:
+        raise ValueError(f"dissimilarities is a memory map: {why}; pass numpy.array(X) if it fits into memory.")
+
+
+def _averaged(source: Source) -> tuple[Source, float]:
+    """Return a source whose pairs have one dissimilarity each, and the share of the sum of squares thrown away."""
+    if not isinstance(source, StoredPairs):
+        raise ValueError(
+            "symmetrize='mean' with dissimilarities that are read in parts: let the source return the mean of both "
+            "dissimilarities of a pair, or pass an array."
+        )
+    return source.averaged()
+
+
+def warn_of_square_features(data: Any) -> None:
     """Warn of a table of features that is almost surely one of dissimilarities: its rows would be compared."""
-    if values.shape[0] != values.shape[1] or (is_pandas(data) and list(data.index) != list(data.columns)):
+    shape = (len(data), *np.shape(data[0])) if isinstance(data, list) and data else getattr(data, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1] or (is_pandas(data) and list(data.index) != list(data.columns)):
         return
-    largest = float(np.abs(values).max())
+    values = data if sp.issparse(data) else np.asarray(data)
+    if values.dtype.kind not in "iuf":
+        return
+    largest = float(abs(values).max())
     level = rounding_level(values, largest)
-    symmetric = np.abs(values - values.T).max() <= level
-    if largest > 0 and values.min() >= 0 and np.diagonal(values).max() <= level and symmetric:
+    if largest > 0 and values.min() >= 0 and values.diagonal().max() <= level and abs(values - values.T).max() <= level:
         warn_user(
-            f"X is a symmetric table of {len(values)} rows with zeros on its diagonal, as dissimilarities are, but is "
+            f"X is a symmetric table of {shape[0]} rows with zeros on its diagonal, as dissimilarities are, but is "
             "taken for features, whose rows are compared. If it holds dissimilarities, use metric='precomputed'.",
             SquareFeaturesWarning,
         )
 
 
-def require_finite_distances(features: Array, distances: Array) -> None:
-    """Raise if numbers among the features are so large that distances between their rows are none."""
-    largest = float(np.abs(features).max())
-    # Squares of anything below this are finite; whatever else a metric cannot tell is no question of size.
-    if largest > 1e150 and not np.isfinite(distances).all():
+def new_dissimilarities(
+    data: Any, labels: pd.Index | None, n_fitted: int, reader: str, check: Callable[[Array], None]
+) -> Array:
+    """Return the dissimilarities of new objects to the fitted ones, columns matched by label and cells checked."""
+    values = numbers(align_columns(data, labels, "the header of the new dissimilarities"), "dissimilarities")
+    check(values)
+    if values.shape[1] != n_fitted:
         raise ValueError(
-            f"X has {largest:g} among its features, too large for the distances between its rows to be finite numbers; "
-            "divide the features by a common number."
+            f"X has {values.shape[1]} features, but {reader} is expecting {n_fitted} features as input: "
+            "one dissimilarity to each fitted object."
         )
+    return values
 
 
 def numbers(data: Any, what: str) -> Array:
@@ -124,17 +175,20 @@ def numbers(data: Any, what: str) -> Array:
     return values
 
 
-def _require_complete(values: Array) -> None:
+def _require_complete(values: Array, purpose: str) -> None:
     """Raise on a missing dissimilarity; a finite sum is the cheap proof that there is none."""
     missing = 0 if np.isfinite(values.sum()) else int(np.isnan(values).sum())
     if missing:
-        raise ValueError(
-            f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and the closed "
-            "form needs all of them; "
-            "use ConditionalMDS, or fill them."
-        )
+        raise ValueError(_incomplete(missing, purpose))
     if np.isinf(values).any():
         raise ValueError("dissimilarities has infinite values (inf); replace them.")
+
+
+def _incomplete(missing: int, purpose: str) -> str:
+    return (
+        f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and {purpose} needs all "
+        "of them; use ConditionalMDS, or fill them."
+    )
 
 
 def require_numbers(data: Any, what: str) -> None:
@@ -189,10 +243,14 @@ def require_unique_index(labels: pd.Index) -> pd.Index:
     return labels
 
 
-def _require_square(values: Array) -> None:
-    n, columns = values.shape
+def require_objects(n: int) -> None:
+    """Raise where there are too few objects for any map."""
     if n < MIN_OBJECTS:
         raise ValueError(f"there are only n_samples={n} objects; a map needs at least {MIN_OBJECTS}.")
+
+
+def _require_square(n: int, columns: int) -> None:
+    require_objects(n)
     if n != columns:
         raise ValueError(
             f"dissimilarities has shape ({n}, {columns}) but must be square, one row and one column per object; "
@@ -223,17 +281,17 @@ def _skew_share(values: Array) -> float:
     return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
 
 
-def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> None:
+def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> None:
     """Raise on what no dissimilarity may be; where something is wrong, look again, slowly, for the first place."""
     if survey.infinite:
-        raise ValueError(f"dissimilarities has {_first(values, np.isinf, labels)}; replace it, or use NaN for missing.")
+        raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
     if survey.smallest < 0:
-        found = _first(values, lambda row: row < 0, labels)
+        found = _first(source, lambda row: row < 0, labels)
         raise ValueError(
             f"Negative values in data: dissimilarities has {found}; it must be at least 0. Are these similarities?"
         )
-    level = rounding_level(values, survey.largest)
-    diagonal = np.where(np.isnan(np.diagonal(values)), 0.0, np.diagonal(values))
+    level = rounding_level(source, survey.largest)
+    diagonal = np.nan_to_num(_diagonal(source), nan=0.0)
     if np.any(np.abs(diagonal) > level):
         at = int(np.argmax(np.abs(diagonal) > level))
         raise ValueError(
@@ -241,17 +299,22 @@ def _require_sound(values: Array, survey: Survey, labels: pd.Index | None) -> No
             "an object's dissimilarity to itself must be 0. Are these similarities?"
         )
     if survey.one_sided or survey.asymmetry > level:
-        raise ValueError(_asymmetry(values, level, labels))
-    n = len(values)
-    if survey.missing == n * (n - 1) // 2:
+        raise ValueError(_asymmetry(source, level, labels))
+    if survey.missing == source.n * (source.n - 1) // 2:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
         raise ValueError("all dissimilarities are zero; there is nothing to map.")
     require_range(survey.largest)
 
 
-def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:
-    for i, row in enumerate(values):
+def _diagonal(source: Source) -> Array:
+    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
+    return np.concatenate([np.diagonal(source.tile(tile, tile)).copy() for tile in tiles])
+
+
+def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:
+    for i in range(source.n):
+        row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
         flags = wrong(row)
         flags[i] = False
         if flags.any():
@@ -260,9 +323,10 @@ def _first(values: Array, wrong: Any, labels: pd.Index | None) -> str:
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _asymmetry(values: Array, level: float, labels: pd.Index | None) -> str:
-    for i, row in enumerate(values):
-        column = values[:, i]
+def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
+    for i in range(source.n):
+        row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
+        column = source.tile(slice(0, source.n), slice(i, i + 1))[:, 0]
         with np.errstate(invalid="ignore"):
             flags = (np.abs(row - column) > level) | (np.isnan(row) != np.isnan(column))
         flags[: i + 1] = False

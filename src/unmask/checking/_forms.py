@@ -2,7 +2,7 @@
 
 A form is recognised by what it offers, not by its class, so that no package is imported to look: scikit-bio's distance
 matrices, networks of networkx, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever is none of
-these passes unchanged.
+these passes unchanged. A source is read in parts, and few of very many pairs become one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..graphs import network_graph, shortest_paths
+from ..kernels import Source
 from ._labels import as_pandas, find_labels, is_pandas, quote
+from ._stored import StoredPairs, are_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +58,16 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
             f"the long table of new dissimilarities names {quote(pd.unique(pd.Series(fitted)[at < 0]))} in its second "
             "column, which were not fitted; put new objects into the first column and fitted ones into the second."
         )
-    values = _placed(rows.get_indexer(pd.Index(new)), at, lengths, (len(rows), n_fitted), (rows, columns))
+    row = rows.get_indexer(pd.Index(new))
+    _require_one_row_each(row, at, n_fitted, (rows, columns))
+    values = np.full((len(rows), n_fitted), np.nan)
+    values[row, at] = lengths
     return pd.DataFrame(values, index=rows, columns=columns)
+
+
+def is_source(data: Any) -> bool:
+    """Tell a source, which is read in parts, from an array or a table."""
+    return not hasattr(data, "__array__") and isinstance(data, Source)
 
 
 # ---- distance matrices and networks
@@ -94,11 +104,14 @@ def _from_network(data: Any) -> Table:
 def _from_sparse(data: Any) -> Table:
     rows, columns = data.shape
     if rows != columns:
-        return Table(_filled(data, data.shape), None)  # refused right after, with the shape in the message
+        return Table(np.empty(data.shape), None)  # refused right after, with the shape in the message
+    coo = _summed(data)
+    i, j = coo.coords
+    one_triangle = not ((i < j).any() and (i > j).any())  # which stands for both
+    if are_few(rows, int(np.count_nonzero(i != j)) // (1 if one_triangle else 2)):
+        return Table(StoredPairs.given(i, j, coo.data, rows, mirrored=(i != j) & one_triangle), None)
     values = _filled(data, data.shape)
-    coo = sp.coo_array(data)
-    above, below = coo.coords[0] < coo.coords[1], coo.coords[0] > coo.coords[1]
-    if not (above.any() and below.any()):  # one triangle is stored and stands for both
+    if one_triangle:
         values = np.where(np.isnan(values), values.T, values)
     diagonal = np.diagonal(values).copy()
     np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
@@ -107,12 +120,17 @@ def _from_sparse(data: Any) -> Table:
 
 def _filled(data: Any, shape: tuple[int, int]) -> Array:
     """Return a dense table, NaN where nothing is stored; a stored zero is a dissimilarity of zero."""
-    summed = sp.csr_array(data)
-    summed.sum_duplicates()
-    coo = summed.tocoo()
-    values = np.full(shape, np.nan, dtype=np.float32 if coo.dtype == np.float32 else np.float64)
+    coo = _summed(data)
+    values = np.full(shape, np.nan, dtype=coo.dtype)
     values[coo.coords] = coo.data
     return values
+
+
+def _summed(data: Any) -> sp.coo_array:
+    """Return the entries of a sparse matrix, each once, in single precision if they are and in double otherwise."""
+    summed = sp.csr_array(data)
+    summed.sum_duplicates()
+    return summed.astype(np.float32 if summed.dtype == np.float32 else np.float64).tocoo()
 
 
 def _is_condensed(data: Any) -> bool:
@@ -193,7 +211,13 @@ def _from_long(data: Any) -> Table:
     labels = pd.Index(pd.unique(pd.Series(np.column_stack([first, second]).ravel()).infer_objects()))
     _require_one_spelling(labels)
     i, j = labels.get_indexer(pd.Index(first)), labels.get_indexer(pd.Index(second))
-    values = _placed(i, j, lengths, (len(labels), len(labels)), (labels, labels))
+    n = len(labels)
+    _require_one_row_each(i, j, n, (labels, labels))
+    if are_few(n, len(i)):
+        alone = ~np.isin(j * np.int64(n) + i, i * np.int64(n) + j)
+        return Table(StoredPairs.given(i, j, lengths, n, mirrored=alone), labels)
+    values = np.full((n, n), np.nan)
+    values[i, j] = lengths
     given = np.zeros(values.shape, dtype=bool)
     given[i, j] = True
     values = np.where(given, values, values.T)  # a pair named once stands for both directions
@@ -237,22 +261,20 @@ def _columns_of_pairs(data: Any) -> tuple[Any, Any, Array]:
         ) from None
 
 
-def _placed(i: IntArray, j: IntArray, lengths: Array, shape: tuple[int, int], labels: tuple[Any, Any]) -> Array:
-    """Return a table with the lengths in their places and NaN elsewhere; each place may be named once."""
-    flat = i.astype(np.int64) * shape[1] + j
-    _, first, count = np.unique(flat, return_index=True, return_counts=True)
+def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[Any, Any]) -> None:
+    """Raise on a pair that a long table names twice."""
+    _, first, count = np.unique(i.astype(np.int64) * columns + j, return_index=True, return_counts=True)
     if (count > 1).any():
         twice = int(first[np.argmax(count > 1)])
+        one, other = (ends.take([at[twice]]).tolist()[0] for ends, at in zip(labels, (i, j), strict=True))
         raise ValueError(
-            f"the long table of dissimilarities names the pair ({labels[0][i[twice]]!r}, {labels[1][j[twice]]!r}) "
+            f"the long table of dissimilarities names the pair ({one!r}, {other!r}) "
             f"{count.max()} times; keep one row per pair, for example their mean."
         )
-    values = np.full(shape, np.nan)
-    values[i, j] = lengths
-    return values
 
 
 _SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
+    (is_source, lambda data: Table(data, getattr(data, "labels", None))),
     (is_network, _from_network),
     (_is_distance_matrix, _from_distance_matrix),
     (sp.issparse, _from_sparse),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -13,6 +15,14 @@ MAX_LISTED = 5
 def is_pandas(data: Any) -> bool:
     """Tell a pandas DataFrame or Series from everything else without importing pandas."""
     return hasattr(data, "iloc") and hasattr(data, "index")
+
+
+def is_missing(cell: Any) -> bool:
+    """Tell whether a cell holds no value: None, NaN, or pandas' own marks."""
+    import pandas as pd
+
+    missing = pd.isna(cell)  # of a cell that is itself a list, one answer for each of its parts
+    return isinstance(missing, bool | np.bool_) and bool(missing)
 
 
 def as_pandas(data: Any) -> Any:

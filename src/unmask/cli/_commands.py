@@ -1,4 +1,4 @@
-"""Making a command of a function: options declared once, in small objects, and one way to end."""
+"""Making a command of a function: its options, its output, and what becomes of errors."""
 
 from __future__ import annotations
 
@@ -12,26 +12,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ._errors import STOPPED, reporting
+from ._options import output_option
 from ._output import Outcome, Output
 
 Function = Callable[..., Outcome]
-PANEL = "Output"
-NOTHING = " "  # an empty text would be taken for none given
+NO_METAVAR = " "  # typer takes an empty text for none given
 
 
 @dataclass(frozen=True)
 class Common:
     """Options of every command."""
 
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No remarks and no progress; warnings stay.", rich_help_panel=PANEL)
-    ] = False
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead of tables.", rich_help_panel=PANEL)
-    ] = False
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show where in the code an error comes from.", rich_help_panel=PANEL)
-    ] = False
+    quiet: Annotated[bool, output_option("--quiet", "-q", help="No remarks and no progress; warnings stay.")] = False
+    as_json: Annotated[bool, output_option("--json", help="Print one JSON document instead of tables.")] = False
+    debug: Annotated[bool, output_option("--debug", help="Show where in the code an error comes from.")] = False
 
 
 def register(app: typer.Typer, name: str, function: Function, examples: Sequence[str] = ()) -> None:
@@ -48,8 +42,7 @@ def register(app: typer.Typer, name: str, function: Function, examples: Sequence
         common = _built(Common, options)
         output = Output(common.quiet, common.as_json)
         with reporting(output, debug=common.debug):
-            parts = {p.name: _part(hints[p.name], p.name, options) for p in own}
-            outcome = function(output, **parts)
+            outcome = function(output, **{p.name: _argument(p.name, hints[p.name], options) for p in own})
             output.finish(outcome)
         if not outcome.finished:
             raise typer.Exit(STOPPED)
@@ -61,14 +54,14 @@ def register(app: typer.Typer, name: str, function: Function, examples: Sequence
 
 
 class _PlainFlags:
-    """A command or group whose flags, --help among them, are not said to take a value."""
+    """A command or group whose help shows no value after a flag."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
-                param.metavar = NOTHING
+                param.metavar = NO_METAVAR
         return params
 
 
@@ -77,10 +70,11 @@ class Command(_PlainFlags, TyperCommand):
 
 
 class Group(_PlainFlags, TyperGroup):
-    """The program, which has commands."""
+    """The program with its commands."""
 
 
-def _part(hint: Any, name: str, options: dict[str, Any]) -> Any:
+def _argument(name: str, hint: Any, options: dict[str, Any]) -> Any:
+    """Return what a function gets for a parameter: a dataclass of options, or the option itself."""
     return _built(hint, options) if is_dataclass(hint) else options[name]
 
 

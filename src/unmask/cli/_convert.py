@@ -10,7 +10,7 @@ import typer
 
 from ._folder import require_free
 from ._inputs import read_input, require_columns, tell
-from ._options import OUTPUT, READING, DataPath, Force, Given, Reading, names_in
+from ._options import DataPath, Force, Given, Reading, names_in, output_option, reading_option
 from ._output import Outcome, Output
 
 if TYPE_CHECKING:
@@ -24,20 +24,18 @@ Target = Annotated[
 ]
 Form = Annotated[
     Literal["square", "lower", "condensed", "long", "phylip", "table"] | None,
-    typer.Option(
+    output_option(
         "--to",
         help="Form to write: square by default, phylip for a file .phy; table keeps a table of features as it is.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    reading_option(
         "--columns",
         "-c",
         metavar="A,B",
         help="Columns of a table that are known, and not compared; with --to table, those to write.",
-        rich_help_panel=READING,
     ),
 ]
 
@@ -52,6 +50,8 @@ def convert(
     force: Force = False,
 ) -> Outcome:
     """Write dissimilarities in another form or format; of a table of features, the dissimilarities of its rows."""
+    from ..io import write_table
+
     require_free(target, force=force)
     to = to or ("phylip" if target.suffix.lower() == ".phy" else "square")
     if to == "table":
@@ -62,7 +62,10 @@ def convert(
         frame = source.dissimilarities
     if to == "condensed":
         output.note("This form has no labels: objects are numbered in their order.")
-    _WRITERS[to](frame, target)
+    if to == "phylip":
+        _write_phylip(frame, target)
+    else:
+        write_table(_FORMS[to](frame), target)
     output.say(f"Wrote {target}: {len(frame)} objects, {to}")
     return Outcome({"objects": len(frame), "form": to, "written": [str(target)]})
 
@@ -70,53 +73,55 @@ def convert(
 def _table(output: Output, data: Path, reading: Reading, columns: list[str] | None) -> pd.DataFrame:
     from ..io import read_table
 
-    found = read_table(data, index=reading.labels, **reading.wishes)
-    tell(output, found)
+    file = read_table(data, index=reading.labels, **reading.format_options)
+    tell(output, file)
     if columns is None:
-        return found.table
-    require_columns(data, found.table, columns, "--columns")
-    return found.table[columns]
+        return file.table
+    require_columns(data, file.table, columns, "--columns")
+    return file.table[columns]
 
 
 # ---- forms
 
 
-def _write_frame(frame: pd.DataFrame, target: Path) -> None:
-    from ..io import write_table
-
-    write_table(frame, target)
-
-
-def _write_square(D: pd.DataFrame, target: Path) -> None:
-    """Write all of it, with labels, also where objects are only numbered: a square of numbers alone is ambiguous."""
+def _square(D: pd.DataFrame) -> pd.DataFrame:
+    """Return the whole square, always with labels: a square of numbers alone is ambiguous."""
     import pandas as pd
 
     names = pd.Index([str(label) for label in D.index])
-    _write_frame(D.set_axis(names, axis=0).set_axis(names, axis=1), target)
+    return D.set_axis(names, axis=0).set_axis(names, axis=1)
 
 
-def _write_lower(D: pd.DataFrame, target: Path) -> None:
+def _lower(D: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
 
-    upper = np.triu(np.ones(D.shape, dtype=bool), 1)
-    _write_square(D.mask(upper), target)
+    return _square(D.mask(np.triu(np.ones(D.shape, dtype=bool), 1)))
 
 
-def _write_condensed(D: pd.DataFrame, target: Path) -> None:
+def _condensed(D: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
     from scipy.spatial.distance import squareform
 
-    values = pd.DataFrame({"dissimilarity": squareform(D.to_numpy(), checks=False)})
-    _write_frame(values, target)
+    return pd.DataFrame({"dissimilarity": squareform(D.to_numpy(), checks=False)})
 
 
-def _write_long(D: pd.DataFrame, target: Path) -> None:
+def _long(D: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
     i, j = np.triu_indices(len(D), 1)
     pairs = {"object": D.index[i], "other": D.index[j], "dissimilarity": D.to_numpy()[i, j]}
-    _write_frame(pd.DataFrame(pairs).dropna(ignore_index=True), target)
+    return pd.DataFrame(pairs).dropna(ignore_index=True)
+
+
+# Forms that are tables.
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "table": lambda frame: frame,
+    "square": _square,
+    "lower": _lower,
+    "condensed": _condensed,
+    "long": _long,
+}
 
 
 def _write_phylip(D: pd.DataFrame, target: Path) -> None:
@@ -132,13 +137,3 @@ def _write_phylip(D: pd.DataFrame, target: Path) -> None:
     rows = [" ".join([name, *map(repr, row)]) for name, row in zip(names, D.to_numpy().tolist(), strict=True)]
     with atomic_path(target) as draft:
         draft.write_text("\n".join([str(len(D)), *rows]) + "\n", encoding="utf-8")
-
-
-_WRITERS: dict[str, Callable[[Any, Path], None]] = {
-    "table": _write_frame,
-    "square": _write_square,
-    "lower": _write_lower,
-    "condensed": _write_condensed,
-    "long": _write_long,
-    "phylip": _write_phylip,
-}

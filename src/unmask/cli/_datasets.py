@@ -36,15 +36,11 @@ def datasets(output: Output, saving: Saving, name: Name = None, seed: Seed = 0) 
 
 
 def _makers() -> dict[str, Callable[..., Any]]:
-    """Return what makes each example: all that the room of examples offers."""
+    """Return the functions that make the examples, by the names of these."""
     from .. import datasets as room
 
-    found = {}
-    for function in room.__all__:
-        verb, _, rest = function.partition("_")
-        if verb in ("load", "make"):
-            found[rest.replace("_", "-")] = getattr(room, function)
-    return dict(sorted(found.items()))
+    functions = {name.partition("_")[2].replace("_", "-"): name for name in room.__all__ if "_" in name}
+    return {name: getattr(room, functions[name]) for name in sorted(functions)}
 
 
 def _first_line(maker: Callable[..., Any]) -> str:

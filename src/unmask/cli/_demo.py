@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Step:
-    """What is known, what one then recognises on the map, and how to write that in a legend."""
+class DemoMap:
+    """A map of the demonstration: what is known, what one recognises on it, and how that is called in the legend."""
 
     known: tuple[str, ...]
     seen: str
@@ -45,20 +45,20 @@ LEGEND = (
     "of a known feature; leak: correlation of the map with what is known"
 )
 STEPS = (
-    Step(
+    DemoMap(
         (),
         "gender",
         {1: "male", 2: "female"},
         "Map 1 knows nothing: men are in the upper half and women in the lower, as everybody knew.",
     ),
-    Step(
+    DemoMap(
         ("gender",),
         "degree",
         {1: "first degree", 2: "second", 3: "third"},
         "Map 2 knows gender: brother and sister, and every other such pair, share a place; from left to right runs "
         "the degree of kinship.",
     ),
-    Step(
+    DemoMap(
         ("gender", "degree"),
         "generation_difference",
         {0: "same generation", 1: "one apart", 2: "two apart"},
@@ -76,7 +76,10 @@ def demo(
     force: Force = False,
 ) -> Outcome:
     """Map kinship terms given nothing, given gender, and given gender and degree of kinship."""
+    import pandas as pd
+
     from ..datasets import load_kinship
+    from ..estimators import ConditionalMDS
 
     tables = [step.file_name.removesuffix(".csv") for step in STEPS]
     folder = open_folder(Saving(out, "csv", force), tables, [PICTURE], unmistakable=True)
@@ -85,9 +88,12 @@ def demo(
     models = []
     with progress(output, "Fitting three maps", len(STEPS)) as advance:
         for number, step in enumerate(STEPS, start=1):
-            models.append(_fit(kin, step))
+            known = kin.known[list(step.known)] if step.known else None
+            mds = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
+            models.append(mds.fit(kin.dissimilarities, known=known))
             advance(number)
-    embeddings = [_embedding(kin, model) for model in models]
+    terms = kin.dissimilarities.index.rename("term")
+    embeddings = [pd.DataFrame(mds.embedding_, index=terms, columns=["u1", "u2"]) for mds in models]
     folder.picture(PICTURE, draw(kin, embeddings))
     for name, embedding in zip(tables, embeddings, strict=True):
         folder.table(name, embedding)
@@ -100,13 +106,6 @@ def demo(
     return Outcome({"maps": maps, "written": say_written(output, folder)})
 
 
-def _fit(kin: Any, step: Step) -> ConditionalMDS:
-    from ..estimators import ConditionalMDS
-
-    model = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
-    return model.fit(kin.dissimilarities, known=kin.known[list(step.known)] if step.known else None)
-
-
 def _table(models: list[ConditionalMDS]) -> pd.DataFrame:
     import pandas as pd
 
@@ -117,13 +116,6 @@ def _table(models: list[ConditionalMDS]) -> pd.DataFrame:
         rows.append((f"{model.stress_:.6f}", ", ".join(importance) or "-", leak, len(model.starts_)))
     index = [step.given for step in STEPS]
     return pd.DataFrame(rows, index=index, columns=["stress", "importance", "leak", "starts"])
-
-
-def _embedding(kin: Any, model: ConditionalMDS) -> pd.DataFrame:
-    import pandas as pd
-
-    index = kin.dissimilarities.index.rename("term")
-    return pd.DataFrame(model.embedding_, index=index, columns=["u1", "u2"])
 
 
 def draw(kin: Any, embeddings: list[pd.DataFrame]) -> Figure:

@@ -1,4 +1,4 @@
-"""A dialogue about a map: what it shows, what is recognised on it, and the next map given that."""
+"""The dialogue of the command discover: look at a map, name what it shows, fit the next map given that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ._errors import ABOUT_INPUT, sentence
 from ._fitting import OTHERS, TABLES, fit_map, leak_of, show_imputed, write_study
@@ -20,7 +20,7 @@ from ._text_map import text_map
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..discovery import Discovery
+    from ..discovery import Discovery, Step
 
 QUESTION = "What do you recognise? (a number, a command, or help)"
 MOST_ROWS = 30
@@ -48,7 +48,7 @@ class End(Exception):  # noqa: N818  (a message, no error)
 
 @dataclass
 class Dialogue:
-    """A study that is talked about.
+    """A dialogue about a study.
 
     Parameters
     ----------
@@ -81,11 +81,10 @@ class Dialogue:
     is_saved: bool = True
     was_saved: bool = False
     suggestions: list[str] = field(default_factory=list)
-    looked_at: list[tuple[Any, pd.DataFrame]] = field(default_factory=list)
+    looked_at: list[tuple[Step, pd.DataFrame]] = field(default_factory=list)
 
     def run(self) -> bool:
-        """Talk until the end; return False if Ctrl-C ended it."""
-        finished = True
+        """Carry out commands until the end; return False if Ctrl-C ended the dialogue."""
         try:
             if self.study.steps:
                 self._show()
@@ -95,14 +94,11 @@ class Dialogue:
                 self._answer(self.output.ask(QUESTION))
         except End:
             self._offer_to_save()
-        except EOFError:
+        except (EOFError, KeyboardInterrupt) as end:
             self.output.tell("")
             self._save_at_end()
-        except KeyboardInterrupt:
-            finished = False
-            self.output.tell("")
-            self._save_at_end()
-        return finished
+            return isinstance(end, EOFError)
+        return True
 
     def _answer(self, line: str) -> None:
         try:
@@ -117,9 +113,9 @@ class Dialogue:
         if verb.isdigit() and not rest:
             self._adopt_suggestion(int(verb))
             return
-        if verb.lower() not in _COMMANDS:
+        if verb.lower() not in self.COMMANDS:
             raise ValueError(f"{verb!r} is no command; help lists them.")
-        least, most, act = _COMMANDS[verb.lower()]
+        least, most, act = self.COMMANDS[verb.lower()]
         if not least <= len(rest) <= most:
             raise ValueError(
                 f"{verb} takes {least if least == most else f'{least} to {most}'} words after it; see help."
@@ -159,25 +155,24 @@ class Dialogue:
         self.suggestions = []
         if not self.study.steps or not self.study.step.n_components:
             return
-        found = self._found()
-        self.suggestions = list(found["adopt"])
-        if found.empty:
+        table = self._suggestions_for(self.study.step)
+        self.suggestions = list(table["adopt"])
+        if table.empty:
             self.output.tell("Nothing to suggest: the map is small, and there is no table to compare it with.")
             return
-        shown = found[["what", "strength", "p_value"]].set_axis([str(at + 1) for at in found.index], axis=0)
+        shown = table[["what", "strength", "p_value"]].set_axis([str(at + 1) for at in table.index], axis=0)
         self.output.tell_table(shown, "It could show")
 
-    def _found(self) -> pd.DataFrame:
-        """Return what the last map could show; it takes seconds, and undo comes back to maps that were looked at."""
-        step = self.study.step
-        for seen, found in self.looked_at:
+    def _suggestions_for(self, step: Step) -> pd.DataFrame:
+        """Return what the last map could show, kept for when undo comes back to it: finding out takes seconds."""
+        for seen, table in self.looked_at:
             if seen is step:
-                return found
+                return table
         with progress(self.output, "Looking for what it could show", None):
-            found = self.study.suggest(5, n_references=self.references or REFERENCES)
-        found = found[found["adopt"] != ""].reset_index(drop=True)
-        self.looked_at.append((step, found))
-        return found
+            table = self.study.suggest(5, n_references=self.references or REFERENCES)
+        table = table[table["adopt"] != ""].reset_index(drop=True)
+        self.looked_at.append((step, table))
+        return table
 
     def _history(self) -> None:
         history = self.study.history
@@ -193,7 +188,7 @@ class Dialogue:
         self._adopt(name, **way)
 
     def _adopt(self, default: str, **way: Any) -> None:
-        """Ask for a name and a reason, adopt, and fit again; what cannot be adopted is said before any question."""
+        """Ask for a name and a reason, adopt, and fit again; what cannot be adopted raises before the questions."""
         trial = default
         while trial in self.study.known.columns:
             trial += " again"
@@ -204,27 +199,18 @@ class Dialogue:
         self.is_saved = False
         self._fit()
 
-    def _column(self, name: str) -> None:
-        self._adopt(name, column=name)
-
-    def _axis(self, number: str) -> None:
-        self._adopt(f"axis {number}", from_axis=_whole(number, "NUMBER", 1) - 1)
+    def _axis(self, axis: str) -> None:
+        self._adopt(f"axis {axis}", from_axis=_whole(axis, "NUMBER", 1) - 1)
 
     def _line(self, start: str, end: str) -> None:
         self._adopt(f"{start} to {end}", along=(self._label(start), self._label(end)))
 
     def _label(self, text: str) -> Any:
-        """Return the object that was meant: its label may be a number."""
-        for label in self.study.dissimilarities.index:
+        """Return the label that is written so: it may be a number."""
+        for label in self.study.material.objects:
             if str(label) == text:
                 return label
         raise ValueError(f"{text!r} is no object on the map; write a label as the table does.")
-
-    def _groups(self, number: str) -> None:
-        self._adopt("groups", groups=_whole(number, "NUMBER", 2))
-
-    def _circle(self) -> None:
-        self._adopt("order", along="circle")
 
     def _forget(self, name: str) -> None:
         self.study.forget(name)
@@ -232,7 +218,7 @@ class Dialogue:
         self._fit()
 
     def _undo(self) -> None:
-        """Go back to the map before: a fit is taken back, and what was adopted or put aside for it."""
+        """Go back to the map before: undo the last fit and what was adopted or put aside for it."""
         from ..discovery import Step
 
         self.output.tell(self.study.undo())
@@ -274,10 +260,8 @@ class Dialogue:
             answer = self.output.ask(f"Save to which folder? [{default or 'not at all'}]") or default
         except EOFError:
             answer = ""
-        if answer and answer == default:
-            self._save()
-        elif answer:
-            self._save(answer)
+        if answer:
+            self._save(None if answer == default else answer)
         else:
             self.output.tell("Not saved.")
 
@@ -289,33 +273,29 @@ class Dialogue:
         else:
             self.output.warn("the study was not saved; give --out DIR, or the command save.")
 
-    def _help(self) -> None:
-        self.output.tell(HELP)
-
     def _end(self) -> None:
         raise End
 
-
-# Fewest and most words that follow, and what is done.
-_COMMANDS: dict[str, tuple[int, int, Callable[..., None]]] = {
-    "column": (1, 1, Dialogue._column),
-    "axis": (1, 1, Dialogue._axis),
-    "line": (2, 2, Dialogue._line),
-    "groups": (1, 1, Dialogue._groups),
-    "circle": (0, 0, Dialogue._circle),
-    "forget": (1, 1, Dialogue._forget),
-    "fit": (0, 1, Dialogue._fit),
-    "undo": (0, 0, Dialogue._undo),
-    "map": (0, 0, Dialogue._show_map),
-    "suggest": (0, 0, Dialogue._suggest),
-    "history": (0, 0, Dialogue._history),
-    "save": (0, 1, Dialogue._save),
-    "script": (0, 1, Dialogue._script),
-    "help": (0, 0, Dialogue._help),
-    "?": (0, 0, Dialogue._help),
-    "quit": (0, 0, Dialogue._end),
-    "exit": (0, 0, Dialogue._end),
-}
+    # Fewest and most words after a command, and the method that carries it out.
+    COMMANDS: ClassVar[dict[str, tuple[int, int, Callable[..., None]]]] = {
+        "column": (1, 1, lambda self, name: self._adopt(name, column=name)),
+        "axis": (1, 1, _axis),
+        "line": (2, 2, _line),
+        "groups": (1, 1, lambda self, count: self._adopt("groups", groups=_whole(count, "NUMBER", 2))),
+        "circle": (0, 0, lambda self: self._adopt("order", along="circle")),
+        "forget": (1, 1, _forget),
+        "fit": (0, 1, _fit),
+        "undo": (0, 0, _undo),
+        "map": (0, 0, _show_map),
+        "suggest": (0, 0, _suggest),
+        "history": (0, 0, _history),
+        "save": (0, 1, _save),
+        "script": (0, 1, _script),
+        "help": (0, 0, lambda self: self.output.tell(HELP)),
+        "?": (0, 0, lambda self: self.output.tell(HELP)),
+        "quit": (0, 0, _end),
+        "exit": (0, 0, _end),
+    }
 
 
 def _whole(text: str, what: str, least: int = 0) -> int:
@@ -325,7 +305,7 @@ def _whole(text: str, what: str, least: int = 0) -> int:
 
 
 def _call(code: str) -> tuple[str, dict[str, Any]]:
-    """Return name and source in a suggested call, which holds nothing but plain values."""
+    """Return the name and the source in the code of a suggested call, whose arguments are literals."""
     call = ast.parse(code, mode="eval").body
     assert isinstance(call, ast.Call)
     way = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}

@@ -12,7 +12,7 @@ from ._fit import study_of
 from ._fitting import OTHERS, TABLES, labelled, say_written
 from ._folder import Folder, open_folder, read_mark
 from ._inputs import Input, is_study, open_study, read_beside, read_input
-from ._options import FITTING, Given, Reading, Saving, Search, Surface, TablePath
+from ._options import Given, IsomapNeighbors, Reading, Saving, Search, TablePath, fitting_option
 from ._output import Outcome, Output
 
 Start = Annotated[
@@ -20,11 +20,8 @@ Start = Annotated[
 ]
 References = Annotated[
     int,
-    typer.Option(
-        "--references",
-        min=0,
-        help="Random maps that groups and orders are compared with; 0 makes no suggestions.",
-        rich_help_panel=FITTING,
+    fitting_option(
+        "--references", min=0, help="Random maps that groups and orders are compared with; 0 makes no suggestions."
     ),
 ]
 
@@ -37,7 +34,7 @@ def discover(
     reading: Reading,
     saving: Saving,
     table: TablePath = None,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     references: References = REFERENCES,
 ) -> Outcome:
     """Look at a map, name what it shows, and look at the next map given that: a dialogue.
@@ -69,7 +66,7 @@ def discover(
 
 
 def _with_unselected(beside: Any, source: Input, given: Given, reading: Reading) -> Any:
-    """Return the external table with the columns of --known that were not selected: what they say may be recognised."""
+    """Return the external table and the columns of --known that were not selected: maps may show them too."""
     from ..io import read_known
 
     if given.known is None or given.columns is None or source.known is None:

@@ -1,4 +1,4 @@
-"""The one place where exceptions become sentences and exit codes, and warnings lines."""
+"""Turns exceptions into one-line messages and exit codes, and warnings into lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ABOUT_INPUT = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 
 @contextmanager
 def reporting(output: Output, *, debug: bool) -> Iterator[None]:
-    """Say in one line what went wrong, and leave with the exit code for it."""
+    """Print an error in one line, and exit with the code for it."""
     from ..checking import UnfinishedMapWarning
 
     try:
@@ -44,7 +44,7 @@ def reporting(output: Output, *, debug: bool) -> Iterator[None]:
 
 
 def sentence(error: BaseException) -> str:
-    """Return what an error says, with the file for one of the system's."""
+    """Return the message of an error; of one of the operating system, with the file."""
     if isinstance(error, OSError) and error.strerror:
         file = f"{error.filename}: " if error.filename else ""
         return f"{file}{error.strerror.lower()}."
@@ -60,7 +60,7 @@ def _trace(debug: bool) -> None:
 
 @contextmanager
 def _warnings_as_lines(output: Output) -> Iterator[None]:
-    """Print warnings about data as one plain line each; those about code are no concern of a user."""
+    """Print warnings about data as one line each; ignore those meant for programmers."""
     from ..checking import UnfinishedMapWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -70,8 +70,6 @@ def _warnings_as_lines(output: Output) -> Iterator[None]:
         warnings.simplefilter("ignore")
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("always", category)
-        warnings.simplefilter(
-            "error", UnfinishedMapWarning
-        )  # a command of many fits ends with the one that was stopped
+        warnings.simplefilter("error", UnfinishedMapWarning)  # Ctrl-C in one of many fits ends the command
         warnings.showwarning = show
         yield

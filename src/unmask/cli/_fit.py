@@ -5,25 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ._fitting import OTHERS, TABLES, document_of, fit_map, say_written, show_step, write_study
-from ._folder import Folder, open_folder
+from ._folder import open_folder
 from ._inputs import Input, read_beside, read_input
-from ._options import FITTING, DataPath, Given, Neighbors, Reading, Saving, Search, TablePath
+from ._options import DataPath, Given, Neighbors, Reading, Saving, Search, TablePath, fitting_option
 from ._output import Outcome, Output
 from ._paint import Painting
 
 # Names of files that say nothing about what is in them.
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
-ClosedForm = Annotated[
-    bool,
-    typer.Option("--closed-form", help="Conditional classical scaling, without a search.", rich_help_panel=FITTING),
-]
-Radius = Annotated[
-    float | None,
-    typer.Option("--radius", min=0.0, help="Neighbours are those within this distance.", rich_help_panel=FITTING),
-]
+ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
+Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
 
 
 def fit(
@@ -41,11 +33,8 @@ def fit(
 
     Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
     """
-    folder = open_folder(saving, TABLES, OTHERS)
-    source = read_input(output, data, given, reading)
-    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
-    paint = painting.read(source, beside, given, reading, saving)
-    return make_map(output, source, beside, "classical" if closed_form else "mds", search.params, folder, paint)
+    estimator = "classical" if closed_form else "mds"
+    return _make_map(output, data, given, reading, saving, painting, table, estimator, search.params)
 
 
 def isomap(
@@ -64,20 +53,16 @@ def isomap(
 
     Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
     """
-    folder = open_folder(saving, TABLES, OTHERS)
-    source = read_input(output, data, given, reading)
-    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
-    paint = painting.read(source, beside, given, reading, saving)
     params = search.params
     if neighbors is not None:
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
-    return make_map(output, source, beside, "isomap", params, folder, paint)
+    return _make_map(output, data, given, reading, saving, painting, table, "isomap", params)
 
 
-def study_of(source: Input, beside: Any, title: str = "") -> Any:
-    """Return a study of what was read; features are columns that may explain the maps."""
+def study_of(source: Input, beside: Any) -> Any:
+    """Return a study of the data; features, and columns of `beside`, may explain its maps."""
     from ..discovery import Discovery
 
     return Discovery(
@@ -85,13 +70,13 @@ def study_of(source: Input, beside: Any, title: str = "") -> Any:
         known=source.known,
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
-        title=title or _title(source.path),
+        title=_title(source.path),
         weights=source.weights,
     )
 
 
 def _title(path: Path) -> str:
-    """Return what a study is called: the file, or its folder where every file would be called so."""
+    """Return the title of a study: the name of its file, or of the folder if the file has a name that says nothing."""
     return path.parent.name if path.stem.lower() in EVERY_FILE and path.parent.name else path.stem
 
 
@@ -104,16 +89,22 @@ def _joined(features: Any, beside: Any) -> Any:
     return features.join(beside)
 
 
-def make_map(
+def _make_map(
     output: Output,
-    source: Input,
-    beside: Any,
+    data: Path,
+    given: Given,
+    reading: Reading,
+    saving: Saving,
+    painting: Painting,
+    table: Path | None,
     estimator: str,
     params: dict[str, Any],
-    folder: Folder | None,
-    paint: dict[str, Any],
 ) -> Outcome:
-    """Fit one map, show it and write it."""
+    """Read the data, fit one map, show it and write it."""
+    folder = open_folder(saving, TABLES, OTHERS)
+    source = read_input(output, data, given, reading)
+    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    paint = painting.read(source, beside, given, reading, saving)
     study = study_of(source, beside)
     step = fit_map(output, study, estimator, params)
     if folder is not None:  # first, for whoever reads the output may stop reading

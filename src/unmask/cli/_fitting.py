@@ -1,9 +1,8 @@
-"""Fitting a map with a progress bar, showing it, and writing what it found."""
+"""Fitting a map with a progress bar, showing it, and writing the results."""
 
 from __future__ import annotations
 
 import math
-import threading
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from .. import Progress
     from ..discovery import Discovery, Step
 
 TABLES = ("embedding", "free_embedding", "coef", "importance", "stress_per_point", "imputed", "history")
@@ -27,6 +27,8 @@ OF_ANOTHER_MAP = {REPORT: "unmask report", PLACED: "unmask place"} | dict.fromke
 OTHERS = (MAP, STUDY)
 # What a start is expected to take until one has come to its end.
 ITERATIONS = 60
+# What precedes the search, if anything does.
+STAGES = {"graph": "Finding neighbours", "paths": "Finding shortest paths"}
 
 
 def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, Any]) -> Step:
@@ -34,40 +36,37 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
     from ..discovery import UnfinishedMapWarning
     from ..solvers import automatic_number
 
-    starts = params.get("n_init") or automatic_number(len(study.dissimilarities))
+    starts = params.get("n_init") or automatic_number(len(study.material.objects))
     known = ", ".join(study.known.columns)
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
     if estimator != "classical":
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with progress(output, text, starts) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        meter = None if output.quiet else Meter(advance, starts)
+        meter = None if output.quiet else Meter(advance, starts, text)
         return study.fit(estimator=estimator, callback=meter, **params)
 
 
 class Meter:
-    """Turns iterations of one start after another, or of some at a time, into how much of the work is done."""
+    """Turns the iterations of all starts into how much of the work is done."""
 
-    def __init__(self, advance: Advance, starts: int) -> None:
-        self.advance, self.starts = advance, starts
+    def __init__(self, advance: Advance, starts: int, text: str) -> None:
+        self.advance, self.starts, self.text = advance, starts, text
         self.begun = self.iterations = 0
-        self._lock = threading.Lock()
 
-    def __call__(self, iteration: int, _: float) -> bool:
-        with self._lock:
-            self.begun += iteration == 1
-            self.iterations += 1
-            expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
-            done = max(self.begun - 1, 0) + min(iteration / expected, 0.95)
-        self.advance(min(done, self.starts))
-        return False
+    def __call__(self, progress: Progress) -> None:
+        self.begun += progress.iteration == 1
+        self.iterations += progress.iteration > 0
+        expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
+        done = max(self.begun - 1, 0) + min(progress.iteration / expected, 0.95)
+        self.advance(min(done, self.starts), STAGES.get(progress.stage, self.text))
 
 
 # ---- showing
 
 
 def show_step(output: Output, step: Step) -> None:
-    """Print what a fit found."""
+    """Print the results of a fit."""
     from ..checking import count
 
     state = "" if step.finished else ", unfinished"
@@ -82,7 +81,7 @@ def show_step(output: Output, step: Step) -> None:
 
 
 def leak_of(step: Step) -> str:
-    """Say how much a map repeats of what is known, beside what chance makes of it."""
+    """Return in words how much a map repeats of what is known, and how much it would by chance."""
     if not step.known:
         return ""
     if step.adjusted:
@@ -93,7 +92,7 @@ def leak_of(step: Step) -> str:
 
 
 def show_imputed(say: Callable[[str], None], step: Step) -> None:
-    """Print the missing cells of what is known as they were estimated, one a line; of many the first."""
+    """Print the estimates of missing cells of known features, one a line; of many only the first."""
     for line in imputed_lines(step.imputed.head(MOST_CELLS)):
         say(line)
     if len(step.imputed) > MOST_CELLS:
@@ -101,7 +100,7 @@ def show_imputed(say: Callable[[str], None], step: Step) -> None:
 
 
 def imputed_lines(imputed: pd.DataFrame) -> list[str]:
-    """Say of each missing cell what was estimated and how sure that is."""
+    """Return a line about each missing cell: what was estimated, and how sure that is."""
     return [_imputed_line(cell) for cell in imputed.to_dict("records")]
 
 
@@ -116,35 +115,24 @@ def _imputed_line(cell: dict[Any, Any]) -> str:
 
 
 def document_of(step: Step) -> dict[str, Any]:
-    """Return what a fit found for machines."""
+    """Return the results of a fit for the JSON document."""
+    same = ("stress", "leak", "leak_reference", "adjusted", "free_leak", "converged", "finished", "seconds")
+    tables = {name: getattr(step, name) for name in ("embedding", "free_embedding", "coef", "importance")}
+    tables["stress_per_point"] = step.stress_per_point.to_frame()
+    plain = (str, int, float, list, type(None))
     return {
         "estimator": step.estimator,
-        "params": {name: value if _is_plain(value) else repr(value) for name, value in step.params.items()},
+        "params": {name: value if isinstance(value, plain) else repr(value) for name, value in step.params.items()},
         "objects": len(step.embedding),
         "known": list(step.known),
-        "stress": step.stress,
-        "leak": step.leak,
-        "leak_reference": step.leak_reference,
-        "adjusted": step.adjusted,
-        "free_leak": step.free_leak,
-        "converged": step.converged,
-        "finished": step.finished,
-        "seconds": step.seconds,
-        "embedding": labelled(step.embedding),
-        "free_embedding": labelled(step.free_embedding),
-        "coef": labelled(step.coef),
-        "importance": labelled(step.importance),
-        "stress_per_point": labelled(step.stress_per_point.to_frame()),
+        **{name: getattr(step, name) for name in same},
+        **{name: labelled(table) for name, table in tables.items()},
         "imputed": step.imputed,
     }
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | list)
-
-
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its labels in a column, numbers among them."""
+    """Return a table with its index as a column, named label."""
     return frame.rename_axis("label").reset_index()
 
 
@@ -154,7 +142,7 @@ def labelled(frame: pd.DataFrame) -> pd.DataFrame:
 def write_study(
     output: Output, folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any
 ) -> None:
-    """Write a study and the tables and picture of its last map, painted by what `plot_map` takes."""
+    """Write a study, and the tables and picture of its last map; `paint` holds options of `plot_map`."""
     step = study.step
     folder.study(study)
     folder.table("embedding", step.embedding if step.n_components else None)

@@ -1,4 +1,4 @@
-"""A folder of results: what may be written there, and what is ours in it."""
+"""A folder of results, marked by a file that lists what unmask wrote there."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STUDY = "study"
 
 
 def read_mark(path: Path) -> dict[str, Any]:
-    """Return what the mark of a folder says; nothing if it has none."""
+    """Return the contents of the mark of a folder; empty if it has none."""
     try:
         mark = json.loads((path / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -56,7 +56,7 @@ class Folder:
     escapes: bool = False
 
     def table(self, name: str, frame: pd.DataFrame | None) -> None:
-        """Write a table; it replaces an earlier one in whatever format. None only removes that."""
+        """Write a table in place of an earlier one, whatever the format of that; None only removes the earlier one."""
         from ..io import write_table
 
         new = f"{name}.{self.file_format}"
@@ -68,7 +68,7 @@ class Folder:
             self.escapes |= self.file_format == "csv" and _has_formulas(frame)
 
     def remove(self, name: str) -> bool:
-        """Remove a file of earlier results, if it is there and ours, and tell whether it was."""
+        """Remove a file of earlier results if unmask wrote it; return whether it was there."""
         if name not in read_mark(self.path).get("files", []):
             return False
         there = (self.path / name).exists()
@@ -90,7 +90,7 @@ class Folder:
         study.save(self._claim(STUDY), format="parquet" if self.file_format == "parquet" else "csv")
 
     def mark(self, gone: str | None = None, **record: Any) -> None:
-        """Write down that the folder is ours, and what is to be known about it; a file that is gone is not ours."""
+        """Write the mark: a record about the results, and the files that unmask wrote, without the one that is gone."""
         from ..io import write_json
 
         old = read_mark(self.path)
@@ -98,7 +98,7 @@ class Folder:
         write_json({**old, "schema": SCHEMA, "schema_version": 1, **record, "files": files}, self.path / MARK)
 
     def _claim(self, name: str) -> Path:
-        """Return the path of a file that is about to be written, which is ours from now on."""
+        """Return the path of a file that is about to be written, and list it in the mark."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.written.append(self.path / name)
         self.mark()
@@ -106,7 +106,7 @@ class Folder:
 
 
 def _has_formulas(frame: pd.DataFrame) -> bool:
-    """Tell whether a label, a name or the first text of a table looks like a formula to a spreadsheet."""
+    """Return whether a label, a column name or a text in a table looks like a formula to a spreadsheet."""
     from ..io import escape
 
     texts = frame.select_dtypes(exclude="number").to_numpy(dtype=object).ravel()
@@ -116,7 +116,7 @@ def _has_formulas(frame: pd.DataFrame) -> bool:
 def open_folder(
     saving: Saving, tables: Collection[str], others: Collection[str] = (), *, unmistakable: bool = False
 ) -> Folder | None:
-    """Return the folder to write to, before the work is done that it is for; None if nothing is to be written.
+    """Return the folder to write to, checked before the work begins; None if nothing is to be written.
 
     Parameters
     ----------
@@ -125,12 +125,12 @@ def open_folder(
     tables, others : collection of str
         Names of the tables and of the other files that may be written.
     unmistakable : bool
-        Whether a folder that holds nothing but files of these names is ours although it is not marked.
+        Whether a folder without a mark that holds only files of these names may be written to.
 
     Raises
     ------
     ValueError
-        If files that are not ours are there, or nothing can be written.
+        If files of others would be replaced, or nothing can be written.
     """
     if saving.out is None:
         return None
@@ -172,6 +172,6 @@ def _require_writable(path: Path) -> None:
 
 
 def require_free(path: Path, *, force: bool) -> None:
-    """Raise if a file is there that would be replaced."""
+    """Raise if a file would be replaced."""
     if path.exists() and not force:
         raise ValueError(f"{path}: is there already; choose another name, or replace it with --force.")

@@ -23,7 +23,7 @@ DEFAULT_METRIC = "euclidean"
 
 @dataclass(frozen=True)
 class Input:
-    """Dissimilarities and what belongs to them.
+    """The data of a command.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Input:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What placing new objects has to know."""
+        """What is written down for placing new objects later."""
         features = None if self.features is None else list(self.features.columns)
         return {
             "file": str(self.path),
@@ -71,26 +71,26 @@ class Input:
         }
 
     def require_no_weights(self, command: str) -> None:
-        """Raise where weights would be left out."""
+        """Raise if there are weights, which a command would ignore."""
         if self.weights is not None:
             raise ValueError(f"--spread-weights: {command} takes no weights; leave this out.")
 
 
 def read_input(output: Output, path: Path, given: Given, reading: Reading) -> Input:
-    """Read the data and what is known, and say what was found out about the files."""
-    found = _read_data(path, reading)
-    tell(output, found)
+    """Read the data and what is known, and note what was detected in the files."""
+    file = _read_data(path, reading)
+    tell(output, file)
     types = types_of(given.types)
-    if hasattr(found, "dissimilarities"):
+    if hasattr(file, "dissimilarities"):
         if given.known is None and given.columns is not None:
             raise ValueError(
                 f"--columns {','.join(given.columns)} names known features, but {path} holds dissimilarities; did you "
                 f"mean --known FILE --columns {','.join(given.columns)}, with the table that has them?"
             )
-        D = found.dissimilarities
-        known = _read_known(output, given, reading, D.index)
-        return Input(path, D, known, types, weights=_spread(path, found, reading), similarity=reading.similarity)
-    return _from_features(output, path, found.table, given, reading, types)
+        D = file.dissimilarities
+        known = read_beside(output, given.known, D.index, reading.labels, names_in(given.columns))
+        return Input(path, D, known, types, weights=_spread_weights(file, reading), similarity=reading.similarity)
+    return _from_features(output, path, file.table, given, reading, types)
 
 
 def _read_data(path: Path, reading: Reading) -> Any:
@@ -98,21 +98,21 @@ def _read_data(path: Path, reading: Reading) -> Any:
 
     _require_one_kind(reading)
     if reading.metric is not None or reading.features is not None:
-        return read_table(path, index=reading.labels, **reading.wishes)
+        return read_table(path, index=reading.labels, **reading.format_options)
     if reading.aggregate is not None:
-        return read_ratings(path, aggregate=reading.aggregate, rater=reading.rater, **reading.wishes)
+        return read_ratings(path, aggregate=reading.aggregate, rater=reading.rater, **reading.format_options)
     if reading.shape != "auto" or reading.symmetrize is not None or reading.similarity is not None:
         return read_dissimilarities(
-            path, shape=reading.shape, symmetrize=reading.symmetrize, **_alike(reading), **reading.wishes
+            path, shape=reading.shape, symmetrize=reading.symmetrize, **_similarity(reading), **reading.format_options
         )
-    found = read_data(path, **reading.wishes)
-    if hasattr(found, "table") and reading.index is not None:
-        return read_table(path, index=reading.labels, **reading.wishes)
-    return found
+    file = read_data(path, **reading.format_options)
+    if hasattr(file, "table") and reading.index is not None:
+        return read_table(path, index=reading.labels, **reading.format_options)
+    return file
 
 
 def _require_one_kind(reading: Reading) -> None:
-    """Raise where options say different things about what DATA holds."""
+    """Raise if options contradict each other about what DATA holds."""
     kinds = {
         "--metric and --features are for a table of features": reading.metric or reading.features,
         "--form, --symmetrize and --similarity for a table of dissimilarities or similarities": reading.shape != "auto"
@@ -127,8 +127,8 @@ def _require_one_kind(reading: Reading) -> None:
         raise ValueError(f"{alone[0]} is for a list of judged pairs; say with --aggregate what becomes of them.")
 
 
-def _alike(reading: Reading) -> dict[str, Any]:
-    """Return which similarities are read, if any are: METHOD or METHOD:NUMBER."""
+def _similarity(reading: Reading) -> dict[str, Any]:
+    """Return how similarities are read (METHOD or METHOD:NUMBER); nothing for dissimilarities."""
     if reading.similarity is None:
         return {}
     method, colon, number = reading.similarity.partition(":")
@@ -138,38 +138,27 @@ def _alike(reading: Reading) -> dict[str, Any]:
         raise ValueError(f"--similarity {reading.similarity}: {number!r} is no number to add to every cell.") from None
 
 
-def _spread(path: Path, found: Any, reading: Reading) -> pd.DataFrame | None:
-    if not reading.spread_weights:
-        return None
-    if found.weights is None:
-        raise ValueError(f"--spread-weights: no pair in {path} was judged differently by two; leave this out.")
-    weights: pd.DataFrame = found.weights
-    return weights
+def _spread_weights(file: Any, reading: Reading) -> pd.DataFrame | None:
+    if reading.spread_weights and file.weights is None:
+        raise ValueError(f"--spread-weights: no pair in {file.path} was judged differently by two; leave this out.")
+    return file.weights if reading.spread_weights else None
 
 
-def _read_known(output: Output, given: Given, reading: Reading, labels: Any) -> pd.DataFrame | None:
-    from ..io import read_known
-
-    if given.known is None:
-        return None
-    found = read_known(given.known, labels, columns=names_in(given.columns), index=reading.labels)
-    tell(output, found)
-    return found.table
-
-
-def read_beside(output: Output, path: Path | None, labels: Any, index: str | bool | None = None) -> Any:
-    """Read an external table of the same objects."""
+def read_beside(
+    output: Output, path: Path | None, labels: Any, index: str | bool | None = None, columns: list[str] | None = None
+) -> pd.DataFrame | None:
+    """Read a table of the same objects, in the order of their labels; None if there is no file."""
     from ..io import read_known
 
     if path is None:
         return None
-    found = read_known(path, labels, index=index)
-    tell(output, found)
-    return found.table
+    file = read_known(path, labels, columns=columns, index=index)
+    tell(output, file)
+    return file.table
 
 
 def columns_elsewhere(source: Input, given: Given, reading: Reading) -> Iterator[pd.DataFrame]:
-    """Return the files as they are, with the columns that the fit was not given."""
+    """Read the files again whole, with the columns that the fit was not given."""
     from ..io import read_known
 
     if given.known is not None:
@@ -178,9 +167,9 @@ def columns_elsewhere(source: Input, given: Given, reading: Reading) -> Iterator
         yield _read_data(source.path, reading).table
 
 
-def tell(output: Output, found: Any) -> None:
-    """Say what was found out about a file."""
-    output.note(f"{found.path}: {'; '.join(found.detected)}")
+def tell(output: Output, file: Any) -> None:
+    """Note what was detected in a file."""
+    output.note(f"{file.path}: {'; '.join(file.detected)}")
 
 
 # ---- tables of features
@@ -189,9 +178,14 @@ def tell(output: Output, found: Any) -> None:
 def _from_features(
     output: Output, path: Path, table: pd.DataFrame, given: Given, reading: Reading, types: dict[str, Any]
 ) -> Input:
-    own = [] if given.known is not None else names_in(given.columns) or []
+    import pandas as pd
+
+    from ..dissimilarities import Metric
+
+    columns = names_in(given.columns)
+    own = [] if given.known is not None else columns or []
     require_columns(path, table, own, "--columns")
-    known = table[own] if own else _read_known(output, given, reading, table.index)
+    known = table[own] if own else read_beside(output, given.known, table.index, reading.labels, columns)
     wanted = names_in(reading.features)
     if wanted is None:
         features = table.drop(columns=own)
@@ -205,12 +199,13 @@ def _from_features(
             f"Assumed: {path} is a table of features, and objects differ by the Euclidean distance of its "
             f"{features.shape[1]} columns as they are; --metric seuclidean divides each by its standard deviation."
         )
-    D = compare_features(output, features, metric)
+    values = Metric(metric, verbose=int(output.shows_progress)).fit_transform(features)
+    D = pd.DataFrame(values, index=features.index, columns=features.index)
     return Input(path, D, known, types, features, metric, own)
 
 
 def require_columns(path: Path, table: pd.DataFrame, names: list[str], option: str) -> None:
-    """Raise on a name that no column has."""
+    """Raise if a table has no column of one of the names."""
     from ..checking import quote
 
     strangers = [name for name in names if name not in table.columns]
@@ -241,22 +236,12 @@ def _require_numbers(path: Path, features: pd.DataFrame) -> None:
         )
 
 
-def compare_features(output: Output, features: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the dissimilarities of the rows of a table."""
-    import pandas as pd
-
-    from ..dissimilarities import Metric
-
-    values = Metric(metric, verbose=int(output.shows_progress)).fit_transform(features)
-    return pd.DataFrame(values, index=features.index, columns=features.index)
-
-
 # ---- studies
 
 
 @dataclass(frozen=True)
 class SavedStudy:
-    """A study that was written, the path that was given for it, where it is, and what it was made from."""
+    """A saved study: the path that was given for it, its own place, and a record of the data it was made from."""
 
     study: Discovery
     path: Path
@@ -279,7 +264,7 @@ class SavedStudy:
 
 
 def is_study(path: Path) -> bool:
-    """Tell a study from a file of data."""
+    """Return whether a path is a saved study rather than a file of data."""
     return path.is_dir() or path.suffix.lower() == ".zip"
 
 

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ._fitting import labelled, say_written
-from ._folder import open_folder
+from ._folder import Folder, open_folder
 from ._inputs import Input, read_input
-from ._options import FITTING, DataPath, Dimensions, Given, Reading, Saving, Search, Seed, Surface, names_in
+from ._options import (
+    DataPath,
+    Dimensions,
+    Given,
+    IsomapNeighbors,
+    Reading,
+    Saving,
+    Search,
+    Seed,
+    fitting_option,
+    names_in,
+)
 from ._output import Outcome, Output, progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MostDimensions = Annotated[
-    int | None,
-    typer.Option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.", rich_help_panel=FITTING),
+    int | None, fitting_option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.")
 ]
-Choose = Annotated[
-    bool,
-    typer.Option("--choose", help="Choose by predicting held-out pairs, ten times over.", rich_help_panel=FITTING),
-]
-Permutations = Annotated[
-    int, typer.Option("--permutations", min=1, help="Permutations of each feature.", rich_help_panel=FITTING)
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option("--methods", metavar="A,B", help="Which methods; all by default.", rich_help_panel=FITTING),
-]
-SPLITS = 10
+Choose = Annotated[bool, fitting_option("--choose", help="Choose by predicting held-out pairs, ten times over.")]
+Permutations = Annotated[int, fitting_option("--permutations", min=1, help="Permutations of each feature.")]
+Methods = Annotated[list[str] | None, fitting_option("--methods", metavar="A,B", help="Which methods; all by default.")]
 MOST_DIMENSIONS = 6
 
 
@@ -42,7 +40,7 @@ def scree(
     search: Search,
     reading: Reading,
     saving: Saving,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     max_dim: MostDimensions = None,
     choose: Choose = False,
 ) -> Outcome:
@@ -52,20 +50,24 @@ def scree(
     folder = open_folder(saving, ["scree"], ["scree.png"])
     source = read_input(output, data, given, reading)
     most = max_dim or min(MOST_DIMENSIONS, len(source.dissimilarities) - 1)
-    # The first of nothing is known; every further number of dimensions has two fits.
-    fits = (2 * most + (1 if source.known is not None else -1)) * (1 + SPLITS if choose else 1)
-    with progress(output, "Fitting", fits) as advance:
-        mds = _estimator(search, neighbors, source, Counter(advance))
-        made = inspection.choose_n_components if choose else inspection.scree
-        table = made(mds, source.dissimilarities, source.known, weights=source.weights, max_components=most)
+    made = inspection.choose_n_components if choose else inspection.scree
+    with progress(output, "Fitting", 1.0) as advance:
+        table = made(
+            _estimator(search, neighbors, source),
+            source.dissimilarities,
+            source.known,
+            weights=source.weights,
+            max_components=most,
+            progress=lambda done, total: advance(done / total),
+        )
     chosen: dict[str, Any] = {name: table.attrs[name] for name in ("elbow", "chosen") if name in table.attrs}
+    listed = labelled(table).rename(columns={"label": "n_components"})
     if folder is not None:
-        folder.table("scree", labelled(table).rename(columns={"label": "n_components"}))
+        folder.table("scree", listed)
         folder.picture("scree.png", _scree_picture(table))
     output.show(table, index="dimensions")
     output.say(", ".join(f"{name}: {number}" for name, number in chosen.items()))
-    document: dict[str, Any] = {"scree": labelled(table).rename(columns={"label": "n_components"}), **chosen}
-    return Outcome({**document, "written": say_written(output, folder)})
+    return Outcome({"scree": listed, **chosen, "written": say_written(output, folder)})
 
 
 def _scree_picture(table: pd.DataFrame) -> Any:
@@ -85,7 +87,7 @@ def permute(
     search: Search,
     reading: Reading,
     saving: Saving,
-    neighbors: Surface = None,
+    neighbors: IsomapNeighbors = None,
     permutations: Permutations = 199,
 ) -> Outcome:
     """Test by permutation whether each known feature says anything about the dissimilarities.
@@ -109,12 +111,9 @@ def permute(
             random_state=search.random_state,
             progress=lambda done, _: advance(done),
         )
-    if folder is not None:
-        folder.table("test", table)
-    output.show(table, "Permutation test of each feature", index="known")
-    document = {"permutations": permutations, "test": labelled(table).rename(columns={"label": "feature"})}
-    finished = bool((table["permutations"] == permutations).all())
-    return Outcome({**document, "written": say_written(output, folder)}, finished)
+    output.say("Permutation test of each feature")
+    document = {"permutations": permutations, **_present(output, folder, "test", table, "known", "feature")}
+    return Outcome(document, finished=bool((table["permutations"] == permutations).all()))
 
 
 def dbrda(
@@ -142,11 +141,8 @@ def dbrda(
         n_permutations=permutations,
         random_state=seed,
     )
-    if folder is not None:
-        folder.table("dbrda", table)
-    output.show(table, f"Redundancy analysis, {permutations} permutations", index="known")
-    document = {"permutations": permutations, "dbrda": labelled(table).rename(columns={"label": "feature"})}
-    return Outcome({**document, "written": say_written(output, folder)})
+    output.say(f"Redundancy analysis, {permutations} permutations")
+    return Outcome({"permutations": permutations, **_present(output, folder, "dbrda", table, "known", "feature")})
 
 
 def _something_known(source: Input) -> pd.DataFrame:
@@ -181,40 +177,25 @@ def compare(
             random_state=seed,
         )
     table = table.dropna(axis=1, how="all")  # scores that need a truth, which no file has
+    return Outcome(_present(output, folder, "comparison", table, "method", "method"))
+
+
+def _present(
+    output: Output, folder: Folder | None, name: str, table: pd.DataFrame, heading: str, label: str
+) -> dict[str, Any]:
+    """Write and print a table, with a heading over its labels, and return it as a document with `label` for these."""
     if folder is not None:
-        folder.table("comparison", table)
-    output.show(table, index="method")
-    document = {"comparison": labelled(table).rename(columns={"label": "method"})}
-    return Outcome({**document, "written": say_written(output, folder)})
+        folder.table(name, table)
+    output.show(table, index=heading)
+    return {name: labelled(table).rename(columns={"label": label}), "written": say_written(output, folder)}
 
 
-# ---- counting fits
-
-
-class Counter:
-    """Counts fits for a progress bar."""
-
-    def __init__(self, advance: Callable[[float], None]) -> None:
-        self.advance, self.fits = advance, 0
-
-    def __call__(self) -> None:
-        self.fits += 1
-        self.advance(self.fits)
-
-
-def _estimator(search: Search, neighbors: int | None, source: Input, count: Callable[[], None] = lambda: None) -> Any:
-    """Return an estimator that is not fitted, of which every copy tells when it has been."""
+def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:
+    """Return an estimator that is not fitted."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 
     params: dict[str, Any] = {"random_state": search.random_state, **search.params, "metric": "precomputed"}
     params["known_types"] = source.known_types or None
     if neighbors is not None:
         return ConditionalIsomap(n_neighbors=neighbors, **params)
-
-    class CountedMDS(ConditionalMDS):
-        def fit(self, *arguments: Any, **options: Any) -> Any:
-            super().fit(*arguments, **options)
-            count()
-            return self
-
-    return CountedMDS(**params)
+    return ConditionalMDS(**params)

@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, for people or as one JSON document; all else on standard error."""
+"""Printing: results on standard output, for people or as one JSON document; all else on standard error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_DECIMALS = 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command found: a document for machines, and whether it came to its end."""
+    """The result of a command: a JSON document, and whether it came to its end."""
 
     document: dict[str, Any]
     finished: bool = True
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass
 class Output:
-    """Where a command speaks: ``say`` for results, ``note`` for remarks, ``warn`` for what needs attention.
+    """Where a command prints: ``say`` for results, ``note`` for remarks, ``warn`` for what needs attention.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Output:
             self.say(f"… and {len(frame) - most} more rows")
 
     def note(self, text: str) -> None:
-        """Print a remark, such as what was found out about a file."""
+        """Print a remark, such as what was detected in a file."""
         self.notes.append(text)
         if not self.quiet:
             self.alert(text)
@@ -99,7 +99,7 @@ class Output:
         self.dialogue.print(as_text_table(frame, index))
 
     def ask(self, question: str) -> str:
-        """Print a question and return the answer, which is shown too if nobody typed it; EOFError at the end."""
+        """Print a question and return the answer, printed too if it is piped in; raise EOFError if there is none."""
         self.dialogue.print(printable(question), end=" ", soft_wrap=True)
         answer = input()
         if not sys.stdin.isatty():
@@ -110,7 +110,7 @@ class Output:
 
     @property
     def dialogue(self) -> Console:
-        """Standard output, unless this is for machines."""
+        """Standard output, or standard error if the former holds JSON."""
         return self.remarks if self.as_json else self.results
 
     @property
@@ -125,17 +125,19 @@ class Output:
 
     @property
     def shows_progress(self) -> bool:
-        """Whether somebody is watching."""
+        """Whether to show a progress bar: somebody is watching."""
         return not self.quiet and sys.stderr.isatty()
 
     # ---- for machines
 
     def finish(self, outcome: Outcome) -> None:
-        """Print the document, if that is what was asked for."""
+        """Print the document if JSON was asked for."""
         if self.as_json:
+            from ..io import plain_data
+
             # Escaped, so that no terminal's encoding can spoil it.
             document = {**outcome.document, "notes": self.notes, "warnings": self.warnings}
-            text = json.dumps(plain(document), indent=2, allow_nan=False)
+            text = json.dumps(plain_data(document), indent=2, allow_nan=False)
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
 
@@ -178,7 +180,7 @@ def _texts(column: pd.Series[Any]) -> list[str]:
 
 
 def _fixed(cell: float, decimals: int) -> str:
-    """Return a number with so many decimals; one that would read as zero but is none in powers of ten."""
+    """Return a number with so many decimals; with an exponent if it would wrongly read as zero."""
     text = f"{cell:.{decimals}f}"
     if float(text) != 0.0:
         return text
@@ -195,7 +197,7 @@ def as_text(cell: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text that cannot steer a terminal: labels come from files."""
+    """Return text without control characters, which could steer a terminal: labels come from files."""
     return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
 
 
@@ -205,44 +207,39 @@ def one_line(text: str) -> str:
     return in_our_words(line)
 
 
-def plain(data: Any) -> Any:
-    """Return data as JSON knows them: tables as lists of records, missing numbers as null."""
-    from ..io import plain_data
-
-    return plain_data(data)
-
-
 # ---- progress
 
 
-Advance = Callable[[float], None]
+# Hears how much of a piece of work is done and, if that changes on the way, what is being done.
+Advance = Callable[..., None]
 # Seconds between two lines about the progress of work that nobody watches; most work is done before the first.
 BETWEEN_LINES = 20.0
 
 
 class Lines:
-    """Tells now and then how far a piece of work is, in lines of their own."""
+    """Prints a line about the progress of a piece of work now and then."""
 
     def __init__(self, output: Output, text: str, total: float) -> None:
         self.output, self.text, self.total = output, text, total
         self.begun = self.last = time.monotonic()
 
-    def __call__(self, done: float) -> None:
-        now = time.monotonic()
-        if now - self.last < BETWEEN_LINES or not 0 < done < self.total:
+    def __call__(self, done: float, text: str | None = None) -> None:
+        now, before = time.monotonic(), self.text
+        self.text = text or self.text
+        if now - self.last < BETWEEN_LINES or not (0 < done < self.total or self.text != before):
             return
         self.last = now
-        left = (now - self.begun) * (self.total - done) / done
-        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {_duration(left)} left")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+        if not done:
+            self.output.alert(self.text)
+            return
+        seconds = (now - self.begun) * (self.total - done) / done
+        left = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {left} left")
 
 
 @contextmanager
 def progress(output: Output, text: str, total: float | None) -> Iterator[Advance]:
-    """Show how far a piece of work is, with the time left: live if somebody is watching, else a line now and then.
+    """Show progress and the time left: as a bar on a terminal, else as a line now and then.
 
     Yields
     ------
@@ -250,11 +247,11 @@ def progress(output: Output, text: str, total: float | None) -> Iterator[Advance
         To be called with how much of ``total`` is done.
     """
     if not output.shows_progress:
-        yield (lambda _: None) if output.quiet or total is None else Lines(output, text, total)
+        yield (lambda *_: None) if output.quiet or total is None else Lines(output, text, total)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=output.remarks, transient=True) as bar:
         task = bar.add_task(text, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        yield lambda done, now=None: bar.update(task, completed=done, description=now or text)

@@ -9,8 +9,8 @@ import typer
 
 from ._fitting import PLACED, labelled, picture_of, say_written, show_imputed
 from ._folder import open_folder
-from ._inputs import SavedStudy, open_study, tell
-from ._options import KNOWN, Saving, StudyPath
+from ._inputs import SavedStudy, open_study, read_beside, tell
+from ._options import Saving, StudyPath, known_option
 from ._output import Outcome, Output, progress
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ NewPath = Annotated[
         metavar="NEW", help="New objects, one a row: dissimilarities to the fitted ones, by label, or features."
     ),
 ]
-KnownOfNew = Annotated[
-    Path | None,
-    typer.Option("--known", metavar="FILE", help="Known features of the new objects.", rich_help_panel=KNOWN),
-]
+KnownOfNew = Annotated[Path | None, known_option("--known", metavar="FILE", help="Known features of the new objects.")]
 StepNumber = Annotated[int | None, typer.Option("--step", min=1, help="Which map of the study; by default the last.")]
 
 
@@ -46,30 +43,35 @@ def place(
 
     The map is fitted again from the study, which must lead to the same numbers.
     """
+    from ..io import read_table
+
     folder = open_folder(saving, ["placed", "imputed"], [PLACED])
     saved = open_study(study)
-    as_it_was = _back_at(saved.study, step)
-    rows = _read_new(output, new)
-    features = _known_of(output, as_it_was.step, rows, known, saved)
+    chosen = _chosen(saved.study, step)
+    file = read_table(new)
+    tell(output, file)
+    rows = file.table
+    features = _known_of(output, chosen, rows, known, saved)
     with progress(output, "Fitting again", None):
-        fitted = _fit_again(as_it_was)
-    placed = _placed(fitted, _differences(output, saved, rows), features, as_it_was.step)
+        fitted = _fit_again(saved.study, chosen)
+    fitted.set_output(transform="pandas")
+    placed = fitted.transform(_differences(output, saved, rows), known=features)
+    placed = placed.set_axis(list(chosen.embedding.columns), axis=1)
     if folder is not None:
         folder.table("placed", placed)
-        folder.table("imputed", as_it_was.step.imputed if len(as_it_was.step.imputed) else None)
-        folder.picture(PLACED, _picture(as_it_was.step, placed))
-    show_imputed(output.say, as_it_was.step)
-    output.show(placed, f"placed on the map, {as_it_was.step.title}", most=len(placed))
-    document = {"step": as_it_was.step.number, "known": list(as_it_was.step.known), "placed": labelled(placed)}
-    document["imputed"] = as_it_was.step.imputed
-    return Outcome({**document, "written": say_written(output, folder)})
+        folder.table("imputed", chosen.imputed if len(chosen.imputed) else None)
+        folder.picture(PLACED, _picture(chosen, placed))
+    show_imputed(output.say, chosen)
+    output.show(placed, f"placed on the map, {chosen.title}", most=len(placed))
+    document = {"step": chosen.number, "known": list(chosen.known), "placed": labelled(placed)}
+    return Outcome({**document, "imputed": chosen.imputed, "written": say_written(output, folder)})
 
 
 # ---- the map
 
 
-def _back_at(study: Discovery, number: int | None) -> Discovery:
-    """Return the study as it was right after a fit."""
+def _chosen(study: Discovery, number: int | None) -> Step:
+    """Return the step whose map is meant, the last one by default."""
     wanted = study.step.number if number is None else number
     if wanted > study.step.number:
         raise ValueError(f"--step {wanted}: the study has {study.step.number} steps; choose one of them.")
@@ -78,22 +80,13 @@ def _back_at(study: Discovery, number: int | None) -> Discovery:
         raise ValueError(
             f"step {wanted} was stopped and its map is unfinished; fit it to its end before placing on it."
         )
-    earlier = study.branch()
-    while not (earlier.actions[-1:] and getattr(earlier.actions[-1], "number", None) == wanted):
-        earlier.undo()
-    return earlier
+    return step
 
 
-def _fit_again(study: Discovery) -> Any:
-    """Return the estimator of the last step, fitted as it was."""
-    from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
-
-    estimators = {"mds": ConditionalMDS, "isomap": ConditionalIsomap, "classical": ConditionalClassicalMDS}
-    step = study.step
-    params = {name: value for name, value in step.params.items() if name != "known_types"}
-    mds = estimators[step.estimator](metric="precomputed", known_types=dict(step.known_types) or None, **params)
-    given: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
-    mds.fit(study.dissimilarities, known=study.known[list(step.known)] if step.known else None, **given)
+def _fit_again(study: Discovery, step: Step) -> Any:
+    """Return the estimator of a step, fitted as it was."""
+    weights: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
+    mds = study.estimator_of(step).fit(study.dissimilarities, known=study.known_of(step), **weights)
     _require_same(step, mds.embedding_)
     return mds
 
@@ -112,29 +105,17 @@ def _require_same(step: Step, again: Any) -> None:
 # ---- the new objects
 
 
-def _read_new(output: Output, path: Path) -> pd.DataFrame:
-    from ..io import read_table
-
-    found = read_table(path)
-    tell(output, found)
-    return found.table
-
-
 def _known_of(
     output: Output, step: Step, rows: pd.DataFrame, path: Path | None, saved: SavedStudy
 ) -> pd.DataFrame | None:
-    """Return what is known of the new objects: from a file, or from the same file if it was so in the fit."""
-    from ..io import read_known
-
+    """Return the known features of the new objects: from their own file, or from NEW if the fit had them in DATA."""
     if not step.known:
         if path is not None:
             raise ValueError(f"--known {path}: the map was fitted with nothing known; leave this out.")
         return None
     names = list(step.known)
     if path is not None:
-        found = read_known(path, rows.index, columns=names)
-        tell(output, found)
-        return found.table
+        return read_beside(output, path, rows.index, columns=names)
     if saved.record.get("known_in_data", saved.record.get("known")) == names and set(names) <= set(rows.columns):
         return rows[names]
     raise ValueError(f"the map was fitted given {', '.join(names)}; pass these of the new objects with --known FILE.")
@@ -159,12 +140,6 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     metric = Metric(saved.metric).fit(study.table[names])
     output.note(f"Compared by the metric {saved.metric} of {len(names)} features.")
     return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.dissimilarities.index)
-
-
-def _placed(fitted: Any, differences: Any, known: Any, step: Step) -> pd.DataFrame:
-    fitted.set_output(transform="pandas")
-    placed: pd.DataFrame = fitted.transform(differences, known=known)
-    return placed.set_axis(list(step.embedding.columns), axis=1)
 
 
 def _picture(step: Step, placed: pd.DataFrame) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,42 +11,29 @@ import typer
 from ._fitting import REPORT
 from ._folder import Folder, read_mark, require_free
 from ._inputs import open_study
-from ._options import OUTPUT, Force, Seed, StudyPath
+from ._options import Force, Seed, StudyPath, output_option
 from ._output import Outcome, Output, progress
 
-PARTS = "Parts of the page"
+part_option = partial(typer.Option, rich_help_panel="Parts of the page")
 PagePath = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         "--out",
         "-o",
         metavar="FILE",
         dir_okay=False,
         help="The page; by default report.html in the folder of the fit, or beside a saved study.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 
 
-Scree = Annotated[
-    bool, typer.Option("--scree/--no-scree", help="Fit other numbers of dimensions.", rich_help_panel=PARTS)
-]
-Bootstrap = Annotated[
-    int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.", rich_help_panel=PARTS)
-]
-Compare = Annotated[
-    bool, typer.Option("--compare/--no-compare", help="Compare with other methods.", rich_help_panel=PARTS)
-]
+Scree = Annotated[bool, part_option("--scree/--no-scree", help="Fit other numbers of dimensions.")]
+Bootstrap = Annotated[int, part_option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")]
+Compare = Annotated[bool, part_option("--compare/--no-compare", help="Compare with other methods.")]
 MaxObjects = Annotated[
-    int,
-    typer.Option(
-        "--max-objects",
-        min=3,
-        help="Parts that need many fits are left out beyond so many objects.",
-        rich_help_panel=PARTS,
-    ),
+    int, part_option("--max-objects", min=3, help="Parts that need many fits are left out beyond so many objects.")
 ]
-Title = Annotated[str | None, typer.Option("--title", help="Heading of the page.", rich_help_panel=PARTS)]
+Title = Annotated[str | None, part_option("--title", help="Heading of the page.")]
 
 
 def report(

@@ -1,4 +1,4 @@
-"""What the library says, in the words of the command line: options instead of arguments."""
+"""Messages of the library in the words of the command line: options instead of arguments."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ _NAME = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
 
 
 def did_you_mean(name: str, there: Iterable[object]) -> str:
-    """Return a question about the most similar of the names that there are; nothing if none is."""
+    """Return a question with the most similar of the names; nothing if none is similar."""
     names = {str(known).casefold(): str(known) for known in there}
     similar = get_close_matches(str(name).casefold(), names, n=1)
     return f" (did you mean {names[similar[0]]!r}?)" if similar else ""
 
 
 def in_our_words(text: str) -> str:
-    """Return a message of the library as somebody would say it who knows only the command line."""
+    """Return a message of the library in the words of the command line."""
     for theirs, ours in PHRASES.items():
         text = text.replace(theirs, ours)
-    text = _CHOICE.sub(lambda found: f"{(OPTIONS | VALUED)[found[1]]} {found[3]}", text)
-    return _NAME.sub(lambda found: OPTIONS[found[1]], text)
+    text = _CHOICE.sub(lambda match: f"{(OPTIONS | VALUED)[match[1]]} {match[3]}", text)
+    return _NAME.sub(lambda match: OPTIONS[match[1]], text)

@@ -1,8 +1,20 @@
 """The loop: fit, look, name, condition, again."""
 
 from ..checking import UnfinishedMapWarning
-from ._actions import Adoption, Forgetting, Step
+from ._actions import Action, Adoption, Forgetting, Step
+from ._fitting import PACKAGES
 from ._load import read_tables
+from ._material import Material
 from ._study import Discovery
 
-__all__ = ["Adoption", "Discovery", "Forgetting", "Step", "UnfinishedMapWarning", "read_tables"]
+__all__ = [
+    "PACKAGES",
+    "Action",
+    "Adoption",
+    "Discovery",
+    "Forgetting",
+    "Material",
+    "Step",
+    "UnfinishedMapWarning",
+    "read_tables",
+]

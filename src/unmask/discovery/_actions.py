@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 from ..checking import count
 from ._values import as_code
@@ -13,8 +14,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class _Record:
+    """What was done, in a form that can be copied."""
+
+    def copy(self) -> Self:
+        """Return the same with tables of its own."""
+        return deepcopy(self)
+
+
 @dataclass(frozen=True, eq=False)
-class Step:
+class Step(_Record):
     """One fit of a study, with everything that it found.
 
     Attributes
@@ -96,27 +105,12 @@ class Step:
 
     @property
     def text(self) -> str:
-        """Say in a few words what was done."""
+        """What was done, in a few words."""
         return f"fit {self.number} in {count(self.n_components, 'dimension')}, {self.title}"
-
-    def copy(self) -> Step:
-        """Return the same with tables of its own."""
-        return replace(
-            self,
-            params=dict(self.params),
-            known_types=dict(self.known_types),
-            embedding=self.embedding.copy(),
-            coef=self.coef.copy(),
-            importance=self.importance.copy(),
-            imputed=self.imputed.copy(),
-            stress_per_point=self.stress_per_point.copy(),
-            free_embedding=self.free_embedding.copy(),
-            versions=dict(self.versions),
-        )
 
 
 @dataclass(frozen=True, eq=False)
-class Adoption:
+class Adoption(_Record):
     """A feature that became known in the course of a study.
 
     Attributes
@@ -144,45 +138,33 @@ class Adoption:
 
     @property
     def text(self) -> str:
-        """Say in a few words what was done."""
+        """What was done, in a few words."""
         return f"adoption of {self.name!r} ({self.origin})"
 
     @property
     def origin(self) -> str:
-        """Say where the values came from."""
+        """Where the values came from, in a few words."""
         (way, detail), *_ = self.source.items()
-        return _ORIGINS[way](detail).format(step=self.step)
-
-    def copy(self) -> Adoption:
-        """Return the same with values of its own."""
-        return replace(self, values=self.values.copy(), source=dict(self.source))
+        return _ORIGINS[way](detail, self.step)
 
 
-def _of_groups(detail: Any) -> str:
-    return f"{detail} groups on map {{step}}" if isinstance(detail, int) else "given groups"
+def _along(ends: Any, step: int | None) -> str:
+    where = f"the {ends}" if isinstance(ends, str) else " to ".join(map(as_code, ends))
+    return f"along {where} on map {step}"
 
 
-def _of_line(detail: Any) -> str:
-    where = f"the {detail}" if isinstance(detail, str) else " to ".join(map(as_code, detail))
-    return f"along {_in_a_format(where)} on map {{step}}"
-
-
-def _in_a_format(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
-
-
-# What to say about each source, with a place for the number of the step.
-_ORIGINS: dict[str, Callable[[Any], str]] = {
-    "values": lambda _: "given values",
-    "groups": _of_groups,
-    "along": _of_line,
-    "from_axis": lambda detail: f"axis {detail + 1} of map {{step}}",
-    "column": lambda detail: f"column {_in_a_format(repr(detail))} of the table",
+# What to say about each source of values, and the number of the step.
+_ORIGINS: dict[str, Callable[[Any, int | None], str]] = {
+    "values": lambda *_: "given values",
+    "groups": lambda count, step: f"{count} groups on map {step}" if isinstance(count, int) else "given groups",
+    "along": _along,
+    "from_axis": lambda axis, step: f"axis {axis + 1} of map {step}",
+    "column": lambda name, _: f"column {name!r} of the table",
 }
 
 
 @dataclass(frozen=True, eq=False)
-class Forgetting:
+class Forgetting(_Record):
     """A known feature that later steps are not given.
 
     Attributes
@@ -198,12 +180,8 @@ class Forgetting:
 
     @property
     def text(self) -> str:
-        """Say in a few words what was done."""
+        """What was done, in a few words."""
         return f"putting aside of {self.name!r}"
-
-    def copy(self) -> Forgetting:
-        """Return the same."""
-        return self
 
 
 Action = Step | Adoption | Forgetting

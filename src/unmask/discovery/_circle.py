@@ -39,7 +39,7 @@ class Circle:
 
     @property
     def is_closed(self) -> bool:
-        """Tell a circle from an arc."""
+        """Whether it is a whole circle rather than an arc."""
         return self.gap[1] <= ARC_GAP
 
     @property
@@ -50,7 +50,7 @@ class Circle:
 
     @property
     def strength(self) -> float:
-        """Share that the circle accounts for; 0 if it is hardly bent."""
+        """Share that the circle accounts for; 0 if the arc is almost a line."""
         return self.share if self.span >= LEAST_SPAN else 0.0
 
 

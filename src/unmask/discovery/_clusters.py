@@ -19,14 +19,14 @@ MOST_GROUPS = 8
 class Grouping:
     """The number of groups that are set apart best, and how well: the mean silhouette, from -1 to 1."""
 
-    number: int
+    n_groups: int
     silhouette: float
 
 
-def group_numbers(U: Array, number: int) -> IntArray:
+def group_numbers(U: Array, n_groups: int) -> IntArray:
     """Return which of so many groups each object is in; group 0 is that of the first object, and so on."""
-    found = fcluster(linkage(U, "ward"), number, criterion="maxclust")
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    groups = fcluster(linkage(U, "ward"), n_groups, criterion="maxclust")
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
@@ -35,10 +35,10 @@ def best_grouping(U: Array) -> Grouping:
     tree, distances = linkage(U, "ward"), cdist(U, U)
     most = min(MOST_GROUPS, len(U) // LEAST_MEMBERS)
     scores = [
-        Grouping(number, silhouette(distances, fcluster(tree, number, criterion="maxclust")))
-        for number in range(2, most + 1)
+        Grouping(n_groups, silhouette(distances, fcluster(tree, n_groups, criterion="maxclust")))
+        for n_groups in range(2, most + 1)
     ]
-    return max(scores, key=lambda found: found.silhouette)
+    return max(scores, key=lambda grouping: grouping.silhouette)
 
 
 def silhouette(distances: Array, groups: IntArray) -> float:

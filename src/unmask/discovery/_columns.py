@@ -1,55 +1,42 @@
-"""Columns of an external table against the directions of a map, with p-values that count how many were tried."""
+"""Columns of an external table compared with a map, with p-values corrected for the number of columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as f_distribution
 
 from .._typing import Array, IntArray
-from ..checking import as_small
+from ..checking import as_small, rao_p_value
 from ..inspection import name_axes
-from ..problem import orthonormal_basis
+from ..problem.linalg import orthonormal_basis
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A column, how it goes with the map, and in which direction; ``p_value`` is None where it could not be tested."""
+def compare_columns(embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray) -> list[ComparedColumn]:
+    """Return how strongly every column is related to the map, in which direction, and how surely.
 
-    name: str
-    kind: str
-    strength: float
-    direction: Array
-    p_value: float | None
-    note: str = ""
-
-
-def compare_columns(embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray) -> list[Finding]:
-    """Return how every column goes with the map.
-
-    The p-values are those of Westfall and Young: of the orders of the objects, the share in which *any* column goes
-    with the map as well as this one does in truth. "As well" is measured by the p-value of Wilks' lambda, in which
-    columns of different types can be compared; columns that say the same thing are counted once.
+    The p-values are those of Westfall and Young: of the orders of the objects, the share in which *any* column is
+    related to the map as strongly as this one is in truth. Strength is measured by the p-value of Wilks' lambda, in
+    which columns of different types can be compared; columns that say the same thing are counted once.
     """
-    candidates = [_read(embedding, table[name]) for name in table.columns]
-    tested = [candidate for candidate in candidates if candidate.basis is not None]
-    p_values = dict(zip((candidate.name for candidate in tested), _p_values(tested, embedding, orders), strict=True))
-    return [Finding(c.name, c.kind, c.strength, c.direction, p_values.get(c.name), c.note) for c in candidates]
+    columns = [_read(embedding, table[name]) for name in table.columns]
+    tested = [column for column in columns if column.basis is not None]
+    p_values = dict(zip((column.name for column in tested), _p_values(tested, embedding, orders), strict=True))
+    return [replace(column, p_value=p_values.get(column.name, np.nan)) for column in columns]
 
 
-def _p_values(tested: list[_Candidate], embedding: pd.DataFrame, orders: IntArray) -> list[float]:
-    """Return the step-down p-values: each column against chance in it and in those that go with the map less well."""
+def _p_values(tested: list[ComparedColumn], embedding: pd.DataFrame, orders: IntArray) -> list[float]:
+    """Return the step-down p-values: each column against chance in it and in those that are related less strongly."""
     if not tested:
         return []
     U = embedding.to_numpy()
-    own = np.array([candidate.chances(U, np.arange(len(U))[None])[0] for candidate in tested])
-    chance = np.array([candidate.chances(U, orders) for candidate in tested])
+    own = np.array([column.chances(U, np.arange(len(U))[None])[0] for column in tested])
+    chance = np.array([column.chances(U, orders) for column in tested])
     ranking = np.argsort(own, kind="stable")
     least = np.minimum.accumulate(chance[ranking][::-1], axis=0)[::-1]
     beaten = np.sum(as_small(least, own[ranking][:, None]), axis=1)
@@ -59,16 +46,20 @@ def _p_values(tested: list[_Candidate], embedding: pd.DataFrame, orders: IntArra
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """A column as a basis of its own space, for the objects that have it; no basis if it cannot be tested."""
+class ComparedColumn:
+    """A column of an external table, and how it is related to a map.
+
+    `basis` spans the values of the objects that have any (`present`); a column without one was not tested, and `note`
+    says why.
+    """
 
     name: str
-    kind: str
     strength: float
     direction: Array
     present: NDArray[np.bool_]
     basis: Array | None
     note: str = ""
+    p_value: float = np.nan
 
     def chances(self, U: Array, orders: IntArray) -> Array:
         """Return the p-value of Wilks' lambda with the rows of the map in each of the given orders."""
@@ -78,26 +69,27 @@ class _Candidate:
         Q = np.linalg.qr(X)[0]
         shared = np.swapaxes(Q, 1, 2) @ self.basis
         rest = np.eye(U.shape[1]) - shared @ np.swapaxes(shared, 1, 2)
-        return wilks_p_values(np.linalg.det(rest), len(self.basis), U.shape[1], self.basis.shape[1])
+        log_lambda = np.log(np.clip(np.linalg.det(rest), 1e-300, 1.0))
+        return rao_p_value(log_lambda, len(self.basis), U.shape[1], self.basis.shape[1])
 
 
-def _read(embedding: pd.DataFrame, column: pd.Series[Any]) -> _Candidate:
-    """Return a column to be tested, or why it cannot be."""
+def _read(embedding: pd.DataFrame, column: pd.Series[Any]) -> ComparedColumn:
+    """Return a column with its strongest relation to the map, or with a note on why it cannot be tested."""
     name, present = str(column.name), column.notna().to_numpy()
     nothing = np.full(embedding.shape[1], np.nan)
     try:
         rows = name_axes(embedding, column.to_frame(), correction=None)
     except ValueError as error:
-        return _Candidate(name, "column", np.nan, nothing, present, None, f"not tested: {error}")
+        return ComparedColumn(name, np.nan, nothing, present, None, f"not tested: {error}")
     best = rows.iloc[-1]  # on a line the only axis
     strength = float(abs(best["correlation"]))
     direction = best[[f"cos_{axis}" for axis in embedding.columns]].to_numpy(dtype=np.float64)
     if not np.isfinite(strength):
-        return _Candidate(name, "column", np.nan, nothing, present, None, "not tested: all objects are the same")
+        return ComparedColumn(name, np.nan, nothing, present, None, "not tested: all objects are the same")
     if embedding.shape[1] == 1 and best["correlation"] < 0:
         direction = -direction
     basis = _basis(column[present], numeric=best["type"] == "numeric")
-    return _Candidate(name, str(best["type"]), strength, direction, present, basis)
+    return ComparedColumn(name, strength, direction, present, basis)
 
 
 def _basis(cells: pd.Series[Any], *, numeric: bool) -> Array:
@@ -107,13 +99,3 @@ def _basis(cells: pd.Series[Any], *, numeric: bool) -> Array:
         return orthonormal_basis(cells.to_numpy(dtype=np.float64)[:, None])
     codes = pd.factorize(cells)[0]
     return orthonormal_basis((codes[:, None] == np.arange(1, codes.max() + 1)).astype(np.float64))
-
-
-def wilks_p_values(wilks: Array, n: int, p: int, q: int) -> Array:
-    """Return the p-values of many values of Wilks' lambda for p against q variables, by Rao's F."""
-    denominator = p**2 + q**2 - 5
-    t = np.sqrt((p**2 * q**2 - 4) / denominator) if denominator > 0 else 1.0
-    first = p * q
-    second = (n - 1 - (p + q + 1) / 2) * t - first / 2 + 1
-    root = np.clip(wilks, 1e-300, 1.0) ** (1 / t)
-    return np.asarray(f_distribution.sf((1 - root) / root * second / first, first, second))

@@ -1,4 +1,4 @@
-"""One fit of a study: which estimator, which parameters may be given, and what becomes of Ctrl-C."""
+"""One fit of a study: its estimator, its parameters, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import platform
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
+from ..checking import Callback, Progress, UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
@@ -29,42 +28,17 @@ PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
 
 # What a study decides itself, and why it cannot be a parameter of a fit.
 DECIDED = {
-    "metric": "the study holds dissimilarities; compute them before, for example with unmask.dissimilarities.Metric",
-    "metric_params": "the study holds dissimilarities; compute them before",
+    "metric": "the study holds dissimilarities; give it to Discovery(X, metric=…)",
+    "metric_params": "the study holds dissimilarities; give them to Discovery(X, metric_params=…)",
     "symmetrize": "pass it to Discovery, which keeps one table of dissimilarities for all steps",
 }
-
-Callback = Callable[[int, float], bool | None]
-
-
-class _Watched:
-    """Calls ``watch`` after every iteration of the search, which ends when that returns True."""
-
-    watch: Callback | None = None
-
-    @property
-    def _callback(self) -> Callback | None:
-        own: Callback | None = super()._callback  # type: ignore[misc]
-        watch = self.watch
-        if own is None or watch is None:
-            return watch or own
-        return lambda iteration, stress: bool(own(iteration, stress)) | bool(watch(iteration, stress))
-
-
-class _WatchedMDS(_Watched, ConditionalMDS):
-    pass
-
-
-class _WatchedIsomap(_Watched, ConditionalIsomap):
-    pass
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An estimator that a study can fit, under its public class and in the form that can be watched."""
+    """An estimator that a study can fit."""
 
-    public: type
-    fitted: type
+    public: Any
 
     @property
     def parameters(self) -> list[str]:
@@ -73,24 +47,24 @@ class Recipe:
 
     @property
     def takes_weights(self) -> bool:
-        return "weights" in inspect.signature(self.public.fit).parameters  # type: ignore[attr-defined]
+        return "weights" in inspect.signature(self.public.fit).parameters
 
     @property
     def searches(self) -> bool:
-        """Tell an iterative estimator from a closed form."""
-        return "random_state" in self.parameters
+        """Whether the estimator searches, and is not a closed form."""
+        return "callback" in inspect.signature(self.public.fit).parameters
 
 
 # A further estimator is a further line.
 ESTIMATORS = {
-    "mds": Recipe(ConditionalMDS, _WatchedMDS),
-    "isomap": Recipe(ConditionalIsomap, _WatchedIsomap),
-    "classical": Recipe(ConditionalClassicalMDS, ConditionalClassicalMDS),
+    "mds": Recipe(ConditionalMDS),
+    "isomap": Recipe(ConditionalIsomap),
+    "classical": Recipe(ConditionalClassicalMDS),
 }
 
 
 def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a fit as they can be written down."""
+    """Return the parameters of a fit, checked, in a form that can be saved."""
     require_choice("estimator", estimator, tuple(ESTIMATORS))
     recipe = ESTIMATORS[estimator]
     for name, reason in DECIDED.items():
@@ -120,72 +94,26 @@ def fit_step(
     number: int,
     callback: Callback | None = None,
 ) -> Step:
-    """Fit a map and return the record of it; warnings of the fit are kept in it and given to the user."""
+    """Fit a map and return it as a step; warnings of the fit are kept in it and given to the user."""
     recipe = ESTIMATORS[estimator]
     own = dict(params)
     declared = {**types, **(own.pop("known_types", None) or {})}
-    mds = recipe.fitted(metric="precomputed", known_types=declared or None, **own)
-    weights = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
+    mds = recipe.public(metric="precomputed", known_types=declared or None, **own)
+    options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
+    options["known"] = known if known.shape[1] else None
     begun = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _stopping(mds, callback):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        mds.fit(material.dissimilarities, known=known if known.shape[1] else None, **weights)
+        _fit_until_stopped(mds, material.dissimilarities, options, callback, searches=recipe.searches)
     seconds = time.perf_counter() - begun
     finished = not (recipe.searches and _was_stopped(mds))
     said = _said(caught, finished, number)
-    step = _record(mds, recipe, known, declared, params, estimator, number, said, seconds, finished)
-    # Before the step is kept: where warnings are errors, the study stays as it was.
-    for category, message in said:
-        warn_user(message, category)
-    return step
-
-
-def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
-    if not ESTIMATORS[estimator].takes_weights:
-        raise ValueError(
-            f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study without."
-        )
-    return material.weights
-
-
-def _was_stopped(mds: Any) -> bool:
-    """Tell whether some search was ended before its time; Ctrl-C after the last of them changes nothing."""
-    stopped = (Reason.CALLBACK.value, Reason.INTERRUPTED.value)
-    return bool(mds.starts_["reason"].isin(stopped).any()) or mds.stop_reason_ in stopped
-
-
-def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
-    """Return what to warn of: an interrupted fit has not converged, and this need not be said twice."""
-    said = [(found.category, str(found.message)) for found in caught]
-    if finished:
-        return said
-    message = (
-        f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
-    )
-    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedMapWarning)]
-    return [*others, (UnfinishedMapWarning, message)]
-
-
-def _record(
-    mds: Any,
-    recipe: Recipe,
-    known: pd.DataFrame,
-    declared: Mapping[str, Any],
-    params: Mapping[str, Any],
-    estimator: str,
-    number: int,
-    said: list[tuple[type[Warning], str]],
-    seconds: float,
-    finished: bool,
-) -> Step:
-    # What was decided, not that it was to be decided: the study comes to the same map again.
-    decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
-    return Step(
+    step = Step(
         number=number,
         estimator=estimator,
-        params={**{name: value for name, value in params.items() if name not in ("adjust", "n_free")}, **decided},
+        params=_decided(params, mds),
         known=tuple(map(str, known.columns)),
-        known_types=dict(declared),
+        known_types=declared,
         embedding=_map_table(mds.embedding_, known.index),
         free_embedding=_map_table(mds.free_embedding_, known.index),
         coef=mds.coef_,
@@ -202,6 +130,55 @@ def _record(
         seconds=seconds,
         versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     )
+    # Before the step is kept: where warnings are errors, the study stays as it was.
+    for category, message in said:
+        warn_user(message, category)
+    return step
+
+
+def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Callback | None, *, searches: bool) -> None:
+    """Fit an estimator; Ctrl-C or the callback ends a search with the best map so far. A closed form has none."""
+    if not searches:
+        mds.fit(D, **options)
+        return
+    stopped = threading.Event()
+
+    def watch(progress: Progress) -> bool:
+        return bool(callback is not None and callback(progress)) | stopped.is_set()
+
+    with hearing_interrupt(stopped):
+        mds.fit(D, callback=watch, **options)
+
+
+def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
+    if not ESTIMATORS[estimator].takes_weights:
+        raise ValueError(
+            f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study without."
+        )
+    return material.weights
+
+
+def _was_stopped(mds: Any) -> bool:
+    """Return whether a search was interrupted; Ctrl-C after the last of them changes nothing."""
+    return Reason.INTERRUPTED.value in {*mds.starts_["reason"], mds.stop_reason_}
+
+
+def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:
+    """Return the warnings of a fit; of an interrupted one that it is unfinished, not that it has not converged."""
+    said = [(warning.category, str(warning.message)) for warning in caught]
+    if finished:
+        return said
+    message = (
+        f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
+    )
+    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedMapWarning)]
+    return [*others, (UnfinishedMapWarning, message)]
+
+
+def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
+    """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
+    decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
+    return {name: value for name, value in params.items() if name not in ("adjust", "n_free")} | decided
 
 
 def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
@@ -209,22 +186,3 @@ def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
 
     axes = [f"axis{c + 1}" for c in range(embedding.shape[1])]
     return pd.DataFrame(embedding.astype(float), index=objects, columns=axes)
-
-
-@contextmanager
-def _stopping(mds: Any, callback: Callback | None) -> Iterator[None]:
-    """Let Ctrl-C, or a callback that returns True, end the search with its best map; a second Ctrl-C ends all."""
-    if not hasattr(mds, "watch"):  # a closed form has no map half-way
-        yield
-        return
-
-    stopped = threading.Event()
-
-    def watch(iteration: int, stress: float) -> bool:
-        if callback is not None and callback(iteration, stress):
-            stopped.set()
-        return stopped.is_set()
-
-    mds.watch = watch
-    with hearing_interrupt(stopped):
-        yield

@@ -1,4 +1,4 @@
-"""Reading a study back: nothing is trusted that was not looked at."""
+"""Reading a study back: everything in its files is checked."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params
 from ._material import Material, read_types
+from ._proposals import Context, check_written
 from ._save import SCHEMA, SCHEMA_VERSION, STUDY, recover
-from ._sources import Place, check_written
 from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
 from ._values import decode
 
@@ -36,14 +36,8 @@ ALWAYS_ALLOWED = 50_000_000
 # ---- folders and zip files
 
 
-class _Folder:
-    """The files of a folder."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, name: str) -> bytes:
-        return (self.path / name).read_bytes()
+class _DamagedError(Exception):
+    """A study cannot be read; the message goes on after the path of the study."""
 
 
 class _Zip:
@@ -55,10 +49,10 @@ class _Zip:
             with zipfile.ZipFile(path) as packed:
                 entries = packed.infolist()
         except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise _problem(path, f"is no zip file ({error}); give what Discovery.save wrote.") from None
+            raise _DamagedError(f"is no zip file ({error}); give what Discovery.save wrote.") from None
         strange = [entry.filename for entry in entries if not _is_plain(entry.filename)]
         if strange:
-            raise _problem(path, f"has {strange[0]!r} in it, which is no name of a file of a study.")
+            raise _DamagedError(f"has {strange[0]!r} in it, which is no name of a file of a study.")
         self.left = min(max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size), memory_limit())
 
     def read(self, name: str) -> bytes:
@@ -68,11 +62,10 @@ class _Zip:
         except KeyError:
             raise FileNotFoundError(name) from None
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-            raise _problem(self.path, f"{name!r} in it cannot be read ({error}).") from None
+            raise _DamagedError(f"{name!r} in it cannot be read ({error}).") from None
         self.left -= len(data)
         if self.left < 0:
-            raise _problem(
-                self.path,
+            raise _DamagedError(
                 f"holds more than {MOST_EXPANSION} times its own size, or than memory has room for; if it can be "
                 "trusted, unpack it and load the folder.",
             )
@@ -80,12 +73,8 @@ class _Zip:
 
 
 def _is_plain(name: str) -> bool:
-    """Tell the name of a file from a path that leads elsewhere."""
+    """Return whether a name is that of a file, and not a path that leads elsewhere."""
     return bool(name) and name not in (".", "..") and PurePosixPath(name).name == PureWindowsPath(name).name == name
-
-
-def _problem(path: Path, what: str) -> FileProblem:
-    return FileProblem(f"{path}: {what}", str(path))
 
 
 # ---- the study
@@ -95,8 +84,7 @@ def _problem(path: Path, what: str) -> FileProblem:
 class _Files:
     """The files of a study, and what study.json says about them."""
 
-    path: Path
-    box: _Folder | _Zip
+    read: Callable[[str], bytes]  # a file by its name
     study: dict[str, Any]
     labels: pd.Index
 
@@ -108,51 +96,49 @@ class _Files:
         """Return the missing cells that a step estimated; a study of an earlier version has no word of them."""
         import pandas as pd
 
-        count = _field(record, "imputed", int, self.path) if "imputed" in record else 0
-        found = self._table(f"step{number}-imputed", pd.RangeIndex(count))
-        return imputed_frame() if found is None else found
+        count = _field(record, "imputed", int) if "imputed" in record else 0
+        cells = self._table(f"step{number}-imputed", pd.RangeIndex(count))
+        return imputed_frame() if cells is None else cells
 
     def small(self, name: str, features: list[str], columns: list[str]) -> pd.DataFrame:
         """Return a table about features rather than objects; it has not been written if there are none."""
         import pandas as pd
 
-        found = self._table(name, pd.Index(features))
-        return pd.DataFrame(np.empty((0, len(columns))), index=[], columns=columns) if found is None else found
+        table = self._table(name, pd.Index(features))
+        return pd.DataFrame(np.empty((0, len(columns))), index=[], columns=columns) if table is None else table
 
     def _table(self, name: str, labels: pd.Index) -> pd.DataFrame | None:
         import pandas as pd
 
-        tables = _field(self.study, "tables", dict, self.path)
+        tables = _field(self.study, "tables", dict)
         if name not in tables:
             return None
-        file = _field(tables[name], "file", str, self.path)
+        file = _field(tables[name], "file", str)
         columns = self._columns(tables[name])
         if not _is_plain(file):
-            raise _problem(self.path, f"{STUDY} names the file {file!r}, which is not in the study.")
+            raise _DamagedError(f"{STUDY} names the file {file!r}, which is not in the study.")
         try:
-            header, cells = read_cells(self.box.read(file), _field(self.study, "format", str, self.path))
+            header, cells = read_cells(self.read(file), _field(self.study, "format", str))
             _require_like(header, cells, columns, labels)
-            found = [from_cells(cells[at + 1], column, labels) for at, column in enumerate(columns)]
+            read = [from_cells(cells[at + 1], column, labels) for at, column in enumerate(columns)]
         except FileNotFoundError:
-            raise _problem(
-                self.path, f"the file {file!r} is missing, which {STUDY} names; save the study again."
-            ) from None
+            raise _DamagedError(f"the file {file!r} is missing, which {STUDY} names; save the study again.") from None
         except WrongTableError as error:
-            raise _problem(self.path, f"{file} {error}; it has been changed since it was saved.") from None
-        return pd.concat(found, axis=1) if found else pd.DataFrame(index=labels)
+            raise _DamagedError(f"{file} {error}; it has been changed since it was saved.") from None
+        return pd.concat(read, axis=1) if read else pd.DataFrame(index=labels)
 
     def _columns(self, described: dict[str, Any]) -> list[dict[str, Any]]:
         if described.get("columns") == "objects":
             return [{"name": str(label), "kind": "float"} for label in self.labels]
-        columns: list[dict[str, Any]] = _field(described, "columns", list, self.path)
+        columns: list[dict[str, Any]] = _field(described, "columns", list)
         for column in columns:
-            _field(column, "name", str, self.path)
-            _require_choice(_field(column, "kind", str, self.path), KINDS, "kind", self.path)
+            _field(column, "name", str)
+            _require_choice(_field(column, "kind", str), KINDS, "kind")
         return columns
 
 
 def _require_like(header: list[str], cells: list[list[Any]], columns: list[dict[str, Any]], labels: pd.Index) -> None:
-    """Raise unless a file has the columns and the objects that it should."""
+    """Raise unless a file has the columns and the objects that study.json says."""
     expected = header_of(columns)
     if header != expected:
         wrong = next((pair for pair in zip(header, expected, strict=False) if pair[0] != pair[1]), None)
@@ -171,27 +157,29 @@ def _require_like(header: list[str], cells: list[list[Any]], columns: list[dict[
 
 
 @contextmanager
-def _understanding(path: Path) -> Iterator[None]:
-    """Turn whatever comes of entries that do not belong together into a sentence."""
+def _naming(path: Path) -> Iterator[None]:
+    """Turn whatever is wrong with the files of a study into one sentence that begins with its path."""
     try:
         yield
     except FileProblem:
         raise
+    except _DamagedError as error:
+        what, cause = str(error), None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise _problem(path, f"{STUDY} cannot be understood ({type(error).__name__}: {_first_line(error)}).") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
+        first_line = str(error).partition("\n")[0].rstrip(".")
+        what, cause = f"{STUDY} cannot be understood ({type(error).__name__}: {first_line}).", error
+    else:
+        return
+    raise FileProblem(f"{path}: {what}", str(path)) from cause
 
 
 def load(path: Path) -> tuple[Material, tuple[Action, ...], str]:
     """Return the tables, the actions and the title of a study."""
-    with _understanding(path):
+    with _naming(path):
         files = _open(path)
         material, actions = _material(files), _actions(files)
         _require_consistent(material, actions)
-        return material, actions, _field(files.study, "title", str, path)
+        return material, actions, _field(files.study, "title", str)
 
 
 def read_tables(path: Any) -> dict[str, pd.DataFrame]:
@@ -213,7 +201,7 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
     FileProblem
         If something is missing or not as it was written.
     """
-    with _understanding(Path(path)):
+    with _naming(Path(path)):
         files = _open(Path(path))
         material, adopted = _material(files), files.table("adopted")
     tables = {"dissimilarities": material.dissimilarities, "known": material.known, "table": material.table}
@@ -228,36 +216,35 @@ def _open(path: Path) -> _Files:
     if not path.exists():
         recover(path)
     if not path.exists():
-        raise _problem(path, "is not there; give the folder or zip file that Discovery.save wrote.")
-    box = _Folder(path) if path.is_dir() else _Zip(path)
+        raise _DamagedError("is not there; give the folder or zip file that Discovery.save wrote.")
+    read = (lambda name: (path / name).read_bytes()) if path.is_dir() else _Zip(path).read
     try:
-        study = json.loads(box.read(STUDY).decode("utf-8"))
+        study = json.loads(read(STUDY).decode("utf-8"))
     except FileNotFoundError:
-        raise _problem(path, f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
+        raise _DamagedError(f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
     except (ValueError, RecursionError) as error:
-        raise _problem(path, f"{STUDY} is no JSON ({error}).") from None
+        raise _DamagedError(f"{STUDY} is no JSON ({error}).") from None
     if not isinstance(study, dict) or study.get("schema") != SCHEMA:
-        raise _problem(path, f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
-    version = _field(study, "schema_version", int, path)
+        raise _DamagedError(f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
+    version = _field(study, "schema_version", int)
     if version != SCHEMA_VERSION:
-        raise _problem(
-            path,
+        raise _DamagedError(
             f"was written in version {version} of the format by unmask {study.get('unmask_version')}, and this one "
             f"reads version {SCHEMA_VERSION}; load it with that version of unmask.",
         )
-    _require_choice(_field(study, "format", str, path), FORMATS, "format", path)
-    return _Files(path, box, study, _labels(_field(study, "objects", dict, path), path))
+    _require_choice(_field(study, "format", str), FORMATS, "format")
+    return _Files(read, study, _labels(_field(study, "objects", dict)))
 
 
-def _labels(objects: dict[str, Any], path: Path) -> pd.Index:
+def _labels(objects: dict[str, Any]) -> pd.Index:
     import pandas as pd
 
-    labels = decode(_field(objects, "labels", list, path))
+    labels = decode(_field(objects, "labels", list))
     if objects.get("numbered"):
         return pd.RangeIndex(len(labels))
     index: pd.Index = pd.Index(labels, name=objects.get("name"), tupleize_cols=False)
     if not index.is_unique:
-        raise _problem(path, f"{STUDY} has a label twice.")
+        raise _DamagedError(f"{STUDY} has a label twice.")
     return index
 
 
@@ -265,27 +252,23 @@ def _material(files: _Files) -> Material:
     import pandas as pd
 
     def or_nothing(name: str) -> pd.DataFrame:
-        found = files.table(name)
-        return pd.DataFrame(index=files.labels) if found is None else found
+        table = files.table(name)
+        return pd.DataFrame(index=files.labels) if table is None else table
 
     D = files.table("dissimilarities")
     if D is None:
-        raise _problem(files.path, f"{STUDY} names no table of dissimilarities.")
-    dtype = _field(files.study, "dtype", str, files.path)
-    _require_choice(dtype, ("float32", "float64"), "dtype", files.path)
+        raise _DamagedError(f"{STUDY} names no table of dissimilarities.")
+    dtype = _field(files.study, "dtype", str)
+    _require_choice(dtype, ("float32", "float64"), "dtype")
     weights = files.table("weights")
     known = or_nothing("known")
     return Material(
-        _square(D, files.labels).astype(np.dtype(dtype)),
+        D.set_axis(files.labels, axis=1).astype(np.dtype(dtype)),
         known,
         or_nothing("table"),
-        None if weights is None else _square(weights, files.labels),
-        read_types(decode(_field(files.study, "known_types", dict, files.path)), known),
+        None if weights is None else weights.set_axis(files.labels, axis=1),
+        read_types(decode(_field(files.study, "known_types", dict)), known),
     )
-
-
-def _square(table: pd.DataFrame, labels: pd.Index) -> pd.DataFrame:
-    return table.set_axis(labels, axis=1)
 
 
 # ---- actions
@@ -293,92 +276,89 @@ def _square(table: pd.DataFrame, labels: pd.Index) -> pd.DataFrame:
 
 def _actions(files: _Files) -> tuple[Action, ...]:
     adopted = files.table("adopted")
-    found: list[Action] = []
-    for record in _field(files.study, "actions", list, files.path):
-        action = _field(record, "action", str, files.path)
-        _require_choice(action, tuple(_READERS), "action", files.path)
-        found.append(_READERS[action](files, record, adopted))
-    numbers = [action.number for action in found if isinstance(action, Step)]
+    actions: list[Action] = []
+    for record in _field(files.study, "actions", list):
+        action = _field(record, "action", str)
+        _require_choice(action, tuple(_READERS), "action")
+        actions.append(_READERS[action](files, record, adopted))
+    numbers = [action.number for action in actions if isinstance(action, Step)]
     if numbers != list(range(1, len(numbers) + 1)):
-        raise _problem(files.path, f"{STUDY} numbers the steps {numbers}, not 1, 2, 3 ….")
-    return tuple(found)
+        raise _DamagedError(f"{STUDY} numbers the steps {numbers}, not 1, 2, 3 ….")
+    return tuple(actions)
 
 
 def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step:
     import pandas as pd
 
-    path = files.path
-    number, estimator = _field(record, "number", int, path), _field(record, "estimator", str, path)
-    _require_choice(estimator, tuple(ESTIMATORS), "estimator", path)
+    number, estimator = _field(record, "number", int), _field(record, "estimator", str)
+    _require_choice(estimator, tuple(ESTIMATORS), "estimator")
     objects = files.table(f"step{number}-map")
     if objects is None:
-        raise _problem(path, f"{STUDY} names no map of step {number}.")
+        raise _DamagedError(f"{STUDY} names no map of step {number}.")
     embedding = pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1])
     free = files.table(f"step{number}-free")
     # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
-    leak = float(_field(record, "leak", (int, float), path))
+    leak = float(_field(record, "leak", (int, float)))
     earlier = {"free_leak": leak, "leak_reference": float("nan")}
     return Step(
         number=number,
         estimator=estimator,
-        params=_params(estimator, decode(_field(record, "params", dict, path)), path),
-        known=_texts(record, "known", path),
-        known_types=_types(decode(_field(record, "known_types", dict, path))),
+        params=_params(estimator, decode(_field(record, "params", dict))),
+        known=_texts(record, "known"),
+        known_types=_types(decode(_field(record, "known_types", dict))),
         embedding=embedding,
         free_embedding=embedding if free is None else free,
-        coef=files.small(f"step{number}-coef", list(_texts(record, "coef", path)), []),
-        importance=files.small(
-            f"step{number}-importance", list(_texts(record, "importance", path)), ["raw", "standardized"]
-        ),
+        coef=files.small(f"step{number}-coef", list(_texts(record, "coef")), []),
+        importance=files.small(f"step{number}-importance", list(_texts(record, "importance")), ["raw", "standardized"]),
         imputed=files.imputed(number, record),
-        stress=float(_field(record, "stress", (int, float), path)),
+        stress=float(_field(record, "stress", (int, float))),
         leak=leak,
-        free_leak=float(_field(earlier | record, "free_leak", (int, float), path)),
-        leak_reference=float(_field(earlier | record, "leak_reference", (int, float), path)),
+        free_leak=float(_field(earlier | record, "free_leak", (int, float))),
+        leak_reference=float(_field(earlier | record, "leak_reference", (int, float))),
         stress_per_point=objects.iloc[:, -1].rename("stress"),
-        warnings=_texts(record, "warnings", path),
-        converged=_field(record, "converged", bool, path),
-        finished=_field(record, "finished", bool, path),
-        seconds=float(_field(record, "seconds", (int, float), path)),
-        versions=_versions(record, path),
+        warnings=_texts(record, "warnings"),
+        converged=_field(record, "converged", bool),
+        finished=_field(record, "finished", bool),
+        seconds=float(_field(record, "seconds", (int, float))),
+        versions=_versions(record),
     )
 
 
-def _params(estimator: str, params: dict[str, Any], path: Path) -> dict[str, Any]:
+def _params(estimator: str, params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a fit, checked as those of a new one are."""
     others = {name: value for name, value in params.items() if name != "n_components"}
-    return check_params(estimator, _field(params, "n_components", int, path), others)
+    return check_params(estimator, _field(params, "n_components", int), others)
 
 
 def _types(types: dict[Any, Any]) -> dict[Any, Any]:
+    """Return declared types of known features, checked."""
     for name, kind in types.items():
         feature_type(kind, str(name))
     return types
 
 
-def _versions(record: dict[str, Any], path: Path) -> dict[str, str]:
-    versions: dict[str, str] = _field(record, "versions", dict, path)
+def _versions(record: dict[str, Any]) -> dict[str, str]:
+    versions: dict[str, str] = _field(record, "versions", dict)
     for package in versions:
-        _field(versions, package, str, path)
+        _field(versions, package, str)
     return versions
 
 
-def _adoption(files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
-    path = files.path
-    name, step = _field(record, "name", str, path), record.get("step")
+def _adoption(_files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
+    name, step = _field(record, "name", str), record.get("step")
     if adopted is None or name not in adopted.columns:
-        raise _problem(path, f"the values of {name!r}, which was adopted, are missing.")
-    source = decode(_field(record, "source", dict, path))
+        raise _DamagedError(f"the values of {name!r}, which was adopted, are missing.")
+    source = decode(_field(record, "source", dict))
     if len(source) != 1:
-        raise _problem(path, f"{STUDY} names {len(source)} sources of {name!r}, not one.")
+        raise _DamagedError(f"{STUDY} names {len(source)} sources of {name!r}, not one.")
     kind = decode(record.get("kind"))
     if kind is not None:
         feature_type(kind, name)
-    return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str, path), step)
+    return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str), step)
 
 
-def _forgetting(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Forgetting:
-    return Forgetting(_field(record, "name", str, files.path), _field(record, "why", str, files.path))
+def _forgetting(_files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Forgetting:
+    return Forgetting(_field(record, "name", str), _field(record, "why", str))
 
 
 _READERS: dict[str, Callable[[_Files, dict[str, Any], Any], Action]] = {
@@ -415,29 +395,29 @@ def _require_adoptable(material: Material, action: Adoption, taken: set[Any], la
     number = None if last is None else last.number
     if action.step != number or isinstance(action.step, bool):
         raise ValueError(f"{action.step!r} stands for 'step' of {action.name!r}, which was {number}")
-    check_written(Place(material, last), action.source)
+    check_written(Context(material, last), action.source)
 
 
 # ---- fields
 
 
-def _field(record: Any, name: str, kind: Any, path: Path) -> Any:
+def _field(record: Any, name: str, kind: Any) -> Any:
     """Return an entry of study.json, of the type it must have."""
     value = record.get(name) if isinstance(record, dict) else None
     # True is a number to Python, but not to a reader.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _problem(path, f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
+        raise _DamagedError(f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
     return value
 
 
-def _texts(record: dict[str, Any], name: str, path: Path) -> tuple[str, ...]:
+def _texts(record: dict[str, Any], name: str) -> tuple[str, ...]:
     """Return an entry of study.json that is a list of texts."""
-    values = _field(record, name, list, path)
+    values = _field(record, name, list)
     if not all(isinstance(value, str) for value in values):
-        raise _problem(path, f"{STUDY} has {values!r} for {name!r}, which is not what a study has there.")
+        raise _DamagedError(f"{STUDY} has {values!r} for {name!r}, which is not what a study has there.")
     return tuple(values)
 
 
-def _require_choice(value: str, choices: tuple[str, ...], name: str, path: Path) -> None:
+def _require_choice(value: str, choices: tuple[str, ...], name: str) -> None:
     if value not in choices:
-        raise _problem(path, f"{STUDY} has {value!r} for {name!r}, which is none of {', '.join(map(repr, choices))}.")
+        raise _DamagedError(f"{STUDY} has {value!r} for {name!r}, which is none of {', '.join(map(repr, choices))}.")

@@ -20,6 +20,7 @@ from ..checking import (
     quote,
     require_choice,
 )
+from ..dissimilarities import compare
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
 from ._values import plain
@@ -32,7 +33,21 @@ WRITABLE = "use text, whole numbers or numbers."
 
 @dataclass(frozen=True)
 class Material:
-    """Tables with one row per object, in the same order; a table that was not given has no columns."""
+    """What a study begins with: tables with one row per object, in the same order.
+
+    Attributes
+    ----------
+    dissimilarities : DataFrame
+        A square table; NaN where missing.
+    known : DataFrame
+        What is known from the start; without columns if nothing is.
+    table : DataFrame
+        External columns, not known to the fits; without columns if none were given.
+    weights : DataFrame or None
+        Weights of the pairs.
+    known_types : dict
+        Types that were declared for columns of `known`.
+    """
 
     dissimilarities: pd.DataFrame
     known: pd.DataFrame
@@ -42,21 +57,18 @@ class Material:
 
     @property
     def objects(self) -> pd.Index:
+        """Labels of the objects."""
         return self.dissimilarities.index
-
-    def copy(self) -> Material:
-        """Return the same with tables of its own."""
-        return Material(
-            self.dissimilarities.copy(),
-            self.known.copy(),
-            self.table.copy(),
-            None if self.weights is None else self.weights.copy(),
-            dict(self.known_types),
-        )
 
 
 def read_material(
-    dissimilarities: Any, known: Any, table: Any, weights: Any, known_types: Any, symmetrize: str | None
+    dissimilarities: Any,
+    known: Any,
+    table: Any,
+    weights: Any,
+    known_types: Any,
+    symmetrize: str | None,
+    transformer: Any = None,
 ) -> Material:
     """Check the tables of a study and bring them into the order of the dissimilarities."""
     import pandas as pd
@@ -64,10 +76,11 @@ def read_material(
     require_choice("symmetrize", symmetrize, (None, "mean"))
     with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # every fit says so
-        checked = check_dissimilarities(dissimilarities, symmetrize=symmetrize, workers=workers)
-    labels = checked.labels
+        values, labels = (dissimilarities, None) if transformer is None else compare(transformer, dissimilarities)
+        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers)
+    labels = checked.labels if labels is None else labels
     objects = pd.RangeIndex(checked.n) if labels is None else _plain_labels(labels)
-    D = pd.DataFrame(np.array(checked.values), index=objects, columns=objects)
+    D = pd.DataFrame(np.array(checked.array_for("a study")), index=objects, columns=objects)
     features = read_columns(known, labels, objects, "known")
     return Material(
         D,
@@ -111,7 +124,7 @@ def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> p
 
 
 def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
-    """Check the declared types of known columns, and return them as they can be written down."""
+    """Check the declared types of known columns, and return them in a form that can be saved."""
     if known_types is None:
         return {}
     if not isinstance(known_types, Mapping):
@@ -132,7 +145,7 @@ def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
 
 
 def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: str) -> pd.DataFrame:
-    """Return any table as a DataFrame with the objects as its index, text as its column names, and tidy columns."""
+    """Return any table as a DataFrame indexed by the objects, with text as column names and columns fit to be saved."""
     import pandas as pd
 
     if data is None:
@@ -171,7 +184,7 @@ def _as_frame(data: Any, what: str) -> pd.DataFrame:
 
 
 def tidy(column: pd.Series[Any], objects: pd.Index, name: str, what: str) -> pd.Series[Any]:
-    """Return a column of one of the types that a study keeps: numbers, truth values, categories, text or cells."""
+    """Return a column as one of the types that a study can save: numbers, booleans, categories, text or mixed cells."""
     import pandas as pd
     from pandas.api import types
 

@@ -19,7 +19,7 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
 
     steps = [action for action in actions if isinstance(action, Step)]
     features = list(dict.fromkeys(name for step in steps for name in step.importance.index))
-    rows = [_line(step, features) for step in steps]
+    rows = [_row(step, features) for step in steps]
     after: dict[int, list[Adoption | Forgetting]] = {}
     number = 0
     for action in actions:
@@ -33,35 +33,28 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
         done = after.get(row["step"], [])
         row["adopted"] = ", ".join(f"-{a.name}" if isinstance(a, Forgetting) else a.name for a in done)
         row["why"] = "; ".join(a.why for a in done if a.why)
-    importances = [f"importance_{name}" for name in features]
-    columns = ["known", "n_components", "estimator", "adjusted", "stress", "leak", *importances]
-    columns += ["converged", "finished", "warnings", "seconds", "adopted", "why"]
-    return pd.DataFrame(rows, columns=["step", *columns]).set_index("step")
+    columns = ["step", "known", *BEFORE, *(f"importance_{name}" for name in features), *AFTER, "adopted", "why"]
+    return pd.DataFrame(rows, columns=columns).set_index("step")
 
 
-def _line(step: Step, features: list[str]) -> dict[str, Any]:
+# Columns of the history before and after those of the importances, which are attributes of the steps.
+BEFORE = ("n_components", "estimator", "adjusted", "stress", "leak")
+AFTER = ("converged", "finished", "warnings", "seconds")
+
+
+def _row(step: Step, features: list[str]) -> dict[str, Any]:
     importance = step.importance["standardized"]
-    return {
-        "step": step.number,
-        "known": ", ".join(step.known),
-        "n_components": step.n_components,
-        "estimator": step.estimator,
-        "adjusted": step.adjusted,
-        "stress": step.stress,
-        "leak": step.leak,
-        **{f"importance_{name}": importance.get(name, float("nan")) for name in features},
-        "converged": step.converged,
-        "finished": step.finished,
-        "warnings": len(step.warnings),
-        "seconds": step.seconds,
-    }
+    own = {name: getattr(step, name) for name in (*BEFORE, *AFTER)}
+    importances = {f"importance_{name}": importance.get(name, float("nan")) for name in features}
+    own["warnings"] = len(step.warnings)
+    return {"step": step.number, "known": ", ".join(step.known), **own, **importances}
 
 
 # ---- text and pages
 
 
 def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]) -> list[str]:
-    """Say what the study has, and what was done."""
+    """Return a sentence about the study, and one about each action."""
     table = f", a table of {material.table.shape[1]} columns" if material.table.shape[1] else ""
     lines = [f"{len(material.objects)} objects{table}; known now: {', '.join(known) or 'nothing'}"]
     for action in actions:

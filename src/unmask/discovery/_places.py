@@ -21,7 +21,7 @@ COINCIDENCE = 0.1
 
 
 def find_places(U: Array, known: pd.DataFrame) -> IntArray:
-    """Return the number of each object's place; the objects of a place differ in what is known."""
+    """Return for each object the number of its place; objects in one place differ in what is known."""
     kinds = _kinds(known)
     if kinds.max(initial=0) == 0:
         return np.arange(len(U))
@@ -42,7 +42,7 @@ def find_places(U: Array, known: pd.DataFrame) -> IntArray:
 def _kinds(known: pd.DataFrame) -> IntArray:
     """Return a number for each combination of the known features that have few values; 0 for all if there are none.
 
-    Of a feature that is another for every object nothing follows: no two objects were made to differ in it alone.
+    A feature with a value of its own for almost every object is left out: no two objects differ in it alone.
     """
     few = [name for name in known.columns if known[name].nunique() <= len(known) // 2]
     if not few:
@@ -56,14 +56,14 @@ def mean_places(U: Array, places: IntArray) -> Array:
     return np.column_stack([np.bincount(places, axis) / counts for axis in U.T])
 
 
-def permutations_of(places: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+def permutations_of(places: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     """Return random orders of the objects (one a row) in which whole places change with others as large.
 
     Objects that share a place stay together, as they would if the map were made of other things.
     """
     sizes = np.bincount(places)
     members = [np.flatnonzero(places == place) for place in range(len(sizes))]
-    orders = np.empty((number, len(places)), dtype=np.int64)
+    orders = np.empty((count, len(places)), dtype=np.int64)
     for size in np.unique(sizes):
         block = np.array([members[place] for place in np.flatnonzero(sizes == size)])
         for order in orders:

@@ -1,4 +1,4 @@
-"""Maps without the structure in question, to compare a map with: each kind answers one objection."""
+"""Maps without groups or without an order, to compare a map with: each kind stands for one way of chance."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ABOUT_KNOWN = ("coef", "known_types", "known_error", "leak_penalty", "orthogonal
 
 
 def even_box(U: Array, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield places spread evenly over the box around the map, in its principal axes: any cloud has some groups."""
+    """Yield points spread evenly over the box around the map, in its principal axes: any cloud has some groups."""
     low, high = U.min(axis=0), U.max(axis=0)
     while True:
         yield rng.uniform(low, high, size=U.shape)
 
 
 def even_disc(U: Array, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield places spread evenly over an ellipse as wide as the map: a full disc is round, too."""
+    """Yield points spread evenly over an ellipse as wide as the map: a full disc is round, too."""
     width = 2 * U[:, :2].std(axis=0)  # the standard deviation of a disc of radius 1 is 1/2
     while True:
         angle, radius = rng.uniform(0, 2 * np.pi, len(U)), np.sqrt(rng.uniform(size=len(U)))
@@ -36,7 +36,7 @@ def even_disc(U: Array, rng: np.random.Generator) -> Iterator[Array]:
 
 
 def even_ring(U: Array, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield places spread evenly along the circle or arc of the map: on a ring, neighbours seem to be groups."""
+    """Yield points spread evenly along the circle or arc of the map: on a ring, neighbours seem to be groups."""
     if U.shape[1] < 2:
         yield from even_box(U, rng)
     circle = fit_circle(U)
@@ -49,7 +49,7 @@ def even_ring(U: Array, rng: np.random.Generator) -> Iterator[Array]:
 
 def scattered_groups(U: Array, rng: np.random.Generator) -> Iterator[Array]:
     """Yield the groups of the map, whole, in other places: three groups are always on a circle."""
-    groups = group_numbers(U, best_grouping(U).number)
+    groups = group_numbers(U, best_grouping(U).n_groups)
     centres = np.array([U[groups == group].mean(axis=0) for group in range(groups.max() + 1)])
     within = U - centres[groups]
     low, high = U.min(axis=0), U.max(axis=0)
@@ -57,8 +57,8 @@ def scattered_groups(U: Array, rng: np.random.Generator) -> Iterator[Array]:
         yield within + rng.uniform(low, high, size=centres.shape)[groups]
 
 
-def maps_of_noise(material: Material, step: Step, number: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield maps of so many objects whose dissimilarities are in random order: a map of noise is round and even.
+def maps_of_noise(material: Material, step: Step, n_objects: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield maps of so many objects, with their dissimilarities in random order: a map of noise is round and even.
 
     They are fitted as the map was, but quickly, and with nothing known: noise has nothing to do with it.
     """
@@ -67,7 +67,7 @@ def maps_of_noise(material: Material, step: Step, number: int, rng: np.random.Ge
     params |= QUICK if recipe.searches else {}
     D = material.dissimilarities.to_numpy(dtype=np.float64)
     while True:
-        chosen = rng.choice(len(D), number, replace=False)
+        chosen = rng.choice(len(D), n_objects, replace=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D[np.ix_(chosen, chosen)], rng))

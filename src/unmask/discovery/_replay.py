@@ -1,4 +1,4 @@
-"""Doing a study again, and comparing."""
+"""Repeating a study and comparing the maps."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def replay(material: Material, actions: tuple[Action, ...], tol: float) -> pd.DataFrame:
-    """Return a comparison of every step with the same made again."""
+    """Fit every step again, and return a table that compares the maps."""
     import pandas as pd
 
     from ._study import Discovery
 
-    again = Discovery._of(material.copy(), (), "")
+    again = Discovery._of(material, (), "")
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the steps have theirs

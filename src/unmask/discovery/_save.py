@@ -1,4 +1,4 @@
-"""Writing a study: all of it beside its place, and then into it."""
+"""Writing a study: first as a draft beside its place, and then into it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def save(material: Material, actions: tuple[Action, ...], title: str, path: Path
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say of the study what is wrong with one of its drafts, whose name nobody has heard of."""
+    """Name the study, not its draft, in errors about files."""
     try:
         yield
     except FileProblem as error:
@@ -74,7 +74,7 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _require_room(path: Path) -> None:
-    """Raise unless there is nothing at the path, or a study, which is replaced, or an empty folder."""
+    """Raise unless the path is free, an empty folder, or a study, which is replaced."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise FileProblem(f"{path}: is a file; give the name of a folder, or of a file that ends in .zip.", str(path))
     if path.is_dir() and any(path.iterdir()) and not (path / STUDY).is_file():
@@ -84,7 +84,7 @@ def _require_room(path: Path) -> None:
 
 
 def _put(draft: Path, path: Path) -> None:
-    """Put a folder into its place; what was there goes when the new one stands."""
+    """Move a draft into its place; what was there is removed after that."""
     if path.exists():
         old = draft.with_name(draft.name + OLD)
         os.rename(path, old)
@@ -132,6 +132,8 @@ def _pack(folder: Path, draft: Path) -> None:
 
 
 def _write(material: Material, actions: tuple[Action, ...], title: str, folder: Path, file_format: str) -> None:
+    import pandas as pd
+
     described = {}
     for name, table in _tables(material, actions).items():
         columns = [describe(table.iloc[:, at]) for at in range(table.shape[1])]
@@ -146,19 +148,17 @@ def _write(material: Material, actions: tuple[Action, ...], title: str, folder: 
         "unmask_version": version("unmask"),
         "title": title,
         "format": file_format,
-        "objects": {"labels": [encode(label) for label in labels], "name": labels.name, "numbered": _numbered(labels)},
+        "objects": {
+            "labels": [encode(label) for label in labels],
+            "name": labels.name,
+            "numbered": isinstance(labels, pd.RangeIndex),
+        },
         "dtype": str(material.dissimilarities.to_numpy().dtype),
         "known_types": encode(material.known_types),
         "tables": described,
         "actions": [_action(action) for action in actions],
     }
     write_json(study, folder / STUDY)
-
-
-def _numbered(labels: pd.Index) -> bool:
-    import pandas as pd
-
-    return isinstance(labels, pd.RangeIndex)
 
 
 def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.DataFrame]:
@@ -186,35 +186,23 @@ def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.Dat
 
 
 def _action(action: Action) -> dict[str, Any]:
+    """Return what study.json says about an action."""
     if isinstance(action, Step):
-        return {
-            "action": "fit",
-            "number": action.number,
-            "estimator": action.estimator,
+        same = ("number", "estimator", "stress", "leak", "free_leak", "converged", "finished", "seconds")
+        record: dict[str, Any] = {"action": "fit"} | {name: getattr(action, name) for name in same}
+        if not math.isnan(action.leak_reference):  # of a study of an earlier version; JSON has no NaN
+            record["leak_reference"] = action.leak_reference
+        return record | {
             "params": encode(dict(action.params)),
             "known": list(action.known),
             "known_types": encode(dict(action.known_types)),
-            "stress": action.stress,
-            "leak": action.leak,
-            "free_leak": action.free_leak,
-            # JSON has no word for a number that an earlier version did not have.
-            **({} if math.isnan(action.leak_reference) else {"leak_reference": action.leak_reference}),
-            "converged": action.converged,
-            "finished": action.finished,
             "warnings": list(action.warnings),
-            "seconds": action.seconds,
             "versions": dict(action.versions),
             "coef": [str(name) for name in action.coef.columns],
             "importance": [str(name) for name in action.importance.index],
             "imputed": len(action.imputed),
         }
     if isinstance(action, Adoption):
-        return {
-            "action": "adopt",
-            "name": action.name,
-            "kind": encode(action.kind),
-            "source": encode(dict(action.source)),
-            "why": action.why,
-            "step": action.step,
-        }
+        source = {"kind": encode(action.kind), "source": encode(dict(action.source))}
+        return {"action": "adopt", "name": action.name, **source, "why": action.why, "step": action.step}
     return {"action": "forget", "name": action.name, "why": action.why}

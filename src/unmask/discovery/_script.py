@@ -1,4 +1,4 @@
-"""A study as a script: the fits as anyone would write them, and how each adopted feature was made."""
+"""A study as a Python script that repeats the fits and makes the adopted features again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..checking import quote
+from ..problem import FEATURE_TYPES
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, Recipe
 from ._material import Material
-from ._values import FEATURE_TYPES, as_code
+from ._values import as_code
 
 WIDTH = 100
 
@@ -24,7 +25,7 @@ def script_of(material: Material, actions: tuple[Action, ...], title: str, path:
 
 
 def _one_line(text: str) -> str:
-    """Return text that cannot end the line or the quotation that it stands in."""
+    """Return text on one line and without quotation marks, safe in a comment or docstring."""
     shown = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(shown.replace("\\", "/").replace('"', "'").split())
 
@@ -32,7 +33,7 @@ def _one_line(text: str) -> str:
 def _imports(actions: tuple[Action, ...], body: str) -> list[str]:
     """Return the imports that the body needs."""
     used = {ESTIMATORS[a.estimator].public.__name__ for a in actions if isinstance(a, Step)}
-    used |= {name for name in FEATURE_TYPES if f"{name}(" in body}
+    used |= {kind.__name__ for kind in FEATURE_TYPES.values() if f"{kind.__name__}(" in body}
     lines = ["import pandas as pd", ""]
     lines += [f"from unmask import {', '.join(sorted(used))}"] if used else []
     return [*lines, "from unmask.discovery import read_tables"]
@@ -67,7 +68,7 @@ def _fit(material: Material, step: Step) -> Iterator[str]:
 
 
 def _call(recipe: Recipe, params: dict[str, Any]) -> Iterator[str]:
-    """Return a call, on several lines where it is long; names that are no parameters might be anything."""
+    """Return a call, on several lines if it is long; raise on a name that is not a parameter."""
     strangers = [name for name in params if name not in (*recipe.parameters, "metric")]
     if strangers:
         raise ValueError(f"{recipe.public.__name__} has no parameter {quote(strangers)}; no script is written.")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_integer, require_number
+from ..checking import Callback, quote, require_integer, require_number
+from ..dissimilarities import make_transformer
 from ._actions import Action, Adoption, Forgetting, Step
-from ._fitting import Callback, check_params, fit_step
+from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
+from ._proposals import Context, checked_values, make_proposal
 from ._script import script_of
-from ._sources import Place, checked_values, find_source
 from ._suggest import suggest
 from ._values import plain
 
@@ -32,8 +34,8 @@ class Discovery:
 
     Parameters
     ----------
-    dissimilarities : array-like of shape (n_objects, n_objects)
-        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing.
+    dissimilarities : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+        In any form that :class:`unmask.ConditionalMDS` takes; NaN where missing. With a `metric`, features.
     known : array-like of shape (n_objects, n_known), optional
         What is known from the start, one row per object; aligned by label.
     table : array-like of shape (n_objects, n_columns), optional
@@ -42,6 +44,10 @@ class Discovery:
         Types of the columns of `known`, as in :class:`unmask.ConditionalMDS`.
     weights : array-like of shape (n_objects, n_objects), optional
         Weights of the pairs, for all steps. A weighting scheme is a parameter of a fit.
+    metric : str, callable or transformer, default="precomputed"
+        How dissimilarities are computed from features, once and for all steps; as in :class:`unmask.ConditionalMDS`.
+    metric_params : dict, optional
+        Further arguments of a metric that is a name or a function.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     title : str, default=""
@@ -61,10 +67,14 @@ class Discovery:
         What is known now: from the start, adopted, and not put aside.
     known_types : dict
         The types that were declared for it.
+    features : DataFrame
+        Everything that was ever known, also what was put aside.
     dissimilarities, table : DataFrame
         The tables of the study; copies.
     weights : DataFrame or None
         The weights; a copy.
+    material : Material
+        What the study began with: `dissimilarities`, `known`, `table`, `weights` and `known_types`, not copied.
     history : DataFrame
         The steps, one a row.
 
@@ -95,21 +105,29 @@ class Discovery:
         *,
         known_types: Mapping[Any, Any] | None = None,
         weights: Any = None,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
         symmetrize: str | None = None,
         title: str = "",
     ) -> None:
         self.title = str(title)
-        self._material = read_material(dissimilarities, known, table, weights, known_types, symmetrize)
+        transformer = make_transformer(metric, metric_params)
+        self._material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
         self._actions: tuple[Action, ...] = ()
 
     @classmethod
     def _of(cls, material: Material, actions: tuple[Action, ...], title: str) -> Discovery:
-        """Return a study of tables that have been checked."""
+        """Return a study of material that has been checked."""
         study = cls.__new__(cls)
         study.title, study._material, study._actions = title, material, actions
         return study
 
     # ---- what there is
+
+    @property
+    def material(self) -> Material:
+        """What the study began with, not copied: its tables must not be changed."""
+        return self._material
 
     @property
     def dissimilarities(self) -> pd.DataFrame:
@@ -151,26 +169,26 @@ class Discovery:
     @property
     def known(self) -> pd.DataFrame:
         """What is known now, one row per object; a copy."""
+        aside = {action.name for action in self._actions if isinstance(action, Forgetting)}
+        features = self.features
+        return features[[name for name in features.columns if name not in aside]]
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """Every feature that was ever known: from the start or adopted, also those put aside; a copy."""
         import pandas as pd
 
-        given = self._material.known
-        columns = {name: given[name] for name in given.columns}
+        columns = dict(self._material.known.items())
         columns |= {action.name: action.values for action in self._actions if isinstance(action, Adoption)}
-        aside = {action.name for action in self._actions if isinstance(action, Forgetting)}
-        kept = {name: column for name, column in columns.items() if name not in aside}
-        return pd.DataFrame(kept, index=self._material.objects, copy=True)
+        return pd.DataFrame(columns, index=self._material.objects, copy=True)
 
     @property
     def known_types(self) -> dict[str, Any]:
         """The declared types of what is known now."""
-        types = dict(self._material.known_types)
-        types |= {
-            action.name: action.kind
-            for action in self._actions
-            if isinstance(action, Adoption) and action.kind is not None
-        }
+        adopted = {action.name: action.kind for action in self._actions if isinstance(action, Adoption)}
         known = self.known.columns
-        return {name: kind for name, kind in types.items() if name in known}
+        types = (self._material.known_types | adopted).items()
+        return {name: kind for name, kind in types if name in known and kind is not None}
 
     @property
     def history(self) -> pd.DataFrame:
@@ -207,8 +225,8 @@ class Discovery:
             Whether the map is shown adjusted for what is known, so that nothing of it is left: ``"auto"`` adjusts if
             the map would repeat it, beyond chance. The step keeps what was decided.
         callback : callable, optional
-            Called as ``callback(iteration, stress)`` after every iteration of a search; one that returns True ends
-            the fit with the best map so far. It is not part of the study.
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
+            with the best map so far. It is not part of the study.
         **params
             Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
             types of features. ``random_state`` is 0 unless another integer is given, so that the study can be
@@ -275,11 +293,11 @@ class Discovery:
         self._require_new_name(name)
         last = self.steps[-1] if self.steps else None
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
-        way, source = find_source(Place(self._material, last), ways)
-        declared = source.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
-        feature = checked_values(source, name, declared, self._material.objects)
+        way, proposal = make_proposal(Context(self._material, last), ways)
+        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
+        feature = checked_values(proposal, name, declared, self._material.objects)
         number = last.number if last is not None else None
-        adoption = Adoption(name, feature, declared, {way: source.written}, str(why), number)
+        adoption = Adoption(name, feature, declared, {way: proposal.saved}, str(why), number)
         self._actions += (adoption,)
         return adoption
 
@@ -334,7 +352,22 @@ class Discovery:
         Discovery
         """
         title = f"{self.title} (branch)".strip() if name is None else str(name)
-        return Discovery._of(self._material.copy(), tuple(action.copy() for action in self._actions), title)
+        return Discovery._of(*deepcopy((self._material, self._actions)), title)
+
+    # ---- fitting a step again
+
+    def known_of(self, step: Step) -> pd.DataFrame | None:
+        """Return the known features that a step was given; None if there were none."""
+        return self.features[list(step.known)] if step.known else None
+
+    def estimator_of(self, step: Step) -> Any:
+        """Return the estimator of a step with the parameters it had, not fitted.
+
+        Fit it to `dissimilarities`, with ``known=study.known_of(step)`` and the weights of the study, for what a step
+        does not keep, such as placing new objects on its map.
+        """
+        params = {**step.params, "known_types": dict(step.known_types) or None}
+        return ESTIMATORS[step.estimator].public(metric="precomputed", **params)
 
     # ---- looking
 

@@ -1,20 +1,20 @@
-"""What the directions, groups and orders of a map could be, the surest first."""
+"""Suggestions what a map could show: external columns, groups of objects, or an order along a circle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._typing import Array
-from ..inspection._axes import holm
+from ..checking import holm
 from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import best_grouping
-from ._columns import Finding, compare_columns
+from ._columns import compare_columns
 from ._material import Material
 from ._places import find_places, mean_places, permutations_of
 from ._references import even_box, even_disc, even_ring, maps_of_noise, scattered_groups
@@ -35,20 +35,20 @@ Reference = Callable[[], Iterator[Array]]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A line of the table."""
+    """A row of the table: what the map could show, and the call that adopts it."""
 
     kind: str
     what: str
     strength: float
     p_value: float
     adopt: str
-    direction: Array
+    direction: Array | None = None
     note: str = ""
 
 
 @dataclass(frozen=True)
 class View:
-    """The map to look at: its step, its places, and what it was given."""
+    """The map that suggestions are made for, and the maps of noise that it is compared with."""
 
     material: Material
     known: pd.DataFrame
@@ -62,16 +62,16 @@ class View:
         return self.step.embedding.to_numpy()
 
     def places(self) -> Array:
-        """Return the places, at most so many, in principal axes."""
+        """Return the places on the map (a sample if there are many), in principal axes."""
         places = mean_places(self.points, find_places(self.points, self.known))
         if len(places) > MOST_PLACES:
             places = places[np.sort(self.rng.choice(len(places), MOST_PLACES, replace=False))]
         centred = places - places.mean(axis=0)
         return np.asarray(centred @ np.linalg.svd(centred, full_matrices=False)[2].T)
 
-    def noise(self, number: int) -> Iterator[Array]:
-        """Yield maps of noise, the same whenever they are asked for: they are what takes time."""
-        source = maps_of_noise(self.material, self.step, number, self.rng)
+    def noise(self, n_objects: int) -> Iterator[Array]:
+        """Yield maps of noise, kept to be used twice: making them takes most of the time."""
+        source = maps_of_noise(self.material, self.step, n_objects, self.rng)
         for at in count():
             if at == len(self.noise_maps):
                 self.noise_maps.append(next(source))
@@ -80,7 +80,7 @@ class View:
     def p_value(self, statistic: Callable[[Array], float], U: Array, references: list[Reference]) -> float:
         """Return the largest p-value against several kinds of maps without the structure.
 
-        Each kind stands for one way in which the structure may be nothing; it must be told from all of them.
+        Each kind is one way in which the structure could arise by chance; it must stand out from all of them.
         """
         observed, largest = statistic(U), 0.0
         for reference in references:
@@ -90,7 +90,7 @@ class View:
         return largest
 
     def _share(self, statistic: Callable[[Array], float], observed: float, others: Iterator[Array]) -> float:
-        """Return the share of other maps that have as much of it; no more of them are made than it takes to know."""
+        """Return the p-value against other maps, of which no more are made once it is certainly large."""
         beaten = 0
         for tried, other in enumerate(islice(others, self.n_references), start=1):
             beaten += statistic(other) >= observed
@@ -107,42 +107,36 @@ def suggest(
     view = View(material, known, step, rng, n_references)
     families = [_columns(view, n_permutations), _structures(view)]
     tested = sum(any(np.isfinite(s.p_value) for s in family) for family in families)
-    rows = [_row(s, tested, step) for family in families for s in family]
-    return _table(rows, step)
+    return _table([s for family in families for s in family], tested, list(step.embedding.columns))
 
 
 def _columns(view: View, n_permutations: int) -> list[Suggestion]:
-    """Return external columns that are not known yet."""
+    """Return suggestions for the external columns that are not known yet."""
     table = view.material.table
     table = table[[name for name in table.columns if name not in view.known.columns]]
     if table.shape[1] == 0:
         return []
     orders = permutations_of(find_places(view.points, view.known), n_permutations, view.rng)
-    found = compare_columns(view.step.embedding, table, orders)
-    return [_of_column(finding) for finding in found]
-
-
-def _of_column(found: Finding) -> Suggestion:
-    p_value = np.nan if found.p_value is None else found.p_value
-    name = as_code(found.name)
-    return Suggestion(
-        "column", found.name, found.strength, p_value, f"adopt({name}, column={name})", found.direction, found.note
-    )
+    suggestions = []
+    for column in compare_columns(view.step.embedding, table, orders):
+        name = as_code(column.name)
+        code = "" if column.note else f"adopt({name}, column={name})"
+        numbers = (column.strength, column.p_value)
+        suggestions.append(Suggestion("column", column.name, *numbers, code, column.direction, column.note))
+    return suggestions
 
 
 # ---- structures of the map itself
 
 
 def _structures(view: View) -> list[Suggestion]:
-    """Return groups, and a circle or an arc, with p-values for both questions together."""
+    """Return groups, and an order along a circle or an arc, with p-values corrected for looking for both."""
     U = view.places()
     if len(U) < max(LEAST_PLACES, U.shape[1] + 3):
         return []
-    found = [_groups(view, U)]
-    if U.shape[1] > 1:
-        found.append(_order(view, U))
-    both = holm(np.array([s.p_value for s in found]))
-    return [Suggestion(s.kind, s.what, s.strength, p, s.adopt, s.direction) for s, p in zip(found, both, strict=True)]
+    structures = [_groups(view, U), *([_order(view, U)] if U.shape[1] > 1 else [])]
+    corrected = holm(np.array([s.p_value for s in structures]))
+    return [replace(s, p_value=p) for s, p in zip(structures, corrected, strict=True)]
 
 
 def _groups(view: View, U: Array) -> Suggestion:
@@ -153,9 +147,8 @@ def _groups(view: View, U: Array) -> Suggestion:
         lambda: view.noise(len(U)),
     ]
     p_value = view.p_value(lambda other: best_grouping(other).silhouette, U, references)
-    nowhere = np.full(U.shape[1], np.nan)
-    adopt = f'adopt("groups", groups={best.number})'
-    return Suggestion("groups", f"{best.number} groups", best.silhouette, p_value, adopt, nowhere)
+    adopt = f'adopt("groups", groups={best.n_groups})'
+    return Suggestion("groups", f"{best.n_groups} groups", best.silhouette, p_value, adopt)
 
 
 def _order(view: View, U: Array) -> Suggestion:
@@ -166,28 +159,22 @@ def _order(view: View, U: Array) -> Suggestion:
         lambda: view.noise(len(U)),
     ]
     p_value = view.p_value(lambda other: fit_circle(other).strength, U, references)
-    shape = "circle" if circle.is_closed else "arc"
-    what = "order around a circle" if circle.is_closed else "order along an arc"
-    nowhere = np.full(U.shape[1], np.nan)
-    return Suggestion("order", what, circle.strength, p_value, f'adopt("order", along="{shape}")', nowhere)
+    shape, what = ("circle", "order around a circle") if circle.is_closed else ("arc", "order along an arc")
+    return Suggestion("order", what, circle.strength, p_value, f'adopt("order", along="{shape}")')
 
 
 # ---- the table
 
 
-def _row(s: Suggestion, tested: int, step: Step) -> dict[str, Any]:
-    """Return a line; its p-value counts the families of questions that were asked."""
-    line = {"kind": s.kind, "what": s.what, "strength": s.strength, "p_value": min(1.0, s.p_value * tested)}
-    if np.isnan(s.p_value):
-        line["p_value"] = np.nan
-    axes = dict(zip((f"cos_{axis}" for axis in step.embedding.columns), s.direction, strict=True))
-    return line | {"adopt": s.adopt if not s.note else "", "note": s.note, **axes}
-
-
-def _table(rows: list[dict[str, Any]], step: Step) -> pd.DataFrame:
+def _table(suggestions: list[Suggestion], n_families: int, axes: list[str]) -> pd.DataFrame:
+    """Return the suggestions, the surest first; p-values are corrected for the number of families of questions."""
     import pandas as pd
 
-    axes = [f"cos_{axis}" for axis in step.embedding.columns]
-    columns = ["kind", "what", "strength", "p_value", "adopt", "note", *axes]
+    rows = []
+    for s in suggestions:
+        direction = np.full(len(axes), np.nan) if s.direction is None else s.direction
+        p_value = np.minimum(1.0, s.p_value * n_families)  # NaN stays NaN
+        rows.append((s.kind, s.what, s.strength, p_value, s.adopt, s.note, *direction))
+    columns = ["kind", "what", "strength", "p_value", "adopt", "note", *(f"cos_{axis}" for axis in axes)]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values(["p_value", "strength"], ascending=[True, False], kind="stable", ignore_index=True)

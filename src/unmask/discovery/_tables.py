@@ -1,4 +1,4 @@
-"""Tables of a study in files: every cell comes back as it was, whatever its type, and people can read them."""
+"""Tables of a study as files that people can read, from which every cell comes back with its type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import require_package
+from ..checking import is_missing, require_package
 from ..io import unescape
 from ._values import decode, encode
 
@@ -22,18 +22,18 @@ FORMATS = ("csv", "parquet")
 
 
 class WrongTableError(ValueError):
-    """A table is not what the study says it is; the message goes on after the name of the file."""
+    """A table is not what study.json says; the message goes on after the name of the file."""
 
 
 # ---- columns
 
 
 def describe(column: pd.Series[Any]) -> dict[str, Any]:
-    """Return what is needed besides the file to bring a column back."""
+    """Return what is saved about a column in study.json, to read it back with its type."""
     kind = column.dtype
     if isinstance(levels := getattr(kind, "categories", None), type(None)):
         names = {"f": "float", "i": "int", "b": "bool"}
-        cells = [cell for cell in column if not _is_missing(cell)]
+        cells = [cell for cell in column if not is_missing(cell)]
         name = names.get(kind.kind) or ("text" if all(type(cell) is str for cell in cells) else "cells")
         described: dict[str, Any] = {"name": str(column.name), "kind": name}
     else:
@@ -44,12 +44,8 @@ def describe(column: pd.Series[Any]) -> dict[str, Any]:
     return described | ({"missing": missing.tolist()} if described["kind"] != "float" and len(missing) else {})
 
 
-def _is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell  # noqa: PLR0124 - NaN
-
-
 def to_cells(column: pd.Series[Any], described: dict[str, Any]) -> pd.Series[Any]:
-    """Return a column as numbers or text, which any format can hold."""
+    """Return a column as numbers or text, which any file format can hold."""
     import pandas as pd
 
     kind = described["kind"]
@@ -75,7 +71,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 
 
 def _level_texts(levels: list[Any]) -> dict[str, str]:
-    """Return how each level (in JSON) is written: as its text, unless two have the same."""
+    """Return how each level (as JSON) is written: as its text, or as JSON if two levels have the same text."""
     keys, texts = [json.dumps(level) for level in levels], [str(decode(level)) for level in levels]
     return dict(zip(keys, texts if len(set(texts)) == len(texts) else keys, strict=True))
 
@@ -92,14 +88,14 @@ def from_cells(cells: list[Any], described: dict[str, Any], labels: pd.Index) ->
 
     name, kind, gaps = described["name"], described["kind"], set(described.get("missing", []))
     read = _reader(described)
-    found = [None if row in gaps else _cell(read, cell, row, name, kind) for row, cell in enumerate(cells)]
+    values = [None if row in gaps else _cell(read, cell, row, name, kind) for row, cell in enumerate(cells)]
     if kind == "category":
         dtype = pd.CategoricalDtype([decode(level) for level in described["levels"]], bool(described["ordered"]))
-        return pd.Series(pd.Categorical(found, dtype=dtype), index=labels, name=name)
+        return pd.Series(pd.Categorical(values, dtype=dtype), index=labels, name=name)
     types: dict[str, Any] = {"float": np.float64, "int": np.int64, "bool": bool}
     if kind in types:
-        return pd.Series(np.array(found, dtype=types[kind]), index=labels, name=name)
-    return pd.Series(np.array([*found, None], dtype=object)[:-1], index=labels, name=name, dtype=object)
+        return pd.Series(np.array(values, dtype=types[kind]), index=labels, name=name)
+    return pd.Series(np.array([*values, None], dtype=object)[:-1], index=labels, name=name, dtype=object)
 
 
 def _reader(described: dict[str, Any]) -> Callable[[Any], Any]:
@@ -133,7 +129,7 @@ def _cell(read: Callable[[Any], Any], cell: Any, row: int, name: str, kind: str)
 
 
 def to_frame(table: pd.DataFrame, columns: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return a table to be written: the labels as text in its first column, then the others."""
+    """Return a table to be written: labels as text in the first column, then the columns."""
     import pandas as pd
 
     cells = [to_cells(table.iloc[:, at], described) for at, described in enumerate(columns)]
@@ -143,7 +139,7 @@ def to_frame(table: pd.DataFrame, columns: list[dict[str, Any]]) -> pd.DataFrame
 
 
 def header_of(columns: list[dict[str, Any]]) -> list[str]:
-    """Return the names of all columns in the file; that of the labels is one that no other has."""
+    """Return the names of all columns in the file; the first is that of the labels, unlike any other."""
     names = [described["name"] for described in columns]
     first = LABELS
     while first in names:

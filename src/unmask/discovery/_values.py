@@ -1,4 +1,4 @@
-"""Values that a study can be written down with: as JSON that people can read, and as Python code."""
+"""Values that a study can save, as readable JSON and as Python code."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Cyclic, Nominal, Numeric, Ordinal, Spline
-
-FEATURE_TYPES = {kind.__name__: kind for kind in (Cyclic, Nominal, Numeric, Ordinal, Spline)}
+from ..problem import FEATURE_TYPES
 
 
 def encode(value: Any) -> Any:
-    """Return a value as JSON knows it; what JSON has no form for becomes an object with one key that begins with $.
+    """Return a value as JSON; what JSON has no form for becomes an object with a key that begins with $.
 
     Raises
     ------
@@ -25,11 +23,18 @@ def encode(value: Any) -> Any:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    # Subclasses, such as enumerations, would come back as something else; of moments there are Python's and pandas'.
-    kind = datetime if isinstance(value, datetime) else type(value)
+    kind = _kind_of(value)
     if kind not in _ENCODERS:
         raise TypeError(f"{value!r} ({type(value).__name__}) cannot be written down")
     return _ENCODERS[kind](value)
+
+
+def _kind_of(value: Any) -> Any:
+    """Return the class by which a value is written down; the name of the tables for types of features."""
+    if type(value) in FEATURE_TYPES.values():
+        return "feature type"
+    # Subclasses, such as enumerations, would come back as something else; of moments there are Python's and pandas'.
+    return datetime if isinstance(value, datetime) else type(value)
 
 
 def _encode_type(value: Any) -> dict[str, Any]:
@@ -43,14 +48,14 @@ def _encode_dict(value: dict[Any, Any]) -> dict[str, Any]:
     return {"$dict": [[encode(key), encode(part)] for key, part in value.items()]}
 
 
-_ENCODERS: dict[type, Callable[[Any], Any]] = {
+_ENCODERS: dict[Any, Callable[[Any], Any]] = {
     **dict.fromkeys((type(None), bool, int, str), lambda value: value),
     float: lambda value: value if math.isfinite(value) else {"$float": str(value)},
     list: lambda value: [encode(part) for part in value],
     tuple: lambda value: {"$tuple": [encode(part) for part in value]},
     dict: _encode_dict,
     datetime: lambda value: {"$time": value.isoformat()},
-    **dict.fromkeys(FEATURE_TYPES.values(), _encode_type),
+    "feature type": _encode_type,
 }
 
 
@@ -75,11 +80,10 @@ def decode(value: Any) -> Any:
 
 
 def _decode_type(value: dict[str, Any]) -> Any:
-    name = value["$type"]
-    if name not in FEATURE_TYPES:
+    types, name = {kind.__name__: kind for kind in FEATURE_TYPES.values()}, value["$type"]
+    if name not in types:
         raise ValueError(f"{name!r} is no type of a feature")
-    parts = {key: decode(part) for key, part in value.items() if key != "$type"}
-    return FEATURE_TYPES[name](**parts)
+    return types[name](**{key: decode(part) for key, part in value.items() if key != "$type"})
 
 
 def _decode_time(value: dict[str, Any]) -> Any:
@@ -98,7 +102,7 @@ _DECODERS: dict[str, Any] = {
 
 
 def plain(value: Any, what: str, way_out: str) -> Any:
-    """Return a value as it will come back from a file; raise a sentence if it cannot be written down."""
+    """Return a value as it comes back from a file; raise if it cannot be saved."""
     try:
         return decode(encode(value))
     except TypeError:
@@ -114,14 +118,14 @@ def _short(value: Any) -> str:
 
 
 def as_code(value: Any) -> str:
-    """Return Python code that makes a value which can be written down; pandas is called pd.
+    """Return Python code for a value that can be saved; pandas is called pd.
 
     Raises
     ------
     TypeError
         On any other value: code is made of literals only.
     """
-    kind = datetime if isinstance(value, datetime) else type(value)
+    kind = _kind_of(value)
     if kind not in _CODERS:  # its repr would be code that somebody else wrote
         raise TypeError(f"{type(value).__name__} cannot be written down as code")
     return _CODERS[kind](value)
@@ -147,7 +151,7 @@ def _quoted(text: str) -> str:
     return f'"{quoted[1:-1]}"' if quoted[0] == "'" and '"' not in text and "\\'" not in quoted else quoted
 
 
-_CODERS: dict[type, Callable[[Any], str]] = {
+_CODERS: dict[Any, Callable[[Any], str]] = {
     **dict.fromkeys((type(None), bool, int), repr),
     float: lambda value: repr(value) if math.isfinite(value) else f'float("{value}")',
     str: _quoted,
@@ -155,5 +159,5 @@ _CODERS: dict[type, Callable[[Any], str]] = {
     tuple: _code_of_tuple,
     dict: _code_of_dict,
     datetime: lambda value: f"pd.Timestamp({as_code(value.isoformat())})",
-    **dict.fromkeys(FEATURE_TYPES.values(), _code_of_type),
+    "feature type": _code_of_type,
 }

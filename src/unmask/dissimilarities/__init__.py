@@ -8,9 +8,14 @@ from ._laplacian import LaplacianEigenmaps
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
 from ._network import NetworkDissimilarity
+from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
+from ._transformers import compare as compare
+from ._transformers import float_type as float_type
+from ._transformers import make_transformer
+from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding
 from ._words import UnknownWordWarning, WordDissimilarity
 
@@ -27,9 +32,11 @@ __all__ = [
     "MaximumVarianceUnfolding",
     "Metric",
     "NetworkDissimilarity",
+    "OnDemand",
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
     "drill_path",
+    "make_transformer",
     "similarity_to_dissimilarity",
 ]

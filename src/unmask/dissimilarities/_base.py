@@ -1,4 +1,4 @@
-"""What the transformers share: labels, and the dissimilarities as the result."""
+"""The base class of all transformers to dissimilarities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import labels_of, with_labels
+from ..checking import Callback, CallbackSupportMixin, labels_of, with_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +20,10 @@ DTYPES = ("float64", "float32")
 class DissimilarityTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
-    A subclass's ``fit`` sets ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have
-    none); its ``transform`` returns the dissimilarities of new objects to the fitted ones. With
-    ``set_output(transform="pandas")`` the labels travel on to the estimator behind.
+    A subclass lists its parameters as fields of a dataclass, which makes the ``__init__``. Its ``fit`` sets
+    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have none); its ``transform`` returns
+    the dissimilarities of new objects to the fitted ones. With ``set_output(transform="pandas")`` the estimator behind
+    it receives the labels.
     """
 
     dissimilarities_: Array
@@ -34,8 +35,7 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
-        self.fit(X)
-        return self._labelled(self.dissimilarities_)
+        return self._labelled(self.fit(X).dissimilarities_, self._labels)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
@@ -43,11 +43,23 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
         labels = range(len(self.dissimilarities_)) if self._labels is None else self._labels
         return np.asarray([str(label) for label in labels], dtype=object)
 
-    def _labelled(self, D: Array) -> Array:
-        """Return dissimilarities among the fitted objects with their labels where the output is set to pandas."""
-        labelled: Array = with_labels(self, D, self._labels)
+    def _labelled(self, D: Array, labels: pd.Index | None) -> Array:
+        """Return dissimilarities with the labels of their rows where the output is set to pandas."""
+        labelled: Array = with_labels(self, D, labels)
         return labelled
 
-    @staticmethod
-    def _labels_of(X: Any) -> pd.Index | None:
-        return labels_of(X)
+    _labels_of = staticmethod(labels_of)
+
+
+class WatchedTransformer(CallbackSupportMixin, DissimilarityTransformer):
+    """Base of the transformers whose fit can be watched."""
+
+    __metadata_request__fit = {"callback": True}
+
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Find the dissimilarities between objects."""
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
+        """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
+        return self._labelled(self.fit(X, callback=callback).dissimilarities_, self._labels)

@@ -14,23 +14,24 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import name_object, require_flag, require_integer, require_number, warn_user
+from ..checking import current_watch, name_object, require_flag, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
-from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
+from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
 # |x| is smoothed to sqrt(x² + width²); the width shrinks by SHRINK from WIDEST (warm: from WARM) to NARROWEST.
 WIDEST, WARM, NARROWEST, SHRINK = 1.0, 0.01, 1e-5, 0.2
-# An entry below this many widths in size is taken for 0, and then tested for it.
+# An entry smaller than this many widths is set to 0; the optimality conditions then test it.
 ZERO = 30.0
 SMALLEST_STEP = 1e-10
 # With more unknowns than this, Newton steps are found by conjugate gradients instead of a Cholesky decomposition.
 MOST_DENSE = 3000
 # Conjugate gradients stop at this share of the first residual, or after so many iterations.
 RESIDUAL, MOST_GRADIENTS = 0.1, 500
-# Rows of products taken at once: as many as stay in the cache.
+# Rows multiplied at a time, few enough to stay in the cache.
 AT_ONCE = 128
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Drill(SpectralDissimilarity):
     """Dissimilarities from a sparse Gaussian random field over the objects.
 
@@ -57,16 +58,11 @@ class Drill(SpectralDissimilarity):
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
     max_iter : int, default=500
         Largest number of Newton steps.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities, which then
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities, which then
         count as those of one feature (p = 1). `S` is found from squared dissimilarities by double centring.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph of neighbours that falls into parts: join them by the shortest edges between them, with
-        a warning that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`, for the graph of neighbours.
 
     Attributes
     ----------
@@ -105,26 +101,10 @@ class Drill(SpectralDissimilarity):
     [58, 35, 0]
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        penalty: float = 0.01,
-        warm_start: bool = False,
-        tol: float = 1e-6,
-        max_iter: int = 500,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.penalty = penalty
-        self.warm_start = warm_start
-        self.tol = tol
-        self.max_iter = max_iter
+    penalty: float = 0.01
+    warm_start: bool = False
+    tol: float = 1e-6
+    max_iter: int = 500
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -138,9 +118,9 @@ class Drill(SpectralDissimilarity):
                 "one dimension away; give n_neighbors, or a penalty above 0."
             )
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         self.candidates_ = self.graph_
-        draws = 1 if self._precomputed else self.n_features_in_
+        draws = 1 if self._comparing is None else getattr(self, "n_features_in_", 1)
         S = covariance_of_distances(squared) / draws
         scale = self._scale(S)
         field = _Field.of(S / np.outer(scale, scale), edges(self.candidates_), float(self.penalty), scale)
@@ -151,13 +131,18 @@ class Drill(SpectralDissimilarity):
         self.violation_ = float(np.abs(field.steepest(x, W)).max())
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
-            self._warn()
+            warn_user(
+                f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation "
+                f"of {self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: "
+                "with a small one and many neighbours there may be no optimum.",
+                ConvergenceWarning,
+            )
         P = field.matrix(x) / np.outer(scale, scale)
         self._unscaled = P
         self.graph_ = _learned(P, squared)
         K = W * np.outer(scale, scale)
         objective = -field.value(x, 0.0) - 2.0 * float(np.log(scale).sum())
-        return Solution(K * draws, P / draws, objective)
+        return Unfolding(K * draws, P / draws, objective)
 
     def _scale(self, S: Array) -> Array:
         """Return the roots of S's diagonal: scaled by them the problem is well conditioned (S becomes correlations)."""
@@ -170,20 +155,12 @@ class Drill(SpectralDissimilarity):
         return np.asarray(np.sqrt(own))
 
     def _start(self, field: _Field, scale: Array) -> Array | None:
-        """Return the last fit's entries where it may be started from."""
+        """Return the entries of the last fit if `warm_start` is set and they fit this problem."""
         last = getattr(self, "_unscaled", None) if self.warm_start else None
         if last is None or last.shape != field.C.shape:
             return None
         entries = (last * np.outer(scale, scale))[field.i, field.j]
         return np.asarray(entries) if np.isfinite(field.value(entries, 0.0)) else None
-
-    def _warn(self) -> None:
-        warn_user(
-            f"Drill stopped after n_iter_={self.n_iter_} Newton steps (max_iter={self.max_iter}) with a violation of "
-            f"{self.violation_:.2g} of the optimality conditions (tol={self.tol:g}); raise max_iter or penalty: with a "
-            "small one and many neighbours there may be no optimum.",
-            ConvergenceWarning,
-        )
 
 
 def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:
@@ -302,6 +279,7 @@ def _maximise(field: _Field, start: Array | None, warm: bool, tol: float, max_it
     """
     x = (field.i == field.j).astype(np.float64) if start is None else start
     steps = 0
+    current_watch().begin("unfolding", 1)
     if field.penalty.any() and len(x) <= MOST_DENSE:
         x, width, steps = _smoothed(field, x, WARM if warm else WIDEST, max_iter)
         x = np.where((field.penalty > 0) & (np.abs(x) < ZERO * width), 0.0, x)
@@ -327,6 +305,8 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
         promised = float(gradient @ move)
         q = np.clip((x + bend * move) / r, -1.0, 1.0)
         x = x + _length(field, x, move, width, promised) * move
+        if _told(field, x, steps, max_iter):
+            break
         if -promised < max(0.1 * width, 1e-9):
             if width < NARROWEST:
                 break
@@ -336,7 +316,7 @@ def _smoothed(field: _Field, x: Array, width: float, max_iter: int) -> tuple[Arr
 
 def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) -> tuple[Array, int]:
     """Minimise exactly, entries keeping their signs; entries at 0 come in once those in use are settled."""
-    while steps < max_iter:
+    while steps < max_iter and not current_watch().stopped.is_set():
         W = field.inverse(x)
         slope = field.steepest(x, W)
         if np.abs(slope).max() <= tol:
@@ -351,11 +331,18 @@ def _polished(field: _Field, x: Array, tol: float, steps: int, max_iter: int) ->
         if better is None:
             break
         x, steps = better, steps + 1
+        _told(field, x, steps, max_iter)
     return x, steps
 
 
+def _told(field: _Field, x: Array, steps: int, max_iter: int) -> bool:
+    """Tell those who watch of a step, and return whether to stop."""
+    watch = current_watch()
+    return bool(watch.listeners) and watch.step("unfolding", steps, field.value(x, 0.0), max_iter)
+
+
 def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | None:
-    """Return a better place along a step, entries that would change sign at 0; None if there is none."""
+    """Return a better point along a step, with entries that would change sign set to 0; None if there is none."""
 
     def place(length: float) -> Array:
         there = x + length * move
@@ -375,7 +362,7 @@ def _within_signs(field: _Field, x: Array, move: Array, sign: Array) -> Array | 
 
 
 def _length(field: _Field, x: Array, move: Array, width: float, promised: float) -> float:
-    """Return how far to go along a step: all the way, or as far as it takes to get a share of what it promised."""
+    """Return the step length: 1, halved until the value falls by a share of what the gradient promises."""
     before, length = field.value(x, width), 1.0
     rounding = 1e-12 * abs(before)
     while (
@@ -437,7 +424,7 @@ class _Curvature:
 
 
 def _solved(H: _Curvature, g: Array) -> Array:
-    """Return ``H⁻¹ g``, exactly for few unknowns, otherwise to a share of it that Newton's method can do with."""
+    """Return ``H⁻¹ g``: exactly for few unknowns, otherwise as accurately as Newton's method needs it."""
     return _by_cholesky(H.dense(), g) if len(g) <= MOST_DENSE else _by_gradients(H, g)
 
 
@@ -448,7 +435,7 @@ def _by_cholesky(H: Array, g: Array) -> Array:
 
 
 def _by_gradients(H: _Curvature, g: Array) -> Array:
-    """Solve by preconditioned conjugate gradients; wherever they stop, the step goes downhill."""
+    """Solve by preconditioned conjugate gradients; the step goes downhill even if they stop early."""
     near_inverse = H.preconditioner()
     x, residual = np.zeros(len(g)), g.copy()
     direction = ahead = near_inverse(residual)

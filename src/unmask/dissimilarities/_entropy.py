@@ -1,20 +1,23 @@
-"""Maximum entropy unfolding: the vaguest Gaussian field that keeps the distances of near objects."""
+"""Maximum entropy unfolding: the Gaussian field of largest entropy that keeps the distances of neighbours."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_integer, require_number, warn_user
+from ..checking import current_watch, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
-from ._spectral import Solution, SpectralDissimilarity, edges, inverse_of_laplacian, laplacian, raised
+from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, raised
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MaximumEntropyUnfolding(SpectralDissimilarity):
     """Unfold by the distribution of largest entropy that keeps the expected squared distances of near objects.
 
@@ -35,15 +38,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     tol : float, default=1e-3
         Stop when no squared dissimilarity of neighbours is off by more than this share: too large, or too small where
         the edge's weight could still fall.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
-        that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory. The optimisation is in double precision.
+    metric, metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
     Attributes
     ----------
@@ -80,59 +76,54 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     array([1., 2.])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.max_iter = max_iter
-        self.tol = tol
+    max_iter: int = 500
+    tol: float = 1e-3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)
         dual = Dual(i, j, raised(squared[i, j]), len(squared))
         with OneBlasThread():
             self._maximize(dual)
             L = laplacian(i, j, self.multipliers_, dual.n)
             K, log_determinant = inverse_of_laplacian(L)
-        return Solution(K, L, log_determinant - float(self.multipliers_ @ dual.lengths))
+        return Unfolding(K, L, log_determinant - float(self.multipliers_ @ dual.lengths))
 
     def _maximize(self, dual: Dual) -> None:
         options = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit}
-        found = minimize(
+        watch = current_watch()
+        watch.begin("unfolding", 1)
+        iterations = itertools.count(1)
+
+        def tell(intermediate_result: OptimizeResult) -> None:
+            if watch.step("unfolding", next(iterations), intermediate_result.fun, int(self.max_iter)):
+                raise StopIteration
+
+        optimum = minimize(
             dual.cost,
             np.ones(len(dual.lengths)),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * len(dual.lengths),
             options=options,
+            callback=tell,
         )
-        self.multipliers_ = np.asarray(found.x * dual.start)
-        self.n_iter_, self.converged_ = int(found.nit), bool(found.success)
+        self.multipliers_ = np.asarray(optimum.x * dual.start)
+        self.n_iter_, self.converged_ = int(optimum.nit), bool(optimum.success)
         if not self.converged_:
             warn_user(
-                f"MaximumEntropyUnfolding stopped after {found.nit} iterations before tol={self.tol:g} was reached; "
+                f"MaximumEntropyUnfolding stopped after {optimum.nit} iterations before tol={self.tol:g} was reached; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
             )
 
 
 class Dual(NamedTuple):
-    """The concave dual, in multiples x of a start that is the optimum if all edges share the entropy equally."""
+    """The concave dual problem; its unknowns x are multiples of `start`, the optimum if all edges count equally."""
 
     i: IntArray
     j: IntArray
@@ -150,17 +141,17 @@ class Dual(NamedTuple):
         return np.asarray(self.unit / self.lengths)
 
     def cost(self, x: Array) -> tuple[float, Array]:
-        """Return minus the dual and its derivatives ``(d_e - r_e) start_e``."""
+        """Return minus the dual and its derivatives ``(d_e - r_e) start_e``, r_e the squared dissimilarities."""
         weights = x * self.start
         L = laplacian(self.i, self.j, weights, self.n)
         size = float(np.trace(L)) / self.n
-        # The constant eigenvector gets an eigenvalue of L's own size; differences between objects do not see it. One
-        # triangle of the inverse is all that is needed, and half the work of solving for it.
+        # The constant eigenvector gets an eigenvalue of L's own size, which does not change differences between
+        # objects. One triangle of the inverse is enough, and half the work of solving for all of it.
         factor, failed = dpotrf((L + size / self.n).T, lower=1, clean=0, overwrite_a=1)
-        if failed:  # too long a step: so many weights 0 that the graph falls apart; L-BFGS turns back
+        if failed:  # too long a step: so many weights are 0 that the graph falls apart; L-BFGS shortens the step
             return 1e300, np.zeros(len(x))
         log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor)))) - np.log(size)
         K = dpotri(factor, lower=1, overwrite_c=1)[0]
         own = np.diagonal(K)
-        found = own[self.i] + own[self.j] - 2.0 * K[self.j, self.i]
-        return float(weights @ self.lengths) - log_determinant, (self.lengths - found) * self.start
+        squared = own[self.i] + own[self.j] - 2.0 * K[self.j, self.i]
+        return float(weights @ self.lengths) - log_determinant, (self.lengths - squared) * self.start

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
-    align_columns,
-    check_dissimilarities,
-    new_rows,
-    numbers,
+    Callback,
+    Watch,
+    labels_of,
     require_choice,
     require_flag,
     require_integer,
     require_jobs,
     require_package,
+    warn_of_square_features,
     warn_user,
+    watching,
     with_labels,
 )
 from ..graphs import (
@@ -33,20 +35,23 @@ from ..graphs import (
     join_components,
     shortest_paths,
 )
-from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DTYPES
+from ._metrics import NAMES
+from ._transformers import ComparingTransformer
 
 # From this many objects on an approximate search is much faster than an exact one.
 APPROXIMATE_FROM = 20_000
-# What scikit-learn's search does not learn from the table itself.
-NEEDED = {"seuclidean": "{'V': X.var(axis=0, ddof=1)}", "mahalanobis": "{'VI': numpy.linalg.inv(numpy.cov(X.T))}"}
+# Metrics by which scikit-learn searches for neighbours of complete tables; of the last two if it need learn nothing.
+SEARCHED = {name for names in VALID_METRICS.values() for name in names} & {*NAMES} - {"nan_euclidean"}
+LEARNING = ("seuclidean", "mahalanobis")
 
 
 class DisconnectedGraphWarning(UserWarning):
     """The neighbourhood graph fell into parts."""
 
 
-class Geodesic(DissimilarityTransformer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Geodesic(ComparingTransformer):
     """Replace dissimilarities by the lengths of shortest paths between near objects.
 
     Near objects are joined by edges; the dissimilarity of two objects becomes the length of the shortest path between
@@ -65,11 +70,13 @@ class Geodesic(DissimilarityTransformer):
         An object's neighbours are those within this distance.
     mutual : bool, default=False
         Keep an edge only if each of the two objects is a neighbour of the other; by default one is enough.
-    metric : str or callable, default="euclidean"
-        As in :class:`sklearn.neighbors.NearestNeighbors`; ``"precomputed"`` if `X` holds dissimilarities (NaN where
-        missing; the columns of a DataFrame are matched with its rows by label).
+    metric : str, callable or transformer, default="euclidean"
+        How near objects are: a name or a function of two rows, as :class:`Metric` takes them; a transformer of this
+        module; ``"precomputed"`` if `X` holds dissimilarities (NaN where missing; the columns of a DataFrame are
+        matched with its rows by label). What scikit-learn cannot search for neighbours by, such as ``"gower"``, is
+        computed for all pairs first, and ties among neighbours are then as of dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     approximate : {"auto", True, False}, default="auto"
         Whether to search for nearly the nearest neighbours, by the package pynndescent, instead of the nearest ones.
         ``"auto"`` does from 20,000 objects on if it is installed and knows the metric. Not with `radius`.
@@ -79,6 +86,8 @@ class Geodesic(DissimilarityTransformer):
         ``ConditionalMDS(on_disconnected="components")`` fits each part on its own.
     n_jobs : int, optional
         Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
+    symmetrize : {None, "mean"}, default=None
+        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     dtype : {"float64", "float32"}, default="float64"
         Type of the result; float32 takes half the memory.
 
@@ -92,6 +101,8 @@ class Geodesic(DissimilarityTransformer):
         Number of parts the neighbours alone leave; 1 if the graph was connected.
     approximate_ : bool
         Whether neighbours were searched for approximately.
+    asymmetry_ : float
+        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
 
     Examples
     --------
@@ -103,42 +114,33 @@ class Geodesic(DissimilarityTransformer):
     3.14
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 5,
-        *,
-        radius: float | None = None,
-        mutual: bool = False,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        approximate: Any = "auto",
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.mutual = mutual
-        self.metric = metric
-        self.metric_params = metric_params
-        self.approximate = approximate
-        self.on_disconnected = on_disconnected
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    n_neighbors: int | None = field(default=5, kw_only=False)
+    radius: float | None = None
+    mutual: bool = False
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    approximate: Any = "auto"
+    on_disconnected: str = "join"
+    symmetrize: str | None = None
+    dtype: str = "float64"
+    n_jobs: int | None = None
+
+    _TAKES_MISSING = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self._precomputed
-        tags.input_tags.allow_nan = self._precomputed
-        tags.input_tags.sparse = self._precomputed
+        if self._searches:
+            tags.input_tags.sparse = False
         return tags
 
     @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+    def _searches(self) -> bool:
+        """Tell whether neighbours are searched for among features, rather than in a table of all dissimilarities."""
+        if not isinstance(self.metric, str):
+            return callable(self.metric) and not hasattr(self.metric, "fit")
+        return self.metric in SEARCHED and (self.metric not in LEARNING or bool(self.metric_params))
 
-    def fit(self, X: Any, y: Any = None) -> Geodesic:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the shortest paths.
 
         Parameters
@@ -147,13 +149,21 @@ class Geodesic(DissimilarityTransformer):
             Features, or dissimilarities with ``metric="precomputed"``.
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stages ``"graph"`` and ``"paths"`` begin.
 
         Returns
         -------
         self : Geodesic
         """
+        with watching(self, callback, X=X) as watch:
+            self._find_paths(X, watch)
+        return self
+
+    def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
-        values = self._read(X)
+        watch.begin("graph")
+        values = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
         if self.n_neighbors is not None and self.n_neighbors >= len(values):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} but there are n_samples={len(values)} objects; "
@@ -161,13 +171,13 @@ class Geodesic(DissimilarityTransformer):
             )
         self._fit_X = values
         self.approximate_ = self._choose_approximate(len(values))
-        self._search = None if self._precomputed else self._make_search().fit(values)
+        self._search = self._make_search().fit(values) if self._searches else None
         self.graph_ = self._connected(self._graph())
+        watch.begin("paths")
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
         if self.on_disconnected == "components":
             self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.
@@ -185,9 +195,7 @@ class Geodesic(DissimilarityTransformer):
         ndarray of shape (n_new, n_objects)
         """
         check_is_fitted(self)
-        if self._precomputed:
-            X = new_rows(X, self._labels, self.n_features_in_)
-        values = self._read_new(X)
+        values, labels = self._compare_new(X) if self._search is None else (self._read_new(X), labels_of(X))
         D = np.empty((len(values), len(self._fit_X)), dtype=self.dtype)
         for row, (lengths, neighbours) in enumerate(zip(*self._neighbours_of(values), strict=True)):
             if not len(neighbours):
@@ -199,7 +207,7 @@ class Geodesic(DissimilarityTransformer):
             first = self._first_steps(steps, np.asarray(neighbours))
             # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
             D[row] = np.fmin.reduce(steps[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
-        labelled: Array = with_labels(self, D, self._labels_of(X))
+        labelled: Array = with_labels(self, D, labels)
         return labelled
 
     def _steps(self, new: Array, lengths: Array, neighbours: IntArray) -> Array:
@@ -241,10 +249,11 @@ class Geodesic(DissimilarityTransformer):
         number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
         if self.radius is not None and (not number or not self.radius > 0):
             raise ValueError(f"radius={self.radius!r} must be a number above 0.")
-        if isinstance(self.metric, str) and self.metric in NEEDED and not self.metric_params:
-            raise ValueError(f"metric={self.metric!r} needs metric_params={NEEDED[self.metric]}.")
+        if not self._searches:
+            self._make_transformer()
         require_flag("mutual", self.mutual)
         require_choice("on_disconnected", self.on_disconnected, ("join", "error", "components"))
+        require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         self._check_approximate()
         require_choice("dtype", self.dtype, DTYPES)
@@ -259,7 +268,7 @@ class Geodesic(DissimilarityTransformer):
                 f"approximate=True with metric={self.metric!r}: pynndescent takes functions compiled by numba.njit "
                 "only; compile it, name a metric, or pass approximate=False."
             )
-        if self._precomputed or self.n_neighbors is None:
+        if not self._searches or self.n_neighbors is None:
             raise ValueError(
                 f"approximate=True with metric={self.metric!r} and n_neighbors={self.n_neighbors}: only the k nearest "
                 "rows of a table of features are searched for approximately; pass n_neighbors and features, or "
@@ -272,36 +281,21 @@ class Geodesic(DissimilarityTransformer):
             if self.approximate:
                 require_package("pynndescent", "approximate=True", "graphs")
             return bool(self.approximate)
-        if n < APPROXIMATE_FROM or self._precomputed or self.n_neighbors is None or not find_spec("pynndescent"):
+        if n < APPROXIMATE_FROM or not self._searches or self.n_neighbors is None or not find_spec("pynndescent"):
             return False
         from pynndescent.distances import named_distances
 
         return _is_compiled(self.metric) if callable(self.metric) else self.metric in named_distances
 
-    def _read(self, X: Any) -> Array:
-        """Return features, or dissimilarities checked and with their columns in the order of their rows."""
-        if not self._precomputed:
-            self._labels = self._labels_of(X)
-            features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-            return features
-        with Workers(resolve_threads(None)) as workers:
-            checked = check_dissimilarities(X, symmetrize=None, workers=workers)
-        self._labels, self.n_features_in_ = checked.labels, checked.n
-        return checked.values
+    def _read_features(self, X: Any) -> Array:
+        warn_of_square_features(X)
+        self._labels, self.asymmetry_ = labels_of(X), 0.0
+        features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        return features
 
     def _read_new(self, X: Any) -> Array:
-        if not self._precomputed:
-            features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-            return features
-        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
-        if values.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {values.shape[1]} features, but Geodesic is expecting {self.n_features_in_} features as input: "
-                "one dissimilarity to each fitted object."
-            )
-        if np.isinf(values).any() or np.any(values < 0):
-            raise ValueError("Negative values in data, or infinite ones: new dissimilarities must be finite and >= 0.")
-        return values
+        features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return features
 
     def _make_search(self) -> NearestNeighbors:
         params = dict(self.metric_params or {})

@@ -1,7 +1,8 @@
-"""Dissimilarities of a kernel: distances in its feature space."""
+"""Distances in the feature space of a kernel."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
-from ..checking import require_choice, with_labels
+from ..checking import require_choice
 from ._base import DTYPES, DissimilarityTransformer
 
 # Squared distances this far below 0, relative to the largest, are not rounding.
 ROUNDING = 1e-9
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelDissimilarity(DissimilarityTransformer):
     """Distances between objects in the feature space of a kernel; their classical map is kernel PCA.
 
@@ -52,12 +54,9 @@ class KernelDissimilarity(DissimilarityTransformer):
     array([0.  , 1.12, 1.41])
     """
 
-    def __init__(
-        self, kernel: Any = "rbf", *, kernel_params: dict[str, Any] | None = None, dtype: str = "float64"
-    ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.dtype = dtype
+    kernel: Any = field(default="rbf", kw_only=False)
+    kernel_params: dict[str, Any] | None = None
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,11 +108,10 @@ class KernelDissimilarity(DissimilarityTransformer):
         new = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         own = np.array([self._kernel(row[None, :], row[None, :])[0, 0] for row in new])
         squared = own[:, None] - 2 * self._kernel(new, self._fit_X) + self._fit_own[None, :]
-        # Products of rows leave equal objects apart by rounding, of which a root makes much.
+        # Rounding leaves equal objects a little apart, and the square root would enlarge that.
         for row, values in enumerate(new):
             squared[row, (self._fit_X == values).all(axis=1)] = 0.0
-        labelled: Array = with_labels(self, self._roots(squared), self._labels_of(X))
-        return labelled
+        return self._labelled(self._roots(squared), self._labels_of(X))
 
     def _kernel(self, A: Array, B: Array) -> Array:
         A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
@@ -121,7 +119,7 @@ class KernelDissimilarity(DissimilarityTransformer):
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **params), dtype=np.float64)
 
     def _roots(self, squared: Array) -> Array:
-        """Return the roots; raise where a square is negative beyond rounding."""
+        """Return square roots; raise if a squared distance is negative by more than rounding."""
         if squared.min() < -ROUNDING * np.abs(squared).max():
             raise ValueError(
                 f"kernel={self.kernel!r} gives a negative squared distance ({squared.min():g}), so it is not positive "

@@ -1,16 +1,17 @@
-"""Laplacian eigenmaps: near objects are held together by springs."""
+"""Laplacian eigenmaps."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import Array
 from ..checking import require_choice, require_flag, require_number
-from ._spectral import Solution, SpectralDissimilarity, edges, inverse_of_laplacian, laplacian
+from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LaplacianEigenmaps(SpectralDissimilarity):
     """Dissimilarities whose classical map is that of Laplacian eigenmaps.
 
@@ -32,8 +33,8 @@ class LaplacianEigenmaps(SpectralDissimilarity):
     normalized : bool, default=True
         Weight objects by their degrees in the map, as the normalised Laplacian does. The dissimilarities are the same;
         :class:`unmask.SpectralMap` reads `masses_`.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        As in :class:`Geodesic`; ``"precomputed"`` if `X` holds dissimilarities.
     metric_params : dict, optional
         Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"
@@ -73,24 +74,9 @@ class LaplacianEigenmaps(SpectralDissimilarity):
     array([0., 1., 2., 3., 4.])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        weights: str = "constant",
-        gamma: float | None = None,
-        normalized: bool = True,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.weights = weights
-        self.gamma = gamma
-        self.normalized = normalized
+    weights: str = "constant"
+    gamma: float | None = None
+    normalized: bool = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -99,13 +85,13 @@ class LaplacianEigenmaps(SpectralDissimilarity):
         if self.gamma is not None:
             require_number("gamma", self.gamma, 0.0)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)
         weights = self._weights(squared[i, j])
         L = laplacian(i, j, weights, len(squared))
         self.masses_ = np.array(np.diagonal(L) if self.normalized else np.ones(len(L)), dtype=self.dtype)
         K, _ = inverse_of_laplacian(L)
-        return Solution(K, L, float(weights @ squared[i, j]))
+        return Unfolding(K, L, float(weights @ squared[i, j]))
 
     def _weights(self, lengths: Array) -> Array:
         """Return the weights of edges of these squared lengths."""

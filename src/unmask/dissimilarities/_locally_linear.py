@@ -1,7 +1,8 @@
-"""Locally linear embedding, and its acyclic form: each object is a weighted mean of its neighbours, and noise."""
+"""Locally linear embedding, and its acyclic form: each object is a weighted mean of its neighbours plus noise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._typing import Array, IntArray
 from ..checking import require_number, warn_user
 from ..graphs import symmetric_graph
 from ._geodesic import DisconnectedGraphWarning
-from ._spectral import Solution, SpectralDissimilarity, nearest, nearly_zero, raised, reconstruction
+from ._spectral import SpectralDissimilarity, Unfolding, nearest, nearly_zero, raised, reconstruction
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9
@@ -21,6 +22,7 @@ SINGULAR = 1e-9
 AUTO_RIDGE = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LocallyLinear(SpectralDissimilarity):
     """Dissimilarities whose classical map is that of locally linear embedding.
 
@@ -40,16 +42,12 @@ class LocallyLinear(SpectralDissimilarity):
         Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
     on_disconnected : {"join", "error"}, default="join"
         What to do if several groups of objects have all their neighbours among themselves, so that nothing tells where
         the groups lie: give each but the largest the shortest edge that leaves it, with a warning that counts them, or
         raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric, metric_params, dtype
+        As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
@@ -83,27 +81,14 @@ class LocallyLinear(SpectralDissimilarity):
     array([0.5, 0.5])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        ridge: Any = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.ridge = ridge
+    ridge: Any = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         _require_ridge(self.ridge)
 
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        """Return the graph of neighbours, groups that reconstruct only themselves led out by their shortest edges."""
+        """Return the graph of neighbours; groups with all neighbours among themselves get their shortest edge out."""
         lists = nearest_of_each(D, self.n_neighbors)
         self.n_components_joined_ = len(closed_groups(lists))
         if self.n_components_joined_ > 1:
@@ -115,16 +100,17 @@ class LocallyLinear(SpectralDissimilarity):
                 "avoid it.",
                 DisconnectedGraphWarning,
             )
-            lead_out(lists, D)
+            join_closed_groups(lists, D)
         self._lists = lists
         return graph_of_lists(lists, D)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
         M = np.eye(len(squared)) - self.weights_.T.toarray()
-        return Solution(_covariance(M), M @ M.T, float(errors.sum()))
+        return Unfolding(_covariance(M), M @ M.T, float(errors.sum()))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AcyclicLocallyLinear(SpectralDissimilarity):
     """Locally linear embedding along an ordering: each object depends on its neighbours among later ones only.
 
@@ -142,14 +128,8 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         takes all later ones.
     order : array-like of shape (n_objects,), optional
         Positions of the objects, first to last; by default the order in which they are given (of time, say).
-    ridge : "auto" or float, default="auto"
+    ridge, metric, metric_params, dtype
         As in :class:`LocallyLinear`.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
 
     Attributes
     ----------
@@ -188,19 +168,9 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
     array([0., 1., 5., 6.])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        order: Any = None,
-        ridge: Any = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(n_neighbors, metric=metric, metric_params=metric_params, dtype=dtype)
-        self.order = order
-        self.ridge = ridge
+    order: Any = None
+    ridge: Any = "auto"
+    on_disconnected: str = field(default="join", init=False)  # no parameter here: the graph is always connected
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -213,7 +183,7 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         self.n_components_joined_ = 1
         return graph_of_lists(self._lists, D)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         n, order = len(squared), self._order
         self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
         free = order[:-1]
@@ -226,7 +196,7 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         self.precisions_[free] = 1.0 / capped
         M = (np.eye(n) - self.weights_.T.toarray()) * np.sqrt(self.precisions_)
         objective = float(np.sum(np.log(self.precisions_[free]) - self.precisions_[free] * errors[free]))
-        return Solution(_anchored_covariance(M, order), M @ M.T, objective)
+        return Unfolding(_anchored_covariance(M, order), M @ M.T, objective)
 
 
 def _require_ridge(ridge: Any) -> None:
@@ -272,7 +242,7 @@ def later_neighbours(D: Array, order: IntArray, n_neighbors: int | None) -> list
 
 
 def closed_groups(lists: list[IntArray]) -> list[IntArray]:
-    """Return the groups of objects from which following neighbours leads nowhere else."""
+    """Return the groups of objects that have all their neighbours among themselves."""
     directed = _directed(lists, np.ones(sum(map(len, lists))))
     count, group = connected_components(directed, directed=True, connection="strong")
     i, j = directed.tocoo().coords
@@ -281,7 +251,7 @@ def closed_groups(lists: list[IntArray]) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
 
 
-def lead_out(lists: list[IntArray], D: Array) -> None:
+def join_closed_groups(lists: list[IntArray], D: Array) -> None:
     """Give each closed group but the largest the shortest edge that leaves it, until one is left; changes the lists."""
     groups = closed_groups(lists)
     while len(groups) > 1:
@@ -331,8 +301,8 @@ def _ridge(ridge: Any, to_object: Array, among: Array) -> float:
 def _covariance(M: Array) -> Array:
     """Return the pseudo-inverse of ``M M'``, whose only null vector is the constant one.
 
-    From the singular values of M: those of ``M M'`` are their squares, and the small ones, which draw the map, would
-    drown in rounding.
+    From the singular values of M: those of ``M M'`` are their squares, and the small ones, which matter most, would
+    be lost to rounding.
     """
     U, values, _ = svd(M, check_finite=False)
     if values[-2] <= len(M) * np.finfo(np.float64).eps * values[0]:

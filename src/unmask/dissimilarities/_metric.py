@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
@@ -21,8 +23,10 @@ from ..checking import (
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
 from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family
+from ._on_demand import OnDemand
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Metric(DissimilarityTransformer):
     """Compare all pairs of objects by a metric.
 
@@ -105,20 +109,11 @@ class Metric(DissimilarityTransformer):
            [1.  , 0.75, 0.  ]])
     """
 
-    def __init__(
-        self,
-        metric: Any = "euclidean",
-        *,
-        metric_params: dict[str, Any] | None = None,
-        dtype: str = "float64",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.metric = metric
-        self.metric_params = metric_params
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    metric: Any = field(default="euclidean", kw_only=False)
+    metric_params: dict[str, Any] | None = None
+    dtype: str = "float64"
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -147,6 +142,12 @@ class Metric(DissimilarityTransformer):
         -------
         self : Metric
         """
+        self.dissimilarities_ = self._compare(X)
+        return self
+
+    def _compare(self, X: Any) -> Array:
+        """Return the dissimilarities between objects without keeping them."""
+        self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
         family = make_family(self.metric, self.metric_params)
         reader = Reader(self, X, new=False)
@@ -157,9 +158,30 @@ class Metric(DissimilarityTransformer):
             with self._progress(family, n * (n + 1) // 2) as advance:
                 missing, pairs = fill_square(D, family, objects, workers, reader.object, advance)
         self._family, self._objects, self._labels = family, objects, reader.labels
-        self.dissimilarities_ = D
         _warn_of_missing(family, missing, pairs)
-        return self
+        return D
+
+    def on_demand(self, X: Any) -> OnDemand:
+        """Return the dissimilarities between objects as a source: each part is computed when it is read.
+
+        For more objects than a square table of N x N numbers has room for. Pass it to an estimator with
+        ``metric="precomputed"``; every pass over the pairs compares them anew.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+
+        Returns
+        -------
+        OnDemand
+        """
+        self._check_parameters()
+        family, reader = make_family(self.metric, self.metric_params), Reader(clone(self), X, new=False)
+        family.threads = resolve_threads(self.n_jobs)
+        return OnDemand(family, family.fit(reader), np.dtype(self.dtype), reader.labels)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_objects")
 
     def transform(self, X: Any) -> Array:
         """Compare new objects with the fitted ones.
@@ -179,7 +201,7 @@ class Metric(DissimilarityTransformer):
         names = Names(reader.object, lambda row: name_object(self._labels, row))
         with OneBlasThread(), self._workers(family) as workers:
             new = family.read(reader)
-            D = np.empty((count(new), len(self.dissimilarities_)), dtype=self.dtype)
+            D = np.empty((count(new), count(self._objects)), dtype=self.dtype)
             with self._progress(family, D.size) as advance:
                 missing, pairs = fill_rectangle(D, family, new, self._objects, workers, names, advance)
         _warn_of_missing(family, missing, pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,12 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import (
-    MissingDissimilarityWarning,
-    is_network,
-    quote,
-    require_choice,
-    warn_user,
-    with_labels,
-)
-from ..graphs import adjacency_graph, components, network_graph, shortest_paths
+from ..checking import MissingDissimilarityWarning, is_network, quote, require_choice, warn_user
+from ..graphs import adjacency_graph, describe_parts, network_graph, shortest_paths
 from ._base import DTYPES, DissimilarityTransformer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NetworkDissimilarity(DissimilarityTransformer):
     """Lengths of the shortest paths between the nodes of a network.
 
@@ -58,12 +53,9 @@ class NetworkDissimilarity(DissimilarityTransformer):
     array([0., 1., 2., 3.])
     """
 
-    def __init__(
-        self, weight: str | None = "weight", *, on_disconnected: str = "error", dtype: str = "float64"
-    ) -> None:
-        self.weight = weight
-        self.on_disconnected = on_disconnected
-        self.dtype = dtype
+    weight: str | None = field(default="weight", kw_only=False)
+    on_disconnected: str = "error"
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -118,8 +110,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
                 "that holds them."
             )
         D = self._paths(graph, np.array([place[node] for node in self.nodes_])).T
-        labelled: Array = with_labels(self, D, labels)
-        return labelled
+        return self._labelled(D, labels)
 
     def _read(self, X: Any) -> tuple[Any, list[Any], Any]:
         """Return the graph, its nodes, and labels where the nodes have names."""
@@ -139,16 +130,14 @@ class NetworkDissimilarity(DissimilarityTransformer):
         )
 
     def _check_connected(self) -> None:
-        count, component = components(self.graph_)
-        if count == 1:
-            return
-        sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
-        parts = f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes)"
-        if self.on_disconnected == "error":
+        parts = describe_parts(self.graph_)
+        if parts and self.on_disconnected == "error":
             raise ValueError(
-                f"{parts}, between which there is no path; pass one of them, or on_disconnected='missing'."
+                f"the network {parts}, between which there is no path; pass one of them, or on_disconnected='missing'."
             )
-        warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", MissingDissimilarityWarning)
+        if parts:
+            message = f"the network {parts}; the dissimilarities between them are missing (NaN)."
+            warn_user(message, MissingDissimilarityWarning)
 
     def _paths(self, graph: Any, sources: IntArray | None = None) -> Array:
         """Return the lengths of the shortest paths, all or from some sources; NaN where there is none."""

@@ -1,9 +1,10 @@
-"""Similarities as dissimilarities: one small object per kind of similarity, with its checks and its formula."""
+"""Converting similarities into dissimilarities: one small object per kind, with its checks and its formula."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -105,12 +106,12 @@ def similarity_to_dissimilarity(
            [1.414, 1.   , 0.   ]])
     """
     require_choice("method", method, METHODS)
-    rule = _make_rule(method, {"occurrences": occurrences, "pseudocount": pseudocount})
+    conversion = _make_conversion(method, {"occurrences": occurrences, "pseudocount": pseudocount})
     table = _read(S)
-    if rule.symmetric:
+    if conversion.symmetric:
         _require_symmetric(table, method)
-    D = rule.dissimilarities(table)
-    D = (D + D.T) / 2  # of rounding only; exactly symmetric from here on
+    D = conversion.dissimilarities(table)
+    D = (D + D.T) / 2  # removes rounding errors: exactly symmetric from here on
     np.fill_diagonal(D, 0.0)
     return table.like_input(D)
 
@@ -119,8 +120,8 @@ def similarity_to_dissimilarity(
 
 
 @dataclass(frozen=True)
-class Table:
-    """Similarities as read: double precision for the formulas, and what is needed to name pairs and to give back."""
+class SimilarityTable:
+    """Similarities as read, in double precision, with their labels, and the type that the result will have."""
 
     values: Array
     labels: pd.Index | None
@@ -146,7 +147,7 @@ class Table:
         return pd.DataFrame(D, index=self.labels, columns=self.labels, copy=False)
 
 
-def _read(S: Any) -> Table:
+def _read(S: Any) -> SimilarityTable:
     labels = None
     if is_pandas(S):
         S, labels = _square_frame(S)
@@ -154,7 +155,7 @@ def _read(S: Any) -> Table:
     _require_square(values)
     infinite = np.argwhere(np.isinf(values))
     largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
-    table = Table(
+    table = SimilarityTable(
         values.astype(np.float64), labels, rounding_level(values, 1.0), rounding_level(values, largest), values.dtype
     )
     for i, j in infinite[:1]:
@@ -184,7 +185,7 @@ def _require_square(values: Any) -> None:
         )
 
 
-def _require_symmetric(table: Table, method: str) -> None:
+def _require_symmetric(table: SimilarityTable, method: str) -> None:
     S = table.values
     with np.errstate(invalid="ignore"):
         wrong = (np.abs(S - S.T) > table.level) | (np.isnan(S) != np.isnan(S.T))
@@ -201,7 +202,7 @@ def _at_least_0(S: Array) -> bool:
 
 
 def _other_method(S: Array) -> str:
-    """Say what a table that breaks a rule may be instead."""
+    """Suggest which method may suit a table that this one does not."""
     diagonal = np.diagonal(S)
     if _at_least_0(S) and not diagonal.any():
         return "The diagonal is 0: are these dissimilarities already, or counts of pairs (method='counts')?"
@@ -215,23 +216,25 @@ def _other_method(S: Array) -> str:
 # ---- the methods
 
 
-class Rule:
+class Conversion:
     """A kind of similarity: whether it must be symmetric, what it must satisfy, and its formula."""
 
     symmetric: ClassVar[bool] = True
 
-    def dissimilarities(self, table: Table) -> Array:
+    def dissimilarities(self, table: SimilarityTable) -> Array:
         """Return dissimilarities, NaN where missing; the diagonal may be anything."""
         raise NotImplementedError
 
 
-class Bounded(Rule):
-    """Similarities up to 1, which every object has to itself."""
+@dataclass(frozen=True)
+class Bounded(Conversion):
+    """Similarities between `lowest` and 1, with 1 on the diagonal."""
 
-    lowest: ClassVar[float] = -1.0
-    noun: ClassVar[str]
+    noun: str
+    lowest: float
+    formula: Callable[[Array], Array]
 
-    def dissimilarities(self, table: Table) -> Array:
+    def dissimilarities(self, table: SimilarityTable) -> Array:
         """Return dissimilarities after checking the range and the diagonal."""
         S, rounding = table.values, table.relative  # the bounds are of size 1, whatever else is in the table
         diagonal = np.diagonal(S)
@@ -246,12 +249,7 @@ class Bounded(Rule):
                 f"S has {S[i, j]:g} for {table.pair(i, j)}; {self.noun} must lie between {self.lowest:g} and 1. "
                 f"{_other_method(S)}"
             )
-        return self.formula(np.clip(S, self.lowest, 1.0))  # by rounding only
-
-    @staticmethod
-    def formula(S: Array) -> Array:
-        """Return dissimilarities of similarities that are in range."""
-        return chord(S)
+        return self.formula(np.clip(S, self.lowest, 1.0))  # clipped by rounding only
 
 
 def chord(S: Array) -> Array:
@@ -259,48 +257,18 @@ def chord(S: Array) -> Array:
     return np.asarray(np.sqrt(2 * (1 - S)))
 
 
-class Correlation(Bounded):
-    """Correlations: opposite variables are farthest apart."""
-
-    noun = "a correlation"
-
-
-class AbsoluteCorrelation(Bounded):
-    """Correlations whose sign is arbitrary: opposite variables coincide."""
-
-    noun = "a correlation"
-
-    @staticmethod
-    def formula(S: Array) -> Array:
-        """Return the sine of the angle; as a product, since 1 - r^2 would lose digits near 1."""
-        return np.asarray(np.sqrt((1 - S) * (1 + S)))
-
-
-class Cosine(Bounded):
-    """Cosines of vectors."""
-
-    noun = "a cosine"
-
-
-class Unit(Bounded):
-    """Similarities between 0 and 1."""
-
-    lowest = 0.0
-    noun = "a 0-1 similarity"
-
-    @staticmethod
-    def formula(S: Array) -> Array:
-        """Return what is lacking to 1."""
-        return 1 - S
+def sine(S: Array) -> Array:
+    """Return the sine of the angle from its cosine; as a product, since 1 - r^2 would lose digits near 1."""
+    return np.asarray(np.sqrt((1 - S) * (1 + S)))
 
 
 @dataclass(frozen=True)
-class Counts(Rule):
+class Counts(Conversion):
     """How often two objects occur together."""
 
     occurrences: Any = None
 
-    def dissimilarities(self, table: Table) -> Array:
+    def dissimilarities(self, table: SimilarityTable) -> Array:
         """Return the chord of Ochiai's coefficient."""
         S = table.values
         for i, j in np.argwhere(S < 0)[:1]:
@@ -314,7 +282,7 @@ class Counts(Rule):
         root = np.sqrt(occurrences)
         return chord(np.minimum(S / root[:, None] / root, 1.0))
 
-    def _occurrences(self, table: Table) -> Array:
+    def _occurrences(self, table: SimilarityTable) -> Array:
         """Return how often each object occurs."""
         if self.occurrences is None:
             return np.diagonal(table.values)
@@ -328,7 +296,7 @@ class Counts(Rule):
             )
         return given
 
-    def _margins(self, table: Table) -> Array:
+    def _margins(self, table: SimilarityTable) -> Array:
         require_choice("occurrences", self.occurrences, ("margins",))
         off = table.values.copy()
         np.fill_diagonal(off, 0.0)
@@ -339,13 +307,13 @@ class Counts(Rule):
             )
         return np.asarray(off.sum(axis=1))
 
-    def _require_occurrences(self, occurrences: Array, table: Table) -> None:
+    def _require_occurrences(self, occurrences: Array, table: SimilarityTable) -> None:
         """Raise where an object never occurs, or occurs less often than together with another."""
         S = table.values
-        source = "the diagonal of the similarities" if self.occurrences is None else "occurrences"
+        origin = "the diagonal of the similarities" if self.occurrences is None else "occurrences"
         for i in np.flatnonzero(~(np.isfinite(occurrences) & (occurrences > 0)))[:1]:
             raise ValueError(
-                f"{source} says that {table.object(i)} occurs {occurrences[i]:g} times, but it must be a number above "
+                f"{origin} says that {table.object(i)} occurs {occurrences[i]:g} times, but it must be a number above "
                 "0; leave the object out, or pass occurrences (numbers, or 'margins' for the sums of the rows)."
             )
         most = np.minimum(occurrences[:, None], occurrences) * (1 + table.relative)
@@ -353,20 +321,20 @@ class Counts(Rule):
         for i, j in np.argwhere(most < S)[:1]:
             rarer = i if occurrences[i] <= occurrences[j] else j
             raise ValueError(
-                f"S has {S[i, j]:g} for {table.pair(i, j)}, but {source} says that {table.object(rarer)} occurs "
+                f"S has {S[i, j]:g} for {table.pair(i, j)}, but {origin} says that {table.object(rarer)} occurs "
                 f"{occurrences[rarer]:g} times, and no more than that can it occur with another; pass occurrences "
                 "(numbers, or 'margins' for the sums of the rows)."
             )
 
 
 @dataclass(frozen=True)
-class Confusion(Rule):
+class Confusion(Conversion):
     """How often one object was taken for another."""
 
     symmetric: ClassVar[bool] = False
     pseudocount: float = 0.0
 
-    def dissimilarities(self, table: Table) -> Array:
+    def dissimilarities(self, table: SimilarityTable) -> Array:
         """Return minus the logarithm of the similarity in the choice model; the sums of the rows cancel in it."""
         C = table.values
         for i, j in np.argwhere(C < 0)[:1]:
@@ -384,9 +352,9 @@ class Confusion(Rule):
         right = np.diagonal(log)
         D = (right[:, None] + right - log - log.T) / 2
         self._require_recognised(D, C, table)
-        return np.asarray(np.maximum(D, 0.0))  # by rounding only
+        return np.asarray(np.maximum(D, 0.0))  # below 0 by rounding only
 
-    def _require_positive(self, C: Array, table: Table) -> None:
+    def _require_positive(self, C: Array, table: SimilarityTable) -> None:
         empty = np.argwhere(C == 0)
         for i, j in empty[:1]:
             cell = f"the right answers to {table.object(i)}" if i == j else table.pair(i, j)
@@ -397,7 +365,7 @@ class Confusion(Rule):
         for i in np.flatnonzero(np.isnan(np.diagonal(C)))[:1]:
             raise ValueError(f"S lacks the right answers to {table.object(i)} (NaN on the diagonal); fill them.")
 
-    def _require_recognised(self, D: Array, C: Array, table: Table) -> None:
+    def _require_recognised(self, D: Array, C: Array, table: SimilarityTable) -> None:
         for i, j in np.argwhere(-table.relative > D)[:1]:
             raise ValueError(
                 f"{table.pair(i, j)} was confused ({C[i, j]:g} and {C[j, i]:g}) more than recognised ({C[i, i]:g} and "
@@ -407,11 +375,11 @@ class Confusion(Rule):
             )
 
 
-class Standard(Rule):
+class Standard(Conversion):
     """Inner products: the standard transformation."""
 
-    def dissimilarities(self, table: Table) -> Array:
-        """Return the root of s_ii + s_jj - 2 s_ij."""
+    def dissimilarities(self, table: SimilarityTable) -> Array:
+        """Return the square root of s_ii + s_jj - 2 s_ij."""
         S = table.values
         diagonal = np.diagonal(S)
         for i in np.flatnonzero(np.isnan(diagonal))[:1]:
@@ -420,7 +388,7 @@ class Standard(Rule):
                 "dissimilarities; fill it, or leave the object out."
             )
         squared = diagonal[:, None] + diagonal - 2 * S
-        # Rounding is as large as what was added, pair by pair: one large object excuses no other.
+        # Rounding errors are in proportion to the terms of each pair, not to the largest number of the table.
         size = np.abs(diagonal[:, None]) + np.abs(diagonal) + 2 * np.abs(S)
         for i, j in np.argwhere(squared < -table.relative * size)[:1]:
             raise ValueError(
@@ -429,22 +397,22 @@ class Standard(Rule):
                 "products never give; correct the diagonal, or, if it means nothing, fill it with a number at least "
                 "as large as any other."
             )
-        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))  # by rounding only
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))  # below 0 by rounding only
 
 
-METHODS: dict[str, Callable[..., Rule]] = {
-    "correlation": Correlation,
-    "absolute_correlation": AbsoluteCorrelation,
-    "cosine": Cosine,
-    "unit": Unit,
+METHODS: dict[str, Callable[..., Conversion]] = {
+    "correlation": partial(Bounded, "a correlation", -1.0, chord),
+    "absolute_correlation": partial(Bounded, "a correlation", -1.0, sine),
+    "cosine": partial(Bounded, "a cosine", -1.0, chord),
+    "unit": partial(Bounded, "a 0-1 similarity", 0.0, lambda S: 1 - S),
     "counts": Counts,
     "confusion": Confusion,
     "standard": Standard,
 }
 
 
-def _make_rule(method: str, options: dict[str, Any]) -> Rule:
-    """Return the method with those options that were given; one that is not its own is refused."""
+def _make_conversion(method: str, options: dict[str, Any]) -> Conversion:
+    """Return the method with the options given; raise if it does not have one of them."""
     given = {name: value for name, value in options.items() if value is not None}
     own = _options(METHODS[method])
     for name in given:

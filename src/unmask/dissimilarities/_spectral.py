@@ -1,36 +1,26 @@
-"""What the spectral family shares: graph, covariance, dissimilarities, and the rule for new objects.
+"""The base class of the spectral methods: graph, covariance, dissimilarities, and the rule for new objects.
 
-Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; what it hands on
-is ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
+Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; the result is
+``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import (
-    align_columns,
-    check_dissimilarities,
-    new_rows,
-    numbers,
-    require_choice,
-    require_integer,
-    warn_user,
-    with_labels,
-)
+from ..checking import Callback, require_choice, require_integer, warn_user, watching
 from ..graphs import components, graph_from_dissimilarities, join_components
-from ..kernels import Workers, resolve_threads
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DTYPES
 from ._geodesic import DisconnectedGraphWarning
+from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
 # then taken to be at the second: an edge of length 0 has no finite precision. Unequal objects lie far above the first
@@ -44,60 +34,40 @@ class DuplicateObjectWarning(UserWarning):
     """Some objects are equal, or so nearly that rounding hides the difference; their dissimilarity was raised."""
 
 
-class Solution(NamedTuple):
-    """What a method found; dissimilarities follow from the covariance."""
+class Unfolding(NamedTuple):
+    """The result of a method; dissimilarities follow from the covariance."""
 
     covariance: Array
     precision: Array | None
     objective: float
 
 
-class SpectralDissimilarity(DissimilarityTransformer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class SpectralDissimilarity(ComparingTransformer):
     """Base of the spectral methods; a subclass writes ``_solve``.
 
     ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
     or dissimilarities, builds ``graph_`` and calls ``_solve(squared)`` with the N x N squared dissimilarities.
-    This returns a :class:`Solution`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method has
-    none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
+    This returns an :class:`Unfolding`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method
+    has none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
     ``edges(self.graph_)`` lists the undirected edges, and ``covariance_of_distances``, ``squared_distances`` and
     ``inverse_of_laplacian`` convert.
 
     Parameters are those of every method: an `n_neighbors` of None joins all pairs.
     """
 
-    graph_: sp.csr_array
-    covariance_: Array
-    precision_: Array | None
-    objective_: float
-    n_components_joined_: int
-
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.on_disconnected = on_disconnected
-        self.dtype = dtype
+    n_neighbors: int | None = field(default=6, kw_only=False)
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    on_disconnected: str = "join"
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self._precomputed
         tags.transformer_tags.preserves_dtype = [self.dtype]
         return tags
 
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
         """Build the graph and find the covariance.
 
         Parameters
@@ -106,20 +76,29 @@ class SpectralDissimilarity(DissimilarityTransformer):
             Features, or dissimilarities with ``metric="precomputed"`` (none may be missing).
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears, as an :class:`unmask.Progress`, when the stage ``"graph"`` begins, and of every iteration of
+            ``"unfolding"``, if there are any; returns True to stop it.
 
         Returns
         -------
         self : object
         """
-        self._check_parameters()
-        D = self._read(X)
-        self.graph_ = self._connected(self._neighbours(D), D)
-        solution = self._solve(D**2)
+        with watching(self, callback, X=X) as watch:
+            self._check_parameters()
+            watch.begin("graph")
+            D = self._read(X)
+            k = None if self.n_neighbors is None else int(self.n_neighbors)
+            neighbours = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
+            self.graph_: sp.csr_array = self._connected(neighbours, D)
+            self._report(self._solve(D**2))
+        return self
+
+    def _report(self, solution: Unfolding) -> None:
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
         self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
@@ -137,17 +116,14 @@ class SpectralDissimilarity(DissimilarityTransformer):
         ndarray of shape (n_new, n_objects)
         """
         check_is_fitted(self)
-        if self._precomputed:
-            X = new_rows(X, self._labels, self.n_features_in_)
-        lengths = self._read_new(X)
+        lengths, labels = self._compare_new(X)
         D = np.empty(lengths.shape, dtype=self.dtype)
         for row, length in enumerate(lengths):
             same = np.flatnonzero(length == 0)
             D[row] = self.dissimilarities_[same[0]] if len(same) else self._between_neighbours(length)
-        labelled: Array = with_labels(self, D, self._labels_of(X))
-        return labelled
+        return self._labelled(D, labels)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         """Return the covariance for the squared dissimilarities and ``self.graph_``."""
         raise NotImplementedError
 
@@ -161,12 +137,8 @@ class SpectralDissimilarity(DissimilarityTransformer):
 
     def _read(self, X: Any) -> Array:
         """Return the dissimilarities among all objects in double precision."""
-        if self._precomputed:
-            D = self._read_square(X)
-        else:
-            self._labels = self._labels_of(X)
-            self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-            D = self._distances(self._fit_X, self._fit_X)
+        D = self._fit_D = np.array(self._compare(X), dtype=np.float64)
+        np.fill_diagonal(D, 0.0)
         if self.n_neighbors is not None and self.n_neighbors >= len(D):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} but there are n_samples={len(D)} objects; "
@@ -176,46 +148,7 @@ class SpectralDissimilarity(DissimilarityTransformer):
             raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
         return D
 
-    def _read_square(self, X: Any) -> Array:
-        with Workers(resolve_threads(None)) as workers:
-            checked = check_dissimilarities(X, symmetrize=None, workers=workers)
-        if checked.missing:
-            raise ValueError(
-                f"{checked.missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
-                "fill them, or put Geodesic(metric='precomputed') before it."
-            )
-        self._labels, self.n_features_in_ = checked.labels, checked.n
-        D = np.array(checked.values, dtype=np.float64)
-        np.fill_diagonal(D, 0.0)
-        self._fit_X = D
-        return D
-
-    def _read_new(self, X: Any) -> Array:
-        """Return the dissimilarities of new objects to the fitted ones as they are in the data."""
-        if not self._precomputed:
-            return self._distances(validate_data(self, X, dtype=[np.float64, np.float32], reset=False), self._fit_X)
-        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
-        if values.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input: one dissimilarity to each fitted object."
-            )
-        if not np.isfinite(values).all() or np.any(values < 0):
-            raise ValueError("Negative values in data, or missing or infinite ones: new dissimilarities must be >= 0.")
-        return np.asarray(values, dtype=np.float64)
-
-    def _distances(self, A: Array, B: Array) -> Array:
-        A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
-        if isinstance(self.metric, str) and self.metric == "euclidean" and not self.metric_params:
-            return np.asarray(cdist(A, B))  # from differences, not products of rows: equal rows are at exactly 0
-        return np.asarray(pairwise_distances(A, B, metric=self.metric, **(self.metric_params or {})))
-
     # ---- graph
-
-    def _neighbours(self, D: Array) -> sp.csr_array:
-        if self.n_neighbors is None:
-            return graph_from_dissimilarities(D, n_neighbors=None, radius=None, mutual=False)
-        return graph_from_dissimilarities(D, n_neighbors=int(self.n_neighbors), radius=None, mutual=False)
 
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
         """Return the graph with its parts joined, or raise."""
@@ -236,8 +169,7 @@ class SpectralDissimilarity(DissimilarityTransformer):
     def _between_neighbours(self, length: Array) -> Array:
         """Return the dissimilarities of the weighted mean of an object's neighbours to all fitted objects."""
         near = nearest(length, min(self.n_neighbors or len(length), len(length)))
-        among = self._fit_X[np.ix_(near, near)] if self._precomputed else self._distances(*[self._fit_X[near]] * 2)
-        weights, _ = reconstruction(length[near] ** 2, among**2, RIDGE)
+        weights, _ = reconstruction(length[near] ** 2, self._fit_D[np.ix_(near, near)] ** 2, RIDGE)
         K = self.covariance_
         own = weights @ K[np.ix_(near, near)] @ weights
         return np.asarray(np.sqrt(np.maximum(own - 2 * weights @ K[near] + np.diagonal(K), 0.0)))
@@ -246,19 +178,10 @@ class SpectralDissimilarity(DissimilarityTransformer):
 # ---- graphs and neighbours
 
 
-class Edges(NamedTuple):
-    """The undirected edges ``i < j`` of a graph."""
-
-    i: IntArray
-    j: IntArray
-
-
-def edges(graph: sp.csr_array) -> Edges:
-    """Return the undirected edges of a symmetric graph, edges of length 0 included."""
-    stored = graph.tocoo()
-    i, j = stored.coords
-    once = i < j
-    return Edges(i[once], j[once])
+def edges(graph: sp.csr_array) -> tuple[IntArray, IntArray]:
+    """Return the undirected edges ``i < j`` of a symmetric graph, edges of length 0 included."""
+    i, j = graph.tocoo().coords
+    return i[i < j], j[i < j]
 
 
 def nearest(length: Array, n_neighbors: int) -> IntArray:
@@ -275,7 +198,7 @@ def nearly_zero(squares: Array) -> NDArray[np.bool_]:
 
 
 def raised(values: Array, what: str = "edges join objects that are equal or nearly so; their squared lengths") -> Array:
-    """Return squares of which none is (nearly) 0: such are raised to a small share of the median, with a warning."""
+    """Return squared values with those that are (nearly) 0 raised to a small share of the median, with a warning."""
     if not values.any():
         raise ValueError(f"all {len(values)} {what} are 0; there is nothing to unfold, so change n_neighbors.")
     median = float(np.median(values[values > 0]))

@@ -1,11 +1,11 @@
-"""Dissimilarities between images of random texture: how well one image's model predicts the other's pixels."""
+"""Dissimilarities between images of random texture, from how well one image's model predicts the other's pixels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -22,7 +22,6 @@ from ..checking import (
     require_flag,
     require_integer,
     require_jobs,
-    with_labels,
 )
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
@@ -30,7 +29,7 @@ from ._base import DTYPES, DissimilarityTransformer
 if TYPE_CHECKING:
     import pandas as pd
 
-# Half of them train the model and half judge it: with fewer neither says much.
+# Fewest pixels per image: half of them train the model, and half give the residuals.
 MIN_PIXELS = 40
 
 
@@ -62,15 +61,7 @@ def _make_model(model: Any, seed: int) -> Any:
     return copy.set_params(**{name: seed for name in names if name.rpartition("__")[2] == "random_state"})
 
 
-# ---- divergences between two samples of residuals
-
-
-class Density(Protocol):
-    """An estimate of distributions that two samples of residuals are compared by."""
-
-    def divergence(self, own: Array, other: Array) -> float:
-        """Return the mean of the two Kullback-Leibler divergences between the samples' distributions."""
-        ...
+# ---- divergences: the mean of the two Kullback-Leibler divergences between two samples of residuals
 
 
 @dataclass(frozen=True)
@@ -80,11 +71,7 @@ class Histogram:
     n_bins: int
 
     def divergence(self, own: Array, other: Array) -> float:
-        """Compare shares of the bins.
-
-        Every bin gets half a residual more (the Jeffreys prior), so that an empty one costs a finite amount, less the
-        fewer residuals there are to know by.
-        """
+        """Compare shares of the bins, with half a residual added to each (the Jeffreys prior): none is then empty."""
         both = np.concatenate([own, other])
         edges = np.unique(np.quantile(both, np.arange(1, self.n_bins) / self.n_bins))
         edges = edges[edges < both.max()]  # ties can make bins coincide, or leave nothing above the last edge
@@ -130,7 +117,7 @@ def _causal_offsets(window: int) -> IntArray:
 
 
 def _split_pixels(image: Array, window: int, most: int, seed: int) -> tuple[Pixels, Pixels]:
-    """Return the pixels that train an image's model and those that judge models, drawn without replacement.
+    """Return the pixels that train an image's model and those that test models, drawn without replacement.
 
     The draw depends on the seed and the image's size alone: a fitted image that comes back is judged by the same
     pixels, whatever other images come with it.
@@ -142,13 +129,14 @@ def _split_pixels(image: Array, window: int, most: int, seed: int) -> tuple[Pixe
     down, right = down + window, right + window
     steps = _causal_offsets(window)
     half = len(drawn) // 2
-    learn, judge = (
+    train, test = (
         Pixels(image[down[part, None] + steps[:, 0], right[part, None] + steps[:, 1]], image[down[part], right[part]])
         for part in (slice(None, half), slice(half, None))
     )
-    return learn, judge
+    return train, test
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TextureDissimilarity(DissimilarityTransformer):
     """Compare images of random texture by models that predict a pixel from the pixels before it.
 
@@ -227,32 +215,17 @@ class TextureDissimilarity(DissimilarityTransformer):
     True
     """
 
-    def __init__(
-        self,
-        window: int = 2,
-        *,
-        model: Any = "tree",
-        density: str = "histogram",
-        n_bins: int = 20,
-        root: bool = False,
-        standardize: bool = True,
-        max_pixels: int = 10_000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        dtype: str = "float64",
-    ) -> None:
-        self.window = window
-        self.model = model
-        self.density = density
-        self.n_bins = n_bins
-        self.root = root
-        self.standardize = standardize
-        self.max_pixels = max_pixels
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+    window: int = field(default=2, kw_only=False)
+    model: Any = "tree"
+    density: str = "histogram"
+    n_bins: int = 20
+    root: bool = False
+    standardize: bool = True
+    max_pixels: int = 10_000
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -279,10 +252,10 @@ class TextureDissimilarity(DissimilarityTransformer):
         if len(images) < 2:
             raise ValueError(f"X has n_samples={len(images)} images; a dissimilarity needs at least 2.")
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        with self._crew(2 * len(images)) as run:
-            self.models_, self._judges = self._learn(images, run)
-            self._own = [judge.residuals(model) for model, judge in zip(self.models_, self._judges, strict=True)]
-            half = self._compare(self.models_, self._own, self._judges, run)
+        with self._task_runner(2 * len(images)) as run:
+            self.models_, self._tests = self._learn(images, run)
+            self._own = [test.residuals(model) for model, test in zip(self.models_, self._tests, strict=True)]
+            half = self._compare(self.models_, self._own, self._tests, run)
         self.residual_deviations_ = np.array([own.std() for own in self._own])
         self.dissimilarities_ = self._finish(half + half.T)
         return self
@@ -302,13 +275,12 @@ class TextureDissimilarity(DissimilarityTransformer):
         """
         check_is_fitted(self)
         images, labels = self._read(X)
-        with self._crew(2 * len(images) + len(self.models_)) as run:
-            models, judges = self._learn(images, run)
-            own = [judge.residuals(model) for model, judge in zip(models, judges, strict=True)]
-            there = self._compare(models, own, self._judges, run)
-            back = self._compare(self.models_, self._own, judges, run)
-        labelled: Array = with_labels(self, self._finish(there + back.T), labels)
-        return labelled
+        with self._task_runner(2 * len(images) + len(self.models_)) as run:
+            models, tests = self._learn(images, run)
+            own = [test.residuals(model) for model, test in zip(models, tests, strict=True)]
+            there = self._compare(models, own, self._tests, run)
+            back = self._compare(self.models_, self._own, tests, run)
+        return self._labelled(self._finish(there + back.T), labels)
 
     # ---- reading input
 
@@ -331,7 +303,7 @@ class TextureDissimilarity(DissimilarityTransformer):
         require_choice("dtype", self.dtype, DTYPES)
 
     def _read(self, X: Any) -> tuple[list[Array], pd.Index | None]:
-        """Return the images as arrays of numbers, standardised if so wished, and their labels."""
+        """Return the images as arrays of numbers (standardised if `standardize` is set) and their labels."""
         if hasattr(X, "columns") or getattr(X, "ndim", 3) == 2:
             raise ValueError(
                 "X is a table, but must hold images: an array of shape (n_images, height, width), or a list or Series "
@@ -367,8 +339,8 @@ class TextureDissimilarity(DissimilarityTransformer):
     # ---- the work
 
     @contextmanager
-    def _crew(self, steps: int) -> Iterator[Callable[[Callable[[int], None], int], None]]:
-        """Give a function that runs numbered tasks on all threads and reports each as a step of the whole."""
+    def _task_runner(self, steps: int) -> Iterator[Callable[[Callable[[int], None], int], None]]:
+        """Give a function that runs numbered tasks on all threads and shows the progress."""
         pools = ThreadpoolController()
         progress = _progress(steps, self.verbose)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers, progress as advance:
@@ -385,28 +357,28 @@ class TextureDissimilarity(DissimilarityTransformer):
             yield run
 
     def _learn(self, images: list[Array], run: Callable[..., None]) -> tuple[list[Any], list[Pixels]]:
-        """Return each image's model, and the pixels that models are judged by."""
+        """Return each image's model, and the pixels on which models are tested."""
         models: list[Any] = [None] * len(images)
-        judges: list[Any] = [None] * len(images)
+        tests: list[Any] = [None] * len(images)
 
         def learn(at: int) -> None:
-            pixels, judges[at] = _split_pixels(images[at], int(self.window), int(self.max_pixels), self._seed)
+            pixels, tests[at] = _split_pixels(images[at], int(self.window), int(self.max_pixels), self._seed)
             models[at] = _make_model(self.model, self._seed).fit(pixels.rows, pixels.values)
 
         run(learn, len(images))
-        return models, judges
+        return models, tests
 
     def _compare(
-        self, models: Sequence[Any], own: Sequence[Array], judges: Sequence[Pixels], run: Callable[..., None]
+        self, models: Sequence[Any], own: Sequence[Array], tests: Sequence[Pixels], run: Callable[..., None]
     ) -> Array:
         """Return half the divergence of each model's residuals on its own image and on each of the others."""
-        density: Density = Histogram(int(self.n_bins)) if self.density == "histogram" else Normal()
-        half = np.empty((len(models), len(judges)))
+        density = Histogram(int(self.n_bins)) if self.density == "histogram" else Normal()
+        half = np.empty((len(models), len(tests)))
 
         def compare(at: int) -> None:
             # One image at a time: rows of a larger product would be rounded differently, and a fitted image that
             # comes back would not be exactly 0 away from itself.
-            half[at] = [density.divergence(own[at], judge.residuals(models[at])) / 2 for judge in judges]
+            half[at] = [density.divergence(own[at], test.residuals(models[at])) / 2 for test in tests]
 
         run(compare, len(models))
         return half
@@ -417,7 +389,7 @@ class TextureDissimilarity(DissimilarityTransformer):
 
 @contextmanager
 def _progress(steps: int, verbose: int) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each step; it moves a bar on the standard error stream if that is wished."""
+    """Give a function to call after each step; with `verbose` it moves a bar on the standard error stream."""
     if not verbose:
         yield lambda: None
         return

@@ -1,9 +1,8 @@
-"""Maximum variance unfolding: pull objects as far apart as near ones allow."""
+"""Maximum variance unfolding: move objects apart while neighbours keep their distances."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +11,10 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_flag, require_integer, require_number, warn_user
+from ..checking import current_watch, require_flag, require_integer, require_number, warn_user
 from ..graphs import shortest_paths
 from ..kernels import OneBlasThread
-from ._spectral import Solution, SpectralDissimilarity, covariance_of_distances, edges
+from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
 # L-BFGS steps for each set of multipliers, pairs it remembers, and by how much the penalty grows.
 INNER, MEMORY, GROWTH = 500, 20, 4.0
@@ -30,8 +29,9 @@ PATIENCE = 5
 TRACE = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MaximumVarianceUnfolding(SpectralDissimilarity):
-    """Dissimilarities of objects pulled apart while near ones keep theirs.
+    """Dissimilarities of objects moved as far apart as possible while neighbours keep theirs.
 
     The covariance has the largest trace (total variance) among those that keep the dissimilarities of all neighbours
     and, with ``angles``, of all pairs that share a neighbour. Instead of the N x N semidefinite programme, N x `rank`
@@ -55,15 +55,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent; lower `tol` for an exact one.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    metric : str or callable, default="euclidean"
-        As in :func:`sklearn.metrics.pairwise_distances`; ``"precomputed"`` if `X` holds dissimilarities.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    on_disconnected : {"join", "error"}, default="join"
-        What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning
-        that counts them, or raise an error.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
+    metric, metric_params, on_disconnected, dtype
+        As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
@@ -108,26 +101,10 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     9.0
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | None = 6,
-        *,
-        angles: bool = True,
-        rank: int = 10,
-        tol: float = 1e-3,
-        max_iter: int = 60,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        on_disconnected: str = "join",
-        dtype: str = "float64",
-    ) -> None:
-        super().__init__(
-            n_neighbors, metric=metric, metric_params=metric_params, on_disconnected=on_disconnected, dtype=dtype
-        )
-        self.angles = angles
-        self.rank = rank
-        self.tol = tol
-        self.max_iter = max_iter
+    angles: bool = True
+    rank: int = 10
+    tol: float = 1e-3
+    max_iter: int = 60
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -136,7 +113,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         require_number("tol", self.tol, 0.0)
         require_integer("max_iter", self.max_iter, 1)
 
-    def _solve(self, squared: Array) -> Solution:
+    def _solve(self, squared: Array) -> Unfolding:
         kept = _Kept.of(self.graph_, squared, self.angles)
         with OneBlasThread():
             start = _start(self.graph_, min(int(self.rank), kept.most)) / np.sqrt(kept.unit)
@@ -144,22 +121,19 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         self.rank_ = R.shape[1]
         self.converged_ = bool(self.violation_ <= self.tol)
         if not self.converged_:
-            self._warn()
+            warn_user(
+                f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) "
+                f"with a relative violation of {self.violation_:.2g} (tol={self.tol:g}, rank_={self.rank_}); lower "
+                "n_neighbors or pass angles=False to keep fewer pairs, or raise max_iter or tol.",
+                ConvergenceWarning,
+            )
         n = len(R)
         ends = np.concatenate([kept.i, kept.j]), np.concatenate([kept.j, kept.i])
         self.multipliers_ = sp.csr_array((np.tile(multipliers, 2), ends), shape=(n, n))
         L = -self.multipliers_.toarray()
         L[np.diag_indices(n)] -= L.sum(axis=1)
         K = kept.unit * (R @ R.T)
-        return Solution(K, L, float(np.trace(K)))
-
-    def _warn(self) -> None:
-        warn_user(
-            f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) with a "
-            f"relative violation of {self.violation_:.2g} (tol={self.tol:g}, rank_={self.rank_}); lower n_neighbors or "
-            "pass angles=False to keep fewer pairs, or raise max_iter or tol.",
-            ConvergenceWarning,
-        )
+        return Unfolding(K, L, float(np.trace(K)))
 
 
 @dataclass(frozen=True)
@@ -186,7 +160,7 @@ class _Kept:
 
     @property
     def most(self) -> int:
-        """Return a number of dimensions in which there is an optimum: r(r + 1)/2 need not exceed the pairs."""
+        """A number of dimensions r that is enough for an optimum: r(r + 1)/2 need not exceed the number of pairs."""
         return min(int(np.sqrt(2 * len(self.target))) + 1, int(self.sums.shape[0]))
 
     def excess(self, R: Array) -> tuple[Array, Array]:
@@ -196,7 +170,7 @@ class _Kept:
 
 
 def _start(graph: sp.csr_array, rank: int) -> Array:
-    """Return the classical map of the shortest paths, with a trace of noise where it has no extent.
+    """Return the classical map of the shortest paths, plus a little noise.
 
     At exactly 0 a coordinate has no gradient and would stay there.
     """
@@ -212,19 +186,21 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
     """Maximise the variance by an augmented Lagrangian; return coordinates, multipliers, violation and updates.
 
     At the optimum the multipliers times the targets sum to the variance. Their mean sets the size of the penalty at the
-    start: with one much smaller the coordinates fly apart first, and most of the time goes into bringing them back.
+    start: with a much smaller one the coordinates first move far apart, and bringing them back takes most of the time.
     """
     size = float(np.sum((R - R.mean(axis=0)) ** 2)) / len(kept.target)
     multipliers, penalty = np.full(len(kept.target), size), 10.0 * size
     best = before_widening = violation = np.inf
     updates, still, grown = 0, 0, False
+    watch = current_watch()
+    watch.begin("unfolding", 1)
     while updates < max_iter and still < PATIENCE:
         updates += 1
         R = _inner(kept, R, multipliers, penalty)
         _, excess = kept.excess(R)
         multipliers = multipliers + penalty * excess
         violation = float(np.linalg.norm(excess) / np.linalg.norm(kept.target))
-        if violation <= tol:
+        if watch.step("unfolding", updates, violation, max_iter) or violation <= tol:
             break
         still = 0 if violation < STILL * best or not grown else still + 1
         if still and R.shape[1] < kept.most and violation < STILL * before_widening:
@@ -238,7 +214,7 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
 
 
 def _widened(R: Array, most: int) -> Array:
-    """Return the coordinates with up to twice as many dimensions, a trace of noise in the new ones.
+    """Return the coordinates with up to twice as many dimensions, and a little noise in the new ones.
 
     From there they grow along every direction in which the tensions are too weak to hold the objects together.
     """
@@ -261,5 +237,5 @@ def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:
         return float(value), gradient.ravel()
 
     options = {"maxiter": INNER, "maxfun": 2 * INNER, "maxcor": MEMORY, "ftol": 1e-15, "gtol": 1e-7}
-    found = minimize(lagrangian, R.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
-    return np.asarray(found - found.mean(axis=0))
+    R = minimize(lagrangian, R.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(shape)
+    return np.asarray(R - R.mean(axis=0))

@@ -1,12 +1,12 @@
-"""Dissimilarities between words: how different the company is that they keep in a text."""
+"""Dissimilarities between words, from the words around them in a text."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,6 @@ from ..checking import (
     require_number,
     require_package,
     warn_user,
-    with_labels,
 )
 from ..kernels import OneBlasThread
 from ._base import DTYPES, DissimilarityTransformer
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # letters and digits, with apostrophes (straight or curly) inside
-# gensim drops what is beyond this many words of a document without a word.
-LONGEST_GENSIM = 10_000
+# gensim silently ignores the words of a document after this many.
+LONGEST = 10_000
 MAX_NAMED = 20
 
 
@@ -48,7 +47,7 @@ class UnknownWordWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Corpus:
-    """A text as numbers: the words that are frequent enough, most frequent first, and where they stand."""
+    """A text: its documents as lists of words, and the words that are frequent enough, most frequent first."""
 
     documents: list[list[str]]
     counts: Counter[str]
@@ -56,10 +55,10 @@ class Corpus:
 
     @property
     def positions(self) -> tuple[IntArray, IntArray]:
-        """The number of the word at each place of the text (-1 if it is rare) and that of its document."""
+        """The code of the word at each place of the text (-1 if it is rare) and that of its document."""
         lengths = [len(document) for document in self.documents]
-        numbers = (self.vocabulary.get(word, -1) for document in self.documents for word in document)
-        words = np.fromiter(numbers, dtype=np.int64, count=sum(lengths))
+        codes = (self.vocabulary.get(word, -1) for document in self.documents for word in document)
+        words = np.fromiter(codes, dtype=np.int64, count=sum(lengths))
         return words, np.repeat(np.arange(len(lengths)), lengths)
 
 
@@ -68,18 +67,10 @@ def _read_corpus(documents: Iterable[Any], tokenizer: Callable[[str], Iterable[s
     words = [list(split(document)) for document in documents]
     counts = Counter(word for document in words for word in document)
     frequent = sorted((word for word, count in counts.items() if count >= min_count), key=lambda w: (-counts[w], w))
-    return Corpus(words, counts, {word: number for number, word in enumerate(frequent)})
+    return Corpus(words, counts, {word: code for code, word in enumerate(frequent)})
 
 
-# ---- vectors of words
-
-
-class Vectors(Protocol):
-    """A way to give every word of a vocabulary a vector."""
-
-    def fit(self, corpus: Corpus, n_components: int) -> Array:
-        """Return one row per word of the vocabulary."""
-        ...
+# ---- vectors of words: ``fit`` returns one row per word of the vocabulary
 
 
 @dataclass(frozen=True)
@@ -92,12 +83,12 @@ class PointwiseInformation:
     def fit(self, corpus: Corpus, n_components: int) -> Array:
         """Return U sqrt(S) of the decomposition USV': words and contexts share the singular values evenly."""
         information = positive_information(cooccurrences(corpus, self.window), self.smoothing)
-        # Random but fixed: from a constant one the search could miss what is exactly orthogonal to it.
+        # A fixed random start: from a constant vector the search could miss what is exactly orthogonal to it.
         start = np.random.default_rng(0).standard_normal(information.shape[0])
         with OneBlasThread():
             U, S, _ = svds(information, k=n_components, v0=start)
         vectors = (U * np.sqrt(np.maximum(S, 0.0)))[:, ::-1]
-        # A word without any positive information has no place; rounding must not give it one.
+        # A word without any positive information gets the vector 0, not one made of rounding errors.
         vectors[np.diff(information.indptr) == 0] = 0.0
         signs = np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(n_components)])
         return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
@@ -144,8 +135,9 @@ class Word2Vec:
     def fit(self, corpus: Corpus, n_components: int) -> Array:
         """Train on one thread, from a seed: with several the order of updates, and so the result, would vary."""
         gensim = require_package("gensim.models", "model='cbow' and model='skipgram'", "words")
+        pieces = [words[at : at + LONGEST] for words in corpus.documents for at in range(0, len(words), LONGEST)]
         model = gensim.Word2Vec(
-            [piece for document in corpus.documents for piece in _pieces(document)],
+            pieces,
             vector_size=n_components,
             window=self.window,
             sg=int(self.skipgram),
@@ -159,11 +151,7 @@ class Word2Vec:
         return np.asarray(model.wv.vectors[rows], dtype=np.float64)
 
 
-def _pieces(document: list[str]) -> list[list[str]]:
-    return [document[start : start + LONGEST_GENSIM] for start in range(0, len(document), LONGEST_GENSIM)]
-
-
-# What gensim is told by the transformer's own parameters.
+# Arguments of gensim that the transformer's own parameters set.
 SET_OTHERWISE = {
     "vector_size": "n_components",
     "window": "window",
@@ -174,10 +162,11 @@ SET_OTHERWISE = {
     "sentences": "text",
 }
 MODELS = ("ppmi", "cbow", "skipgram")
-# scipy's names for metrics that depend on all vectors at once.
+# scipy's names for metrics whose parameters are computed from all vectors.
 LEARNING = ("seuclidean", "se", "s", "mahalanobis", "mahal", "mi")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WordDissimilarity(DissimilarityTransformer):
     """Compare words of a text by the words around them.
 
@@ -258,34 +247,18 @@ class WordDissimilarity(DissimilarityTransformer):
 
     __metadata_request__fit = {"text": True}
 
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        model: str = "ppmi",
-        window: int = 2,
-        min_count: int = 5,
-        smoothing: float = 0.75,
-        metric: Any = "cosine",
-        lowercase: bool = True,
-        tokenizer: Callable[[str], Iterable[str]] | None = None,
-        on_unknown: str = "error",
-        model_params: dict[str, Any] | None = None,
-        random_state: Any = None,
-        dtype: str = "float64",
-    ) -> None:
-        self.n_components = n_components
-        self.model = model
-        self.window = window
-        self.min_count = min_count
-        self.smoothing = smoothing
-        self.metric = metric
-        self.lowercase = lowercase
-        self.tokenizer = tokenizer
-        self.on_unknown = on_unknown
-        self.model_params = model_params
-        self.random_state = random_state
-        self.dtype = dtype
+    n_components: int = field(default=100, kw_only=False)
+    model: str = "ppmi"
+    window: int = 2
+    min_count: int = 5
+    smoothing: float = 0.75
+    metric: Any = "cosine"
+    lowercase: bool = True
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+    on_unknown: str = "error"
+    model_params: dict[str, Any] | None = None
+    random_state: Any = None
+    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -322,7 +295,7 @@ class WordDissimilarity(DissimilarityTransformer):
 
     def fit_transform(self, X: Any, y: Any = None, *, text: Any = None) -> Array:
         """Return the dissimilarities between words, (n_words, n_words); see :meth:`fit`."""
-        return self._labelled(self.fit(X, text=text).dissimilarities_)
+        return self._labelled(self.fit(X, text=text).dissimilarities_, self._labels)
 
     def transform(self, X: Any) -> Array:
         """Return the dissimilarities of other words of the same text to the fitted ones.
@@ -340,8 +313,7 @@ class WordDissimilarity(DissimilarityTransformer):
         check_is_fitted(self)
         words, _ = self._known_words(self._read_words(X))
         D = cdist(self._vectors_of(words), self.vectors_.to_numpy(), metric=self.metric)
-        labelled: Array = with_labels(self, np.maximum(D, 0.0).astype(self.dtype), self._index(words))
-        return labelled
+        return self._labelled(np.maximum(D, 0.0).astype(self.dtype), _index(words))
 
     # ---- reading input
 
@@ -417,7 +389,7 @@ class WordDissimilarity(DissimilarityTransformer):
 
         unknown = [word for word in words if self._form(word) not in self._vocabulary]
         counts = [self._counts[self._form(word)] for word in unknown]
-        listed = pd.Series(counts, index=pd.Index(unknown, dtype=object), name="count", dtype=np.int64)
+        listed = pd.Series(counts, index=_index(unknown), name="count", dtype=np.int64)
         if not unknown:
             return words, listed
         message = f"{len(unknown)} of {len(words)} words {self._describe(listed)}"
@@ -430,7 +402,7 @@ class WordDissimilarity(DissimilarityTransformer):
         return kept, listed
 
     def _describe(self, unknown: pd.Series) -> str:
-        """Tell the words that are not in the text from those that are too rare, with how often they occur."""
+        """Return which words are not in the text, and which are too rare, with how often they occur."""
         absent = [repr(str(word)) for word in unknown.index[unknown == 0]]
         rare = [f"{str(word)!r} ({count})" for word, count in unknown[unknown > 0].items()]
         parts = [f"do not occur in the text ({_shorten(absent)})"] if absent else []
@@ -439,7 +411,7 @@ class WordDissimilarity(DissimilarityTransformer):
 
     # ---- the work
 
-    def _make_vectors(self) -> Vectors:
+    def _make_vectors(self) -> PointwiseInformation | Word2Vec:
         window, smoothing = int(self.window), float(self.smoothing)
         if self.model == "ppmi":
             return PointwiseInformation(window, smoothing)
@@ -459,7 +431,7 @@ class WordDissimilarity(DissimilarityTransformer):
     def _report(self, words: list[str]) -> None:
         import pandas as pd
 
-        self._labels = self._index(words)
+        self._labels = _index(words)
         counts = [self._counts[self._form(word)] for word in words]
         self.counts_ = pd.Series(counts, index=self._labels, name="count")
         vectors = self._vectors_of(words)
@@ -468,11 +440,11 @@ class WordDissimilarity(DissimilarityTransformer):
         np.fill_diagonal(D, 0.0)
         self.dissimilarities_ = ((D + D.T) / 2).astype(self.dtype)
 
-    @staticmethod
-    def _index(words: list[str]) -> pd.Index:
-        import pandas as pd
 
-        return pd.Index(words, dtype=object)
+def _index(words: list[str]) -> pd.Index:
+    import pandas as pd
+
+    return pd.Index(words, dtype=object)
 
 
 def _shorten(names: list[str]) -> str:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from ..kernels import Pairs, Workers
-from ..problem import Edges
+from collections.abc import Callable
+
+from ..kernels import Edges, Pairs, Workers
 from ._costs import CostEngine
 from ._edges import EdgeEngine
 from ._levels import LevelEngine
-from ._memory import MemoryEngine
 from ._protocol import Engine
+from ._table import TableEngine
 
-__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "MemoryEngine", "make_engine"]
+__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "TableEngine", "make_engine", "register_engine"]
+
+Suits = Callable[[Pairs | Edges, str], bool]  # (pairs, level)
+Make = Callable[..., Engine]  # (pairs, workers, level, ties)
+ENGINES: list[tuple[Suits, Make]] = []
+
+
+def register_engine(suits: Suits, make: Make) -> None:
+    """Offer an engine for the pairs and measurement levels that suit it; the one registered last is asked first."""
+    ENGINES.insert(0, (suits, make))
 
 
 def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:
     """Return the engine that suits the pairs and the measurement level of their dissimilarities."""
-    if isinstance(pairs, Edges):
-        if level != "ratio":
-            raise ValueError(
-                f"level={level!r} with sparse weights: transformed dissimilarities are kept as a square table, so that "
-                "nothing would be saved; pass weights.toarray(), or level='ratio'."
-            )
-        return EdgeEngine(pairs)
-    return MemoryEngine(pairs, workers) if level == "ratio" else LevelEngine(pairs, workers, level, ties)
+    return next(make for suits, make in ENGINES if suits(pairs, level))(pairs, workers, level, ties)
+
+
+register_engine(lambda *_: True, lambda pairs, workers, *_: TableEngine(pairs, workers))
+register_engine(lambda _, level: level != "ratio", LevelEngine)
+register_engine(lambda pairs, _: isinstance(pairs, Edges), lambda edges, _, level, __: EdgeEngine(edges, level))

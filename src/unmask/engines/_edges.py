@@ -1,38 +1,30 @@
-"""Only the pairs with a weight, as a list: for sparse weights."""
+"""Only the pairs with a weight, as a list: for sparse weights, and for dissimilarities of few pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
-import scipy.sparse as sp
 
-from .._typing import Array, IntArray
-from ..problem import Edges
-from ._laplacian import sparse_solver
+from .._typing import Array
+from ..kernels import Edges
+from ..problem import EdgeGraph
 
 
 class EdgeEngine:
     """Passes over a list of weighted pairs; time and memory grow with their number, not with N squared."""
 
-    unit_weights = False
-    every_pair = False
     one_thread = True
     majorises = True
 
-    def __init__(self, edges: Edges) -> None:
+    def __init__(self, edges: Edges, level: str = "ratio") -> None:
+        if level != "ratio":
+            raise ValueError(
+                f"level={level!r} with sparse weights: transformed dissimilarities are kept as a square table, so that "
+                "nothing would be saved; pass weights.toarray(), or level='ratio'."
+            )
         self.edges = edges
-        self.n = edges.n
-        self.scale = edges.scale
+        self.n, self.scale = edges.n, edges.scale
+        self.graph = EdgeGraph(edges)
         self.total = float(np.sum(edges.weight * edges.delta**2))
-        self._W = self._symmetric(edges.weight)
-        self.degrees = np.asarray(self._W.sum(axis=1))
-
-    def _symmetric(self, values: Array) -> sp.csr_array:
-        """Return the symmetric sparse matrix with these values on the edges."""
-        shape = (self.n, self.n)
-        upper = sp.csr_array((values, (self.edges.rows, self.edges.columns)), shape=shape)
-        return sp.csr_array(upper + upper.T)
 
     def _distances(self, Z: Array) -> Array:
         difference = Z[self.edges.rows] - Z[self.edges.columns]
@@ -42,28 +34,10 @@ class EdgeEngine:
         edges, d = self.edges, self._distances(Z)
         stress = float(np.sum(edges.weight * (edges.delta - d) ** 2))
         ratio = np.divide(edges.delta, d, out=np.zeros_like(d), where=d > 0)
-        L = self._symmetric(edges.weight * (1.0 - ratio))
+        L = edges.symmetric(edges.weight * (1.0 - ratio))
         return stress, np.asarray(L.sum(axis=1)[:, None] * Z - L @ Z)
 
     def point_stress(self, Z: Array) -> Array:
         error = self.edges.weight * (self.edges.delta - self._distances(Z)) ** 2
         ends = np.concatenate([self.edges.rows, self.edges.columns])
         return np.asarray(np.bincount(ends, np.tile(error, 2), minlength=self.n), dtype=np.float64)
-
-    def laplacian(self, X: Array) -> Array:
-        return np.asarray(self.degrees[:, None] * X - self._W @ X)
-
-    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        """Model of all pairs (low rank) plus what the edges differ from it (sparse): never N x N."""
-        squares = np.einsum("ij,ij->i", fill, fill)
-        sums = X.sum(axis=0)
-        model = offset * (sums - X) + squares[:, None] * sums + squares @ X - 2.0 * fill @ (fill.T @ X)
-        difference = fill[self.edges.rows] - fill[self.edges.columns]
-        modelled = offset + np.einsum("ij,ij->i", difference, difference)
-        return np.asarray(model + self._symmetric(self.edges.delta**2 - modelled) @ X)
-
-    def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
-        yield self.edges.rows, self.edges.columns
-
-    def laplacian_solver(self) -> Callable[[Array], Array]:
-        return sparse_solver(self._W)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from .. import kernels
-from .._typing import Array, IntArray
-from ..kernels import ArraySource, Pairs, Weighting, Workers
+from .._typing import Array
+from ..kernels import ArraySource, Pairs, Weighting, Workers, square_array
 from ..problem import make_level
-from ._memory import MemoryEngine
+from ._table import TableEngine
 
 
 class LevelEngine:
@@ -26,13 +25,13 @@ class LevelEngine:
     majorises = True
 
     def __init__(self, pairs: Pairs, workers: Workers, level: str, ties: str = "primary") -> None:
-        self._base = MemoryEngine(pairs, workers)
+        base = TableEngine(pairs, workers)
         self._pairs, self._workers = pairs, workers
-        self.n, self.scale, self.total = self._base.n, self._base.scale, self._base.total
-        self.unit_weights, self.every_pair = self._base.unit_weights, self._base.every_pair
-        self.degrees, self.one_thread = self._base.degrees, self._base.one_thread
+        self.n, self.scale, self.total = base.n, base.scale, base.total
+        self.graph, self.one_thread = base.graph, base.one_thread
+        D = square_array(pairs.source, f"level={level!r}", "use level='ratio'")
         i, j = np.triu_indices(self.n, 1)
-        delta = pairs.values[i, j].astype(np.float64) * pairs.scale
+        delta = D[i, j].astype(np.float64) * pairs.scale
         weights = None
         if pairs.weighting == Weighting.ARRAY:
             weights = pairs.W[i, j].astype(np.float64) * pairs.factor
@@ -74,15 +73,3 @@ class LevelEngine:
 
     def point_stress(self, Z: Array) -> Array:
         return np.asarray(kernels.fused().point_stress(self._with(self.table(Z)), Z, self._workers))
-
-    def laplacian(self, X: Array) -> Array:
-        return self._base.laplacian(X)
-
-    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        return self._base.squared_product(X, fill, offset)
-
-    def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
-        return self._base.observed_pairs()
-
-    def laplacian_solver(self) -> Callable[[Array], Array]:
-        return self._base.laplacian_solver()

@@ -17,7 +17,8 @@ import numpy as np
 from .._typing import Array
 from ..checking import AdjustmentWarning, LeakWarning, count, quote, require_integer, warn_user
 from ..engines import Engine
-from ..problem import KnownFeatures, LinearLeak, Structure, linear_leak
+from ..problem import KnownFeatures, Structure
+from ..problem.leak import LinearLeak, linear_leak
 from ._imputed import Widths, cell_widths, cells_off_the_map
 from ._tables import Moved, block_roots, moved_values
 

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
-    align_columns,
     as_pandas,
     check_dissimilarities,
+    find_labels,
     labels_of,
+    new_dissimilarities,
     new_rows,
-    numbers,
+    quote,
     require_choice,
     require_coef,
-    require_finite_distances,
     require_integer,
     require_jobs,
-    warn_of_square_features,
+    require_objects,
     with_labels,
 )
+from ..dissimilarities import Metric, compare, float_type, make_transformer, set_input_tags
 from ..engines import Engine
 from ..kernels import Workers
-from ..problem import KnownFeatures, known_table, linear_leak, neighbour_leak
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
 from ._adjustment import (
     Decision,
@@ -65,31 +66,29 @@ if TYPE_CHECKING:
 FARTHEST = 1e50
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators that make a map from dissimilarities given known features."""
 
     # `known` travels through a pipeline by metadata routing without being asked for twice.
     __metadata_request__fit = {"known": True}
 
-    n_components: int
-    metric: Any
-    metric_params: dict[str, Any] | None
-    coef: Any
-    adjust: Any
-    n_free: Any
-    symmetrize: str | None
-    n_jobs: int | None
+    n_components: int = field(default=2, kw_only=False)
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    coef: Any = "auto"
+    known_types: dict[Any, Any] | None = None
+    adjust: Any = False
+    n_free: Any = "auto"
+    symmetrize: str | None = None
+    n_jobs: int | None = None
+    _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.positive_only = self._precomputed
+        set_input_tags(tags, self._make_transformer, takes_missing=self._NEEDS_ALL is None)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def _n_features_out(self) -> int:
@@ -103,10 +102,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         require_coef(self.coef)
-        if self.metric_params and self._precomputed:
-            raise ValueError(
-                f"metric_params={self.metric_params!r} means nothing with metric='precomputed'; leave it out."
-            )
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         p = require_integer("n_components", self.n_components, 0)
@@ -122,27 +117,35 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     # ---- reading input
 
-    def _read_dissimilarities(self, X: Any, workers: Workers, *, allow_missing: bool = True) -> Dissimilarities:
-        """Return checked dissimilarities, computed from features unless they are precomputed."""
-        if self._precomputed:
-            checked = check_dissimilarities(X, symmetrize=self.symmetrize, workers=workers, allow_missing=allow_missing)
-            self.asymmetry_ = checked.asymmetry
-            self.n_features_in_ = checked.n
-            if checked.labels is not None and all(isinstance(label, str) for label in checked.labels):
-                self.feature_names_in_ = np.asarray(checked.labels, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-            self._fit_X = None
-            return checked
-        features = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
-        warn_of_square_features(X, features)
-        self._fit_X = features
-        with np.errstate(over="ignore", invalid="ignore"):
-            D = pairwise_distances(features, metric=self.metric, **(self.metric_params or {}))
-        require_finite_distances(features, D)
-        checked = check_dissimilarities(D, symmetrize=self.symmetrize, workers=workers)
+    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
+        """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
+        self._transformer = self._make_transformer(float_type(X))
+        if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
+            require_objects(X.shape[0])
+        compared = None if self._transformer is None else compare(self._transformer, X, self)
+        checked = check_dissimilarities(
+            X if compared is None else compared.values,
+            symmetrize=self.symmetrize,
+            workers=workers,
+            complete_for=self._NEEDS_ALL,
+            warn=not isinstance(self._transformer, Metric),  # which says so itself
+        )
         self.asymmetry_ = checked.asymmetry
-        return replace(checked, labels=labels_of(X))
+        if compared is None:
+            checked.note_objects(self)
+            return checked
+        if hasattr(self.metric, "fit"):
+            self.metric_ = self._transformer
+        return replace(checked, labels=compared.labels)
+
+    def _make_transformer(self, dtype: str = "float64") -> Any:
+        """Return what makes dissimilarities of X, unfitted; None if X holds them."""
+        return make_transformer(self.metric, self.metric_params, dtype=dtype, n_jobs=self.n_jobs)
+
+    def _labelled(self, fitted: Self) -> Array:
+        """Return the map, with the objects' labels where the output is set to frames."""
+        labelled: Array = with_labels(self, fitted.embedding_, self._labels)
+        return labelled
 
     # ---- reporting
 
@@ -184,8 +187,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         turn_of: Callable[[Array], Array] = principal_turn,
     ) -> None:
         """Set the attributes that tell about the map, free and as it is shown, and about the known features."""
-        dtype, p = checked.values.dtype, self.n_components
-        self._sample = sample_of(checked.values)
+        dtype, p = checked.source.dtype, self.n_components
+        self._sample = sample_of(checked.source)
         size = float(np.abs(self._fitted).max()) * self._scale
         self._free = FreeMap.given(U, known, moved, size, widths)
         if decision.adjusted:
@@ -279,24 +282,38 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 warn_of_automatic(decision.leak)
             warn_of_adjusting(self._known)
 
-    def predict_dissimilarities(self) -> Any:
-        """Return the fitted distances between all objects, those of missing pairs among them.
+    _fitted_distance = "euclidean"
+
+    def predict_dissimilarities(self, objects: Any = None) -> Any:
+        """Return the fitted distances between objects, those of missing pairs among them.
+
+        Parameters
+        ----------
+        objects : array-like, optional
+            Labels of some objects, or their positions where they have no labels: for the distances between these only.
+            By default all, whose table takes memory that grows with the square of their number.
 
         Returns
         -------
         DataFrame of shape (n_objects, n_objects)
-            In the units of the dissimilarities; where `level` transforms these, in the units of ``disparities_``.
-            Between groups of objects that were mapped apart, NaN.
+            Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
+            these, in the units of ``disparities_``. Between groups of objects that were mapped apart, NaN. Of
+            GeneralMDS city-block distances if these were fitted; where its fitted value is not a distance in the units
+            of the dissimilarities, as with ``distance="student"``, neither are these.
         """
         import pandas as pd
 
         check_is_fitted(self)
-        distances = cdist(self._fitted, self._fitted)
-        np.fill_diagonal(distances, 0.0)
+        every = pd.RangeIndex(len(self._fitted)) if self._labels is None else self._labels
+        labels = every if objects is None else pd.Index(objects)
+        at = np.arange(len(every)) if objects is None else find_labels(every, labels)
+        if (at < 0).any():
+            raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
+        distances = squareform(pdist(self._fitted[at], self._fitted_distance))
         component = getattr(self, "component_", None)
         if component is not None:
-            distances[component.to_numpy()[:, None] != component.to_numpy()] = np.nan
-        return pd.DataFrame(distances, index=self._labels, columns=self._labels)
+            distances[component.to_numpy()[at, None] != component.to_numpy()[at]] = np.nan
+        return pd.DataFrame(distances, index=labels, columns=labels)
 
 
 class NewObjects(NamedTuple):
@@ -343,7 +360,7 @@ class PlacingMap(ConditionalMap):
 
     def _read_new(self, X: Any, known: Any) -> NewObjects:
         """Return checked new objects in the units of the fit."""
-        if self._precomputed:
+        if self.__sklearn_tags__().input_tags.pairwise:
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
@@ -361,19 +378,12 @@ class PlacingMap(ConditionalMap):
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
         """Return dissimilarities (new x fitted) for new objects."""
-        if self._fit_X is not None:
-            features = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-            return np.asarray(
-                pairwise_distances(features, self._fit_X, metric=self.metric, **(self.metric_params or {}))
-            )
-        values = numbers(align_columns(X, self._labels, "the header of the new dissimilarities"), "dissimilarities")
-        self._check_new_cells(values)
-        if values.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {values.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input: one dissimilarity to each fitted object."
-            )
-        return values
+        if self._transformer is None:
+            name = type(self).__name__
+            return new_dissimilarities(X, self._labels, self.n_features_in_, name, self._check_new_cells)
+        delta = np.asarray(self._transformer.transform(X))
+        self._check_new_cells(delta)
+        return delta
 
     def _check_new_cells(self, values: Array) -> None:
         wrong = np.isinf(values) | (values < 0)

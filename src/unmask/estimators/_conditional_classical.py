@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
-from ..checking import refuse_target, require_range, with_labels
+from ..checking import refuse_target, require_range
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
@@ -17,6 +18,7 @@ from ._base import PlacingMap, squared_distances
 from ._tables import block_roots
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalClassicalMDS(PlacingMap):
     """Classical scaling of what the known features leave unexplained, in closed form.
 
@@ -29,10 +31,11 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features; ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
+        dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
         products of two features as well, so that the result does not depend on how the features are coded.
@@ -69,28 +72,9 @@ level_positions_
     ((14, 2), 0.0235)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "diagonal",
-        known_types: dict[Any, Any] | None = None,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.adjust = adjust
-        self.n_free = n_free
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
+    _NEEDS_ALL = "the closed form"
+
+    coef: Any = "diagonal"
 
     def fit(self, X: Any, y: Any = None, *, known: Any = None) -> ConditionalClassicalMDS:
         """Compute the map and the coefficients.
@@ -111,7 +95,7 @@ level_positions_
         p = self._start_fit()
         refuse_target(y)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers, allow_missing=False)
+            checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
@@ -129,7 +113,9 @@ level_positions_
             self._report(U, gram, Z, engine, coded, checked, decision)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
-            means = engine.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            means = (
+                engine.graph.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            )
             squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
             self._mean_squares = means - squares - squares.mean()
         self._speak_of_known(decision)
@@ -137,9 +123,7 @@ level_positions_
 
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
         """Compute the map and return it; see :meth:`fit`."""
-        self.fit(X, y, known=known)
-        embedding: Array = with_labels(self, self.embedding_, self._labels)
-        return embedding
+        return self._labelled(self.fit(X, y, known=known))
 
     def _check_new_cells(self, values: Array) -> None:
         if np.isnan(values).any():
@@ -159,7 +143,7 @@ level_positions_
 def _require_linear(known: KnownFeatures) -> None:
     """Raise on what a regression of squares cannot estimate."""
     for feature in known.features:
-        if feature.coding.kind not in ("numeric", "nominal"):
+        if feature.coding.block is not None:
             raise ValueError(
                 f"known: {feature.name!r} is {feature.coding.kind}, which the closed form cannot fit; "
                 "use ConditionalMDS, or declare the feature numeric or nominal."

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import validate_data
-
-from .._typing import Array
-from ..checking import Dissimilarities, check_dissimilarities, labels_of, warn_of_square_features
+from ..checking import Dissimilarities
 from ..dissimilarities import Geodesic
 from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalIsomap(ConditionalMDS):
     """Conditional scaling of geodesic dissimilarities, which follow a curved surface.
 
@@ -65,99 +62,30 @@ disparities_, component_, radius_, asymmetry_
     ((14, 2), 0.0273)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_neighbors: int | None = 5,
-        radius: float | None = None,
-        mutual: bool = False,
-        approximate: Any = "auto",
-        on_disconnected: str = "join",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "auto",
-        known_types: dict[Any, Any] | None = None,
-        known_error: dict[Any, float] | None = None,
-        weights: str | None = None,
-        level: str = "ratio",
-        ties: str = "primary",
-        leak_penalty: float = 0.0,
-        orthogonal: bool = False,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_components,
-            metric=metric,
-            metric_params=metric_params,
-            coef=coef,
-            known_types=known_types,
-            known_error=known_error,
-            weights=weights,
-            level=level,
-            ties=ties,
-            on_disconnected=on_disconnected,
-            leak_penalty=leak_penalty,
-            orthogonal=orthogonal,
-            adjust=adjust,
-            n_free=n_free,
-            init=init,
-            n_init=n_init,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            symmetrize=symmetrize,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.mutual = mutual
-        self.approximate = approximate
+    n_neighbors: int | None = 5
+    radius: float | None = None
+    mutual: bool = False
+    approximate: Any = "auto"
+    on_disconnected: str = "join"
 
     _ON_DISCONNECTED = ("join", "error", "components")
 
-    def _read_dissimilarities(self, X: Any, workers: Workers, *, allow_missing: bool = True) -> Dissimilarities:
+    def _make_transformer(self, dtype: str = "float64") -> Geodesic:
+        return Geodesic(**self._parameters_of(Geodesic) | {"dtype": dtype})
+
+    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return geodesic dissimilarities of features or of checked dissimilarities."""
-        self.geodesic_ = Geodesic(
-            self.n_neighbors,
-            radius=self.radius,
-            mutual=self.mutual,
-            metric=self.metric,
-            metric_params=self.metric_params,
-            approximate=self.approximate,
-            on_disconnected=self.on_disconnected,
-            n_jobs=self.n_jobs,
-        )
-        if self._precomputed:
-            checked = super()._read_dissimilarities(X, workers, allow_missing=allow_missing)
-            values, labels = checked.values, checked.labels
-        else:
-            values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=3)
-            warn_of_square_features(X, values)
-            self._fit_X, labels = values, labels_of(X)
-            self.asymmetry_ = 0.0
-        self.geodesic_.dtype = str(values.dtype)
-        paths = self.geodesic_.fit_transform(values)
-        return replace(check_dissimilarities(paths, symmetrize=None, workers=workers), labels=labels)
+        checked = super()._read_dissimilarities(X, workers)
+        self.geodesic_ = self._transformer
+        self.__dict__.pop("metric_", None)  # its own name says what it is
+        self.asymmetry_ = self.geodesic_.asymmetry_
+        return checked
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
-        shared = ConditionalMDS().get_params()
-        return ConditionalMDS(**{name: value for name, value in self.get_params().items() if name in shared})
+        apart = "components" if self.on_disconnected == "components" else "error"  # joined groups are joined by then
+        ready = {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
+        return ConditionalMDS(**self._parameters_of(ConditionalMDS) | ready)
 
-    def _read_new_dissimilarities(self, X: Any) -> Array:
-        """Return geodesic dissimilarities (new x fitted) for new objects, through their neighbours."""
-        if not self._precomputed:
-            return self.geodesic_.transform(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
-        return self.geodesic_.transform(super()._read_new_dissimilarities(X))
+    def _parameters_of(self, part: Any) -> dict[str, Any]:
+        names = part().get_params(deep=False)
+        return {name: value for name, value in self.get_params(deep=False).items() if name in names}

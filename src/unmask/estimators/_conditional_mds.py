@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import (
+    Callback,
     Dissimilarities,
-    SmallNeighbourhoodWarning,
     quote,
-    refuse_target,
     require_choice,
-    require_flag,
     require_number,
-    warn_user,
-    with_labels,
 )
-from ..engines import Engine, LevelEngine, MemoryEngine, make_engine
-from ..kernels import ArraySource, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..engines import Engine, LevelEngine, make_engine
+from ..kernels import Workers, resolve_threads
 from ..problem import (
     LEVELS,
-    SCHEMES,
+    PENALTIES,
     TIES,
     Curve,
-    Edges,
     KnownFeatures,
     Problem,
     build_pairs,
     check_dimension,
     check_known,
     check_room,
+    make_graph,
     ranked,
     warn_of_few_pairs,
 )
 from ..solvers import (
     RULES,
-    Attempt,
-    Curvilinear,
-    Settings,
+    SCHEMES,
+    SearchSettings,
     Stage,
-    best_of,
-    curvilinear,
-    make_objective,
-    was_cut_short,
     within_errors,
 )
-from ._adjustment import Decision, FreeMap, fit_free_map
+from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
 from ._searching import SearchingMap
 
 SOLVERS = ("auto", *RULES)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalMDS(SearchingMap, PlacingMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
@@ -72,11 +64,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str or callable, default="euclidean"
-        How to compute dissimilarities from features, as in :func:`sklearn.metrics.pairwise_distances`;
-        ``"precomputed"`` if `X` holds dissimilarities.
+    metric : str, callable or transformer, default="euclidean"
+        How to compute dissimilarities from features: the name of a metric or a function of two rows, as
+        :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
+        :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
+        holds dissimilarities.
     metric_params : dict, optional
-        Further arguments of the metric.
+        Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
         Structure of the coefficients. ``"auto"``: full if all known features are numeric, grouped otherwise.
         ``"full"``: numeric and nominal features act together, through a symmetric matrix. ``"diagonal"``: each by a
@@ -215,6 +209,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
+    metric_ : transformer
+        The fitted transformer; only if `metric` is one.
 
     References
     ----------
@@ -231,68 +227,22 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ((14, 2), 0.0261)
     """
 
-    __metadata_request__fit = {"known": True, "weights": True}
+    __metadata_request__fit = {"weights": True}
     __metadata_request__score = {"known": True}
-    _ON_DISCONNECTED: tuple[str, ...] = ("error", "components")
+    _ON_DISCONNECTED: ClassVar[tuple[str, ...]] = ("error", "components")
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "auto",
-        known_types: dict[Any, Any] | None = None,
-        known_error: dict[Any, float] | None = None,
-        weights: str | None = None,
-        level: str = "ratio",
-        ties: str = "primary",
-        on_disconnected: str = "error",
-        leak_penalty: float = 0.0,
-        orthogonal: bool = False,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-9,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.known_error = known_error
-        self.weights = weights
-        self.level = level
-        self.ties = ties
-        self.on_disconnected = on_disconnected
-        self.leak_penalty = leak_penalty
-        self.orthogonal = orthogonal
-        self.adjust = adjust
-        self.n_free = n_free
-        self.init = init
-        self.n_init = n_init
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    known_error: dict[Any, float] | None = None
+    weights: str | None = None
+    level: str = "ratio"
+    ties: str = "primary"
+    on_disconnected: str = "error"
+    leak_penalty: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-9
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
-    def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> ConditionalMDS:
+    def fit(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -309,57 +259,23 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
+        callback : callable, optional
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        p = self._check_parameters()
-        refuse_target(y)
-        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers)
-            problem, component = self._make_problem(checked, known, weights, p, workers)
-            engine = make_engine(problem.pairs, workers, self.level, self.ties)
-            search, decision = fit_free_map(
-                False if self.adjust == "auto" and self.leak_penalty else self.adjust,
-                self.n_free,
-                p,
-                problem.known,
-                lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
-                lambda search: search.free(problem.known),
-                # A given start says how many dimensions there are.
-                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
-                groups=1 if component is None else int(component.max()) + 1,
-                labels=checked.labels,
-            )
-            self._report_fit(search.stage, problem.known, checked, component, decision)
-            self._fingerprints = self._fingerprints_of(checked, workers)
-        self._floor = _sammon_floor(problem.pairs)
-        self._own_weights = weights is not None
-        self._report_search(search.stage.solution, search.attempts)
-        self._speak_of_known(decision)
+        self._search_and_report(X, y, known, weights, callback)
         return self
-
-    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> _Search:
-        """Follow every start, and the best of them through its further stages."""
-        objective = make_objective(problem, engine)
-        starts = self._starts(objective, problem.known, checked)
-        attempts = self._attempt(objective, starts, workers, self._rule)
-        return _Search(self._refine(problem, Stage(objective, best_of(attempts)), workers), attempts)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
-    ) -> tuple[Problem, IntArray | None]:
-        """Check everything that belongs to the problem, and freeze it."""
-        self._refuse_combinations(weights)
-        scheme = None if self.weights == "curvilinear" else self.weights
-        ranks = (
-            replace(checked, source=ArraySource(ranked(checked.values)), largest=1.0)
-            if self.level == "ordinal"
-            else checked
-        )
+    ) -> tuple[Problem, Engine]:
+        SCHEMES[self.weights].require(self.level, self.n_components)
+        ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
-        pairs, component = build_pairs(ranks, scheme, weights, workers, apart=apart)
+        pairs, component = build_pairs(ranks, self.weights, weights, workers, apart=apart)
         coded = check_known(
             known,
             checked.n,
@@ -380,22 +296,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and p > 0 and coded.n_kept:
             check_room(coded, component)
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        leak_penalty, orthogonal = float(self.leak_penalty), bool(self.orthogonal)
-        return Problem(pairs, coded, p, leak_penalty, orthogonal, component=component), component
-
-    def _refuse_combinations(self, weights: Any) -> None:
-        """Raise where two options contradict each other, and say which to change."""
-        if self.level != "ratio" and self.weights is not None:
-            raise ValueError(
-                f"weights={self.weights!r} with level={self.level!r}: these weights need dissimilarities in units that "
-                "mean something; use weights=None (or an array in fit), or level='ratio'."
-            )
-        if self.weights == "curvilinear" and self.n_components == 0:
-            raise ValueError("weights='curvilinear' needs a map to go by; use n_components of at least 1.")
-        if self.weights == "curvilinear" and weights is not None:
-            raise ValueError(
-                "weights='curvilinear' finds its own weights and fit received an array of weights; choose one of them."
-            )
+        penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
+        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
+        return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_moving_known(self, known: KnownFeatures) -> None:
         """Raise where the map is to be orthogonal to features whose values are themselves estimated."""
@@ -407,30 +310,20 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
             )
 
-    def _refine(self, problem: Problem, stage: Stage, workers: Workers) -> Stage:
+    def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
         """Follow the best start through further stages: moving weights, values that move within their errors."""
-        settings = Settings(RULES[self._rule], float(self.tol), int(self.max_iter), self._callback)
-        self.radius_: float | None = None
-        if self.weights == "curvilinear":
-            found = curvilinear(problem, stage, workers, settings)
-            stage, self.radius_ = found.stage, found.radius / stage.objective.engine.scale
-            self._warn_of_radius(found)
+        stage, self.radius_ = SCHEMES[self.weights].refine(problem, stage, workers, settings)
         if problem.known.errors:
             stage = within_errors(problem, stage, settings)
         return stage
 
     def _report_fit(
-        self,
-        stage: Stage,
-        known: KnownFeatures,
-        checked: Dissimilarities,
-        component: IntArray | None,
-        decision: Decision,
+        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
     ) -> None:
         import pandas as pd
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
-        Z = structure.lift(theta)
+        Z, component = structure.lift(theta), problem.component
         for name in ("component_", "disparities_"):
             self.__dict__.pop(name, None)
         if component is not None:
@@ -439,27 +332,32 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if isinstance(engine, LevelEngine):
             disparities = engine.table(Z) / engine.scale
             self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
-            self._curve = Curve(checked.values, disparities, ordinal=self.level == "ordinal")
+            delta = checked.array_for(f"level={self.level!r}")
+            self._curve = Curve(delta, disparities, ordinal=self.level == "ordinal")
         self._report(
             structure.unknown(theta),
             structure.gram(theta),
             Z,
             engine,
-            known,
+            problem.known,
             checked,
             decision,
             component,
             structure.moved(theta),
         )
+        self._fingerprints = self._fingerprints_of(checked, workers)
+        self._floor = problem.pairs.floor
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
         vector = kernels.placing().fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = MemoryEngine(Pairs(checked.source, self._scale, Weighting.MASKED), workers)
-            return every.squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)[:, 0]
-        squares = np.nan_to_num(self._transformed(checked.values.astype(np.float64)) * self._scale, nan=0.0) ** 2
+            every = SCHEMES[None].build(checked, workers)
+            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
+            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
+        delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
+        squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
 
@@ -467,61 +365,34 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
         return delta if self._curve is None else np.where(delta == 0.0, 0.0, self._curve(delta))
 
-    def _warn_of_radius(self, found: Curvilinear) -> None:
-        if found.too_small:
-            warn_user(
-                "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
-                f"small for most; it was kept at radius_={self.radius_:.4g}. Some objects lie far from all others: "
-                "leave them out to let it shrink further.",
-                SmallNeighbourhoodWarning,
-            )
-
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        self.fit(X, y, known=known, weights=weights)
-        embedding: Array = with_labels(self, self.embedding_, self._labels)
-        return embedding
-
     def _check_parameters(self) -> int:
-        p = self._start_fit()
-        require_flag("orthogonal", self.orthogonal)
-        self._check_search()
+        p = super()._check_parameters()
         if hasattr(self.weights, "shape"):
             raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
-        require_choice("weights", self.weights, (None, *SCHEMES))
+        require_choice("weights", self.weights, tuple(SCHEMES))
         require_choice("level", self.level, LEVELS)
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        require_number("leak_penalty", self.leak_penalty, 0.0)
+        for name in PENALTIES:
+            require_number(name, getattr(self, name, 0.0), 0.0)
         return p
 
     @property
-    def _rule(self) -> str:
+    def _rule(self) -> str:  # type: ignore[override]
         return "lbfgs" if self.solver == "auto" else self.solver
 
     def _place(self, delta: Array, known_map: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, 1.0)
+        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
         self._require_one_group(weight)
-        delta = np.nan_to_num(delta, nan=0.0)
-        if self._floor is not None:
-            weight /= np.maximum(delta, self._floor)
+        fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
-            placed: Array = kernels.placing().place(
-                delta,
-                weight,
-                known_map,
-                self._free_map,
-                self._known_map,
-                self._known_given,
-                self._fingerprints,
-                workers,
-            )
+            placed: Array = kernels.placing().place(np.nan_to_num(delta, nan=0.0), weight, known_map, *fitted, workers)
         return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
@@ -568,20 +439,3 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
                     "those to one group (see component_) and make the others NaN."
                 )
-
-
-class _Search(NamedTuple):
-    """The stage in which a search ended, and all that was tried on the way."""
-
-    stage: Stage
-    attempts: list[Attempt]
-
-    def free(self, known: KnownFeatures) -> FreeMap:
-        """Return the map that was found."""
-        objective = self.stage.objective
-        return FreeMap.of(objective.structure, self.stage.solution.theta, known, objective.engine)
-
-
-def _sammon_floor(pairs: Pairs | Edges) -> float | None:
-    """Return the dissimilarity as which 0 counts in Sammon's weights; None with other weights."""
-    return pairs.floor if isinstance(pairs, Pairs) and pairs.weighting == Weighting.SAMMON else None

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils.metadata_routing import UNUSED
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_choice, require_integer, require_number
+from ..checking import Callback, Dissimilarities, require_choice, require_integer, require_number
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
 from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
-from ..solvers import RULES, Attempt, Objective, Start, minimise
-from ._general_mds import GeneralMDS, engine_of
+from ..solvers import Objective, SearchSettings, Start, run_stage
+from ._general_mds import CostMap, engine_of
 
 # Student's kernel has its own unit, 1; a map that starts below it is free to arrange itself.
 START_SIZE = 0.1
@@ -28,7 +27,8 @@ STEPS_DOWN = (1.0, 2 / 3, 1 / 3)
 DENSE_BELOW = 500  # objects; from here on eigenvalues are found by iteration
 
 
-class ConditionalTSNE(GeneralMDS):
+@dataclass(eq=False, repr=False, kw_only=True)
+class ConditionalTSNE(CostMap):
     """t-SNE given what is already known: the known features need no room on the map.
 
     The similarities of low dimension, Student's kernel as a share of all pairs, are taken in ``[U, VB]``; coordinates
@@ -102,57 +102,14 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
 
     MOST_OBJECTS = 5000
 
-    __metadata_request__fit = {"known": True, "weights": UNUSED}  # every pair counts the same
+    perplexity: float = 30.0
+    early_exaggeration: Any = "auto"
+    early_iter: int = 100
+    coef: Any = "diagonal"
+    orthogonal: bool = True
+    tol: float = 2e-6
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: float = 30.0,
-        early_exaggeration: Any = "auto",
-        early_iter: int = 100,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "diagonal",
-        known_types: dict[Any, Any] | None = None,
-        orthogonal: bool = True,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 2e-6,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.early_exaggeration = early_exaggeration
-        self.early_iter = early_iter
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.orthogonal = orthogonal
-        self.adjust = adjust
-        self.n_free = n_free
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.sparse = False  # every pair is needed
-        return tags
-
-    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -163,18 +120,22 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
+        callback : callable, optional
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
 
         Returns
         -------
         self : ConditionalTSNE
         """
-        super().fit(X, y, known=known)
+        self._search_and_report(X, y, known, None, callback)
         self.kl_divergence_ = self.cost_
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
+    ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known).embedding_)
+        return self._labelled(self.fit(X, y, known=known, callback=callback))
 
     def _check_parameters(self) -> int:
         p = super()._check_parameters()
@@ -186,14 +147,12 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         require_integer("early_iter", self.early_iter, 0)
         return p
 
-    def _check_size(self, n: int) -> None:
-        if n > self.MOST_OBJECTS:
+    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
+        if checked.n > self.MOST_OBJECTS:
             raise ValueError(
-                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
+                f"X holds {checked.n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
                 f"{self.MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
             )
-
-    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
         neighbours = Neighbours(float(self.perplexity))
         return make_cost(checked, None, neighbours, "student", "kullback-leibler", workers)
 
@@ -204,20 +163,26 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
         return [self._made_small(objective, start) for start in starts]
 
     _MOST_STARTS = 1
+    _NEEDS_ALL = "t-SNE"
 
     @staticmethod
     def _made_small(objective: Objective, start: Start) -> Start:
         Z = objective.structure.lift(start.theta) / objective.engine.scale
         return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
 
-    def _attempt(
-        self, objective: Objective, starts: list[Start], workers: Workers, rule: str = "lbfgs"
-    ) -> list[Attempt]:
+    def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
+        """Follow the starts for a while with the attraction exaggerated, less and less."""
         self.early_exaggeration_ = self._exaggeration(objective)
-        if self.early_exaggeration_ > 1.0:
-            early = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
-            starts = [self._gathered(early, start) for start in starts]
-        return super()._attempt(objective, starts, workers, rule)
+        if self.early_exaggeration_ <= 1.0:
+            return starts
+        early, gathered = replace(settings, max_iter=int(self.early_iter)), []
+        steps = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
+        for start in starts:
+            theta = start.theta
+            for step in steps:
+                theta = run_stage("exaggeration", step, theta, early).solution.theta
+            gathered.append(start._replace(theta=theta))
+        return gathered
 
     def _exaggeration(self, objective: Objective) -> float:
         structure = objective.structure
@@ -232,14 +197,6 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
                 f"one from {collapse:.3g} on; use less, or 'auto'."
             )
         return float(self.early_exaggeration)
-
-    def _gathered(self, early: list[Objective], start: Start) -> Start:
-        """Follow a start for a while with the attraction exaggerated, less and less."""
-        for step in early:
-            rule = RULES["lbfgs"](step)()
-            found = minimise(step, start.theta, rule, tol=float(self.tol), max_iter=int(self.early_iter))
-            start = start._replace(theta=found.theta)
-        return start
 
 
 def collapse_at(targets: Array, space: KnownSpace | None, p: int) -> float:

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import (
-    Dissimilarities,
-    refuse_target,
-    require_flag,
-    require_range,
-    with_labels,
-)
-from ..engines import CostEngine, MemoryEngine
-from ..kernels import Cost, Form, OneBlasThread, Pairs, Weighting, Workers, resolve_threads
+from ..checking import Callback, Dissimilarities, require_range
+from ..engines import CostEngine, Engine, TableEngine
+from ..kernels import Cost, Form, Pairs, Weighting, Workers, square_array
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
-    Attempt,
     Objective,
-    best_of,
+    Stage,
     canonical_map,
     make_objective,
     ordered_axes,
     ordering_turn,
     principal_axes,
     principal_turn,
-    was_cut_short,
 )
-from ._adjustment import Decision, FreeMap, fit_free_map
+from ._adjustment import Decision
 from ._searching import SearchingMap
 
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
@@ -47,7 +37,87 @@ CANONICAL: dict[Form, tuple[Callable[[Array], Array], Callable[[Array], Array]]]
 }
 
 
-class GeneralMDS(SearchingMap):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CostMap(SearchingMap):
+    """Base of the estimators that minimise a cost other than the stress."""
+
+    _QUANTITY = "cost"
+    _PRINTED = "cost"
+
+    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
+        """Return what is minimised."""
+        raise NotImplementedError
+
+    def _check_known(self, known: Any, checked: Dissimilarities, cost: Cost) -> KnownFeatures:
+        return check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
+
+    def _make_problem(
+        self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
+    ) -> tuple[Problem, Engine]:
+        pairs = self._pairs(checked, weights, workers)
+        cost = self._make_cost(checked, pairs, workers)
+        coded = self._check_known(known, checked, cost)
+        check_dimension(p, checked.n, coded)
+        problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
+        return problem, CostEngine(TableEngine(pairs, workers), cost, workers)
+
+    def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
+        if weights is not None and sparse.issparse(weights):
+            raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
+        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
+        require_range(checked.largest, 1e-150, 1e150)
+        pairs, _ = build_pairs(checked, None, weights, workers)
+        assert isinstance(pairs, Pairs)
+        return pairs
+
+    def _stress_of(self, objective: Objective) -> Objective:
+        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
+        return Objective(engine_of(objective).base, objective.structure)
+
+    def _calibrated(self, problem: Problem, objective: Objective, theta: Array) -> Objective:
+        point = objective(theta)
+        if not np.isfinite(point.value):
+            raise FloatingPointError(
+                f"the cost at the start is {point.value}; dissimilarities or weights span too many orders of magnitude."
+            )
+        slope = float(np.linalg.norm(point.gradient))
+        unit = FIRST_STEP * float(np.linalg.norm(point.theta)) / slope if slope > 0 else 1.0
+        total = max(abs(point.value), np.finfo(float).tiny)
+        engine = engine_of(objective)
+        return make_objective(problem, CostEngine(engine.base, engine.cost, engine.workers, unit, unit * total))
+
+    def _unit(self, objective: Objective) -> float:
+        engine = engine_of(objective)
+        return engine.total / engine.unit
+
+    def _canonical(self, problem: Problem, objective: Objective) -> Callable[[Array], Array]:
+        return CANONICAL[engine_of(objective).cost.form][0]
+
+    def _report_fit(
+        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
+    ) -> None:
+        import pandas as pd
+
+        structure, theta, engine = stage.objective.structure, stage.solution.theta, engine_of(stage.objective)
+        Z = structure.lift(theta)
+        self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
+        self._fitted_distance = "cityblock" if engine.cost.form == Form.COLUMNS else "euclidean"
+        canonical, turn_of = CANONICAL[engine.cost.form]
+        self._report_map(
+            canonical(structure.unknown(theta)),
+            structure.gram(theta),
+            problem.known,
+            checked,
+            decision,
+            moved=structure.moved(theta),
+            turn_of=turn_of,
+        )
+        self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
+        self.cost_ = float(self.cost_per_point_.sum())
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GeneralMDS(CostMap):
     """Multidimensional scaling by three functions of your choice, given what is already known.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` minimise ::
@@ -127,62 +197,18 @@ level_positions_, known_imputed_
     (14, 2)
     """
 
-    __metadata_request__fit = {"known": True, "weights": True}
+    __metadata_request__fit = {"weights": True}
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        target: Any = "dissimilarity",
-        distance: Any = "euclidean",
-        loss: Any = "squared",
-        distance_parameter: float | None = None,
-        loss_parameter: float | None = None,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        coef: Any = "auto",
-        known_types: dict[Any, Any] | None = None,
-        orthogonal: bool = False,
-        adjust: Any = False,
-        n_free: Any = "auto",
-        init: Any = "auto",
-        n_init: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        symmetrize: str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.target = target
-        self.distance = distance
-        self.loss = loss
-        self.distance_parameter = distance_parameter
-        self.loss_parameter = loss_parameter
-        self.metric = metric
-        self.metric_params = metric_params
-        self.coef = coef
-        self.known_types = known_types
-        self.orthogonal = orthogonal
-        self.adjust = adjust
-        self.n_free = n_free
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.symmetrize = symmetrize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    target: Any = "dissimilarity"
+    distance: Any = "euclidean"
+    loss: Any = "squared"
+    distance_parameter: float | None = None
+    loss_parameter: float | None = None
+    tol: float = 1e-8
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.pairwise  # a missing dissimilarity, but no missing feature
-        tags.input_tags.sparse = tags.input_tags.pairwise  # absent dissimilarities are missing
-        return tags
-
-    def fit(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -196,87 +222,15 @@ level_positions_, known_imputed_
             Known features, one row per object.
         weights : array-like of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out.
+        callback : callable, optional
+            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
 
         Returns
         -------
         self : GeneralMDS
         """
-        p = self._check_parameters()
-        refuse_target(y)
-        with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers)
-            self._check_size(checked.n)
-            pairs = self._pairs(checked, weights, workers)
-            cost = self._make_cost(checked, pairs, workers)
-            coded = self._check_known(known, checked, cost)
-            check_dimension(p, checked.n, coded)
-            problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
-            search, decision = fit_free_map(
-                self.adjust,
-                self.n_free,
-                p,
-                coded,
-                lambda dimensions: self._search(replace(problem, p=dimensions), cost, checked, workers),
-                lambda search: search.free(coded),
-                # A given start says how many dimensions there are.
-                may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
-                labels=checked.labels,
-            )
-            self._report_fit(search, coded, checked, decision)
-        self._own_weights = weights is not None
-        self._speak_of_known(decision)
+        self._search_and_report(X, y, known, weights, callback)
         return self
-
-    def _search(self, problem: Problem, cost: Cost, checked: Dissimilarities, workers: Workers) -> _Search:
-        """Follow every start."""
-        assert isinstance(problem.pairs, Pairs)
-        base = MemoryEngine(problem.pairs, workers)
-        starts = self._starts(make_objective(problem, CostEngine(base, cost, workers)), problem.known, checked)
-        objective = calibrated(problem, base, cost, workers, starts[0].theta)
-        return _Search(objective, self._attempt(objective, starts, workers))
-
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, weights=weights).embedding_)
-
-    def predict_dissimilarities(self) -> Any:
-        """Return the distances between all objects, those of missing pairs among them.
-
-        Returns
-        -------
-        DataFrame of shape (n_objects, n_objects)
-            Distances of map and known features together: city-block ones if these were fitted, Euclidean ones
-            otherwise. Where the fitted value is not a distance in the units of the dissimilarities, as with
-            ``distance="student"``, neither are these.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        metric = "cityblock" if self._form == Form.COLUMNS else "euclidean"
-        return pd.DataFrame(squareform(pdist(self._fitted, metric)), index=self._labels, columns=self._labels)
-
-    def _labelled(self, embedding: Array) -> Array:
-        labelled: Array = with_labels(self, embedding, self._labels)
-        return labelled
-
-    # ---- the problem
-
-    def _check_parameters(self) -> int:
-        p = self._start_fit()
-        require_flag("orthogonal", self.orthogonal)
-        self._check_search()
-        return p
-
-    def _check_size(self, n: int) -> None:
-        """Raise where there are too many objects; here any number is welcome."""
-
-    def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
-        if weights is not None and sparse.issparse(weights):
-            raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
-        require_range(checked.largest, 1e-150, 1e150)
-        pairs, _ = build_pairs(checked, None, weights, workers)
-        assert isinstance(pairs, Pairs)
-        return pairs
 
     def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
         weights = pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None
@@ -292,83 +246,21 @@ level_positions_, known_imputed_
         )
 
     def _check_known(self, known: Any, checked: Dissimilarities, cost: Cost) -> KnownFeatures:
-        coef = self.coef
-        if cost.form == Form.COLUMNS:
-            if coef not in ("auto", "diagonal"):
-                raise ValueError(
-                    f"coef={coef!r} with distance={self.distance!r}: a sum over axes has no way to let features act "
-                    "together; use coef='diagonal'."
-                )
-            coef = "diagonal"
-        coded = check_known(known, checked.n, checked.labels, coef, types=self.known_types)
-        other = [feature for feature in coded.features if feature.coding.kind != "numeric"]
-        if cost.form == Form.COLUMNS and other:
+        if cost.form != Form.COLUMNS:
+            return super()._check_known(known, checked, cost)
+        if self.coef not in ("auto", "diagonal"):
+            raise ValueError(
+                f"coef={self.coef!r} with distance={self.distance!r}: a sum over axes has no way to let features act "
+                "together; use coef='diagonal'."
+            )
+        coded = check_known(known, checked.n, checked.labels, "diagonal", types=self.known_types)
+        other = [feature for feature in coded.features if not feature.coding.is_number]
+        if other:
             raise ValueError(
                 f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={self.distance!r} takes numeric "
                 "features only; use distance='euclidean'."
             )
         return coded
-
-    # ---- the search
-
-    _QUANTITY = "cost"
-    _PRINTED = "{:.9g} of the cost at the first start"
-
-    def _stress_of(self, objective: Objective) -> Objective:
-        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
-        return Objective(engine_of(objective).base, objective.structure)
-
-    def _print_start(self, line: str) -> None:
-        print(line.replace("stress", "share of the cost at the first start"))
-
-    # ---- the report
-
-    def _report_fit(self, search: _Search, known: KnownFeatures, checked: Dissimilarities, decision: Decision) -> None:
-        import pandas as pd
-
-        objective, attempts = search
-        best, engine = best_of(attempts), engine_of(objective)
-        structure, theta = objective.structure, best.theta
-        Z = structure.lift(theta)
-        self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
-        self._form = engine.cost.form
-        canonical, turn_of = CANONICAL[engine.cost.form]
-        self._report_map(
-            canonical(structure.unknown(theta)),
-            structure.gram(theta),
-            known,
-            checked,
-            decision,
-            moved=structure.moved(theta),
-            turn_of=turn_of,
-        )
-        self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
-        self.cost_ = float(self.cost_per_point_.sum())
-        self._report_search(best, attempts, engine.total / engine.unit)
-
-
-class _Search(NamedTuple):
-    """An objective and all that was tried to minimise it."""
-
-    objective: Objective
-    attempts: list[Attempt]
-
-    def free(self, known: KnownFeatures) -> FreeMap:
-        """Return the map that was found."""
-        return FreeMap.of(self.objective.structure, best_of(self.attempts).theta, known)
-
-
-def calibrated(problem: Problem, base: MemoryEngine, cost: Cost, workers: Workers, theta: Array) -> Objective:
-    """Return the objective in units in which a step along the gradient from ``theta`` is neither long nor short."""
-    point = make_objective(problem, CostEngine(base, cost, workers))(theta)
-    if not np.isfinite(point.value):
-        raise FloatingPointError(
-            f"the cost at the start is {point.value}; dissimilarities or weights span too many orders of magnitude."
-        )
-    slope = float(np.linalg.norm(point.gradient))
-    unit = FIRST_STEP * float(np.linalg.norm(point.theta)) / slope if slope > 0 else 1.0
-    total = max(abs(point.value), np.finfo(float).tiny)
-    return make_objective(problem, CostEngine(base, cost, workers, unit, unit * total))
 
 
 def engine_of(objective: Objective) -> CostEngine:

@@ -71,8 +71,8 @@ def _has_zero_block(B0: Array, known: KnownFeatures) -> bool:
 
     Where columns are steps or a basis of one function, or share one coefficient, one of them is enough to start from.
     """
-    for group, tie in zip(known.groups, known.ties, strict=True):
+    for group, kind in zip(known.groups, known.block_types, strict=True):
         moves = np.any(B0[[known.kept[c] for c in group]] != 0, axis=1)
-        if not (moves.all() if tie == "free" else moves.any()):
+        if not (moves.all() if kind.free else moves.any()):
             return True
     return False

@@ -11,9 +11,9 @@ from scipy.stats import t as student
 
 from .._typing import Array
 from ..checking import ImputedKnownWarning, warn_user
-from ..engines import Engine, LevelEngine
-from ..problem import Feature, KnownFeatures, NumericCoding
-from ._tables import Moved, kept_columns, level_places, moved_values
+from ..engines import CostEngine, Engine, LevelEngine
+from ..problem import Feature, KnownFeatures
+from ._tables import Moved, level_places, moved_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,10 +43,10 @@ def imputed_table(
     rows = []
     for feature, row, at in _missing(known):
         label = row if labels is None else labels[row]
-        if isinstance(feature.coding, NumericCoding):
+        if feature.coding.is_number:
             width = None if widths is None else widths.get((row, at[0]), np.inf)
             weak = width is None and bool(np.linalg.norm(roots[at[0]]) < ROUNDING)
-            found = _number(known, feature, feature.coding, values[:, at[0]], row, width, weak)
+            found = _number(known, feature, values[:, at[0]], row, width, weak)
         else:
             found = (*_level(known, feature, values[row, at], roots), np.nan, np.nan, "")
         rows.append((label, feature.name, *found))
@@ -69,7 +69,7 @@ def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
 def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
     """Yield every cell that is estimated: its feature, its row, and the feature's kept columns."""
     for feature in known.features:
-        at = kept_columns(known, feature)
+        at = known.columns_of(feature)
         if len(at) == len(feature.columns):
             for row in feature.missing:
                 yield feature, int(row), at
@@ -77,37 +77,24 @@ def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
 
 def _level(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) -> tuple[Any, float]:
     """Return the level or angle of an estimated cell (its kept columns, standard units) and how sure it is."""
-    at = kept_columns(known, feature)
-    if feature.coding.tie != "monotone":
-        value, share = feature.coding.decode(np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)]))
-        return value, min(share, 1.0)  # but for rounding
-    # Levels on a line: many mixtures are in one place, and only the place was estimated.
-    places = level_places(known, feature, roots)
-    levels = np.linalg.norm(places - places[0], axis=1)
-    here = float(np.linalg.norm(cell @ roots[at] - places[0]))
-    nearest = int(np.argmin(np.abs(levels - here)))
-    off = here - levels[nearest]
-    beyond = np.abs(levels - levels[nearest])[(levels - levels[nearest]) * off > 0]
-    return feature.coding.levels[nearest], float(1.0 - abs(off) / beyond.min()) if len(beyond) else 1.0
+    at = known.columns_of(feature)
+    coded = np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)])
+    places = level_places(known, feature, roots) if feature.coding.levels else np.empty((0, len(roots)))
+    value, share = feature.coding.decode(coded, cell @ roots[at], places)
+    return value, min(share, 1.0)  # but for rounding
 
 
 # ---- numbers
 
 
 def _number(
-    known: KnownFeatures,
-    feature: Feature,
-    coding: NumericCoding,
-    column: Array,
-    row: int,
-    width: float | None,
-    weak: bool,
+    known: KnownFeatures, feature: Feature, column: Array, row: int, width: float | None, weak: bool
 ) -> tuple[float, float, float, float, str]:
     """Return a number in its own units, no certainty, the ends of its interval, and what is to be said about it.
 
     ``column`` has all values of the feature in standard units; ``weak`` says that its coefficient is 0.
     """
-    at = kept_columns(known, feature)[0]
+    at, coding = known.columns_of(feature)[0], feature.coding
 
     def own(standard: Any) -> float:
         return float(np.clip(coding.restore(known.restore(standard, at)), coding.lower, coding.upper))
@@ -143,7 +130,7 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     own: dict[int, list[int]] = {}
     for _, row, at in _missing(known):
         own.setdefault(row, []).extend(at)
-    if isinstance(engine, LevelEngine):
+    if isinstance(engine, LevelEngine | CostEngine):
         return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
@@ -152,8 +139,8 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
         rows = list(own)[begin : begin + TOGETHER]
         unit = np.zeros((len(places), len(rows)))
         unit[rows, range(len(rows))] = 1.0
-        weights = -engine.laplacian(unit)
-        delta = np.sqrt(engine.squared_product(unit, np.empty((len(places), 0)), 0.0))
+        weights = -engine.graph.laplacian(unit)
+        delta = np.sqrt(engine.graph.squared_product(unit, np.empty((len(places), 0)), 0.0))
         for row, w, aims in zip(rows, weights.T, delta.T, strict=True):
             directions = np.zeros((p + len(own[row]), places.shape[1]))
             directions[:p, :p] = np.eye(p)
@@ -215,7 +202,7 @@ def cells_off_the_map(
     V, found = V.copy(), None if widths is None else dict(widths)
     left = []
     for feature, row, (at, *_) in _missing(known):
-        if not isinstance(feature.coding, NumericCoding):
+        if not feature.coding.is_number:
             left.append((feature.name, row))
             continue
         observed = np.delete(V[:, at], feature.missing)
@@ -224,7 +211,7 @@ def cells_off_the_map(
         if found is not None:
             own = found.get((row, at), np.inf)
         if width < own:
-            V[row, at] = np.clip(value, *_standard_bounds(known, feature, at))
+            V[row, at] = np.clip(value, *known.bounds_of(feature))
             if found is not None:
                 found[row, at] = width
         elif not np.isfinite(own) or _holds(V[row, at], own, observed):
@@ -256,16 +243,6 @@ def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[f
         return 0.0, np.inf
     inflation = 1.0 + float(np.linalg.pinv(design.T @ design)[0, 0])
     return float(coef[0]), float(student.ppf((1 + LEVEL) / 2, free) * np.sqrt(variance * inflation))
-
-
-def _standard_bounds(known: KnownFeatures, feature: Feature, at: int) -> tuple[float, float]:
-    assert isinstance(feature.coding, NumericCoding)
-    column = known.kept[at]
-    low, high = (
-        (bound - known.reference[column] - known.centre[column]) / known.scale[column]
-        for bound in feature.coding.bounds
-    )
-    return float(low), float(high)
 
 
 # ---- warning

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from .._typing import Array
+from ..kernels import ArraySource, Source
 
 # Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
 # 400, in two dimensions), so that what is found is what random data have at least.
@@ -48,14 +49,15 @@ class RandomFits:
         return float(np.min(self.values))
 
 
-def sample_of(values: Array) -> Array:
+def sample_of(source: Source) -> Array:
     """Return the dissimilarities of all pairs, or of as many random pairs as there are among 100 objects."""
-    n = len(values)
-    if n <= MOST_OBJECTS:
-        return np.asarray(values[np.triu_indices(n, 1)], dtype=np.float64)
-    rng, size = np.random.default_rng(0), MOST_OBJECTS * (MOST_OBJECTS - 1) // 2
-    i = rng.integers(n, size=size)
-    return np.asarray(values[i, (i + rng.integers(1, n, size=size)) % n], dtype=np.float64)
+    n, rng = source.n, np.random.default_rng(0)
+    if isinstance(source, ArraySource) and n > MOST_OBJECTS:
+        i = rng.integers(n, size=MOST_OBJECTS * (MOST_OBJECTS - 1) // 2)
+        return np.asarray(source.values[i, (i + rng.integers(1, n, size=len(i))) % n], dtype=np.float64)
+    objects = np.sort(rng.permutation(n)[:MOST_OBJECTS])
+    among = source.rows(objects)[:, objects]
+    return np.asarray(among[np.triu_indices(len(objects), 1)], dtype=np.float64)
 
 
 def random_fits(estimator: Any) -> RandomFits:

@@ -2,53 +2,180 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..checking import Dissimilarities, require_choice, require_integer, require_number, warn_user
-from ..kernels import Workers
-from ..problem import KnownFeatures
+from .._typing import Array
+from ..checking import (
+    Callback,
+    CallbackSupportMixin,
+    Dissimilarities,
+    Listener,
+    Progress,
+    current_watch,
+    refuse_target,
+    require_choice,
+    require_flag,
+    require_integer,
+    require_number,
+    warn_user,
+    watching,
+)
+from ..engines import Engine
+from ..kernels import OneBlasThread, Workers, resolve_threads
+from ..problem import KnownFeatures, Problem
 from ..solvers import (
     RULES,
     Attempt,
-    Callback,
     Objective,
     Reason,
-    Solution,
+    SearchSettings,
+    Stage,
     Start,
     attempt_all,
     automatic_number,
     best_of,
+    canonical_by_component,
+    canonical_map,
     given_start,
+    make_objective,
     make_starts,
+    side_by_side,
     warned_of_interruption,
+    was_cut_short,
 )
+from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
 from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
 
 
-class SearchingMap(ConditionalMap):
+class Search(NamedTuple):
+    """The stage in which a search ended, and all that was tried on the way."""
+
+    stage: Stage
+    attempts: list[Attempt]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SearchingMap(CallbackSupportMixin, ConditionalMap):
     """Base of the estimators that follow several starts and keep the best."""
 
-    init: Any
-    n_init: Any
-    max_iter: int
-    tol: float
-    random_state: Any
-    verbose: int
+    __metadata_request__fit = {"callback": True}
 
-    # What is minimised, as attributes and messages call it, and how it is printed while it falls.
+    orthogonal: bool = False
+    init: Any = "auto"
+    n_init: Any = "auto"
+    max_iter: int = 1000
+    tol: float = 1e-9
+    random_state: Any = None
+    verbose: int = 0
+
+    # What is minimised, as attributes and messages call it, and as it is called while it falls.
     _QUANTITY = "stress"
-    _PRINTED = "normalised stress {:.9g}"
+    _PRINTED = "normalised stress"
+    # A name of RULES.
+    _rule = "lbfgs"
     # At most so many starts with n_init="auto".
     _MOST_STARTS = 128
 
-    def _check_search(self) -> None:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
+
+    def _search_and_report(self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None) -> None:
+        """Do what every fit does, whatever it minimises."""
+        p = self._check_parameters()
+        refuse_target(y)
+        printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
+        data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
+        with watching(self, callback, *printer, quantity=self._QUANTITY, **data):
+            with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
+                checked = self._read_dissimilarities(X, workers)
+                problem, engine = self._make_problem(checked, known, weights, p, workers)
+                search, decision = fit_free_map(
+                    False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
+                    self.n_free,
+                    p,
+                    problem.known,
+                    lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
+                    lambda search: _free_map(search.stage, problem.known),
+                    # A given start says how many dimensions there are.
+                    may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
+                    groups=1 if problem.component is None else int(problem.component.max()) + 1,
+                    labels=checked.labels,
+                )
+                self._report_fit(search.stage, problem, checked, decision, workers)
+            self._own_weights = weights is not None
+            self._report_search(search, self._unit(search.stage.objective))
+            self._speak_of_known(decision)
+
+    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
+        """Follow every start, and the best of them through its further stages."""
+        objective = make_objective(problem, engine)
+        starts = self._starts(objective, problem.known, checked)
+        objective = self._calibrated(problem, objective, starts[0].theta)
+        settings = SearchSettings(
+            RULES[self._rule],
+            float(self.tol),
+            int(self.max_iter),
+            current_watch(),
+            self._canonical(problem, objective),
+            self._unit(objective),
+        )
+        attempts = attempt_all(objective, self._prepared(objective, starts, settings), workers, settings)
+        return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
+
+    # ---- what differs from one to the other
+
+    def _make_problem(
+        self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
+    ) -> tuple[Problem, Engine]:
+        """Check everything that belongs to the problem, and freeze it."""
+        raise NotImplementedError
+
+    def _calibrated(self, problem: Problem, objective: Objective, theta: Array) -> Objective:
+        """Return the objective in units in which steps from ``theta`` are neither long nor short."""
+        return objective
+
+    def _unit(self, objective: Objective) -> float:
+        """Return what a value of the objective, as the solver has it, counts in the quantity."""
+        return 1.0
+
+    def _canonical(self, problem: Problem, objective: Objective) -> Callable[[Array], Array]:
+        """Return how a map is written down."""
+        component = problem.component
+        if component is None:
+            return canonical_map
+        return lambda U: side_by_side(canonical_by_component(U, component), component)
+
+    def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
+        """Return the starts after whatever precedes the search."""
+        return starts
+
+    def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
+        """Follow the best start through further stages."""
+        return stage
+
+    def _report_fit(
+        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
+    ) -> None:
+        """Set the attributes that tell about the map."""
+        raise NotImplementedError
+
+    # ---- what is the same
+
+    def _check_parameters(self) -> int:
+        p = self._start_fit()
+        require_flag("orthogonal", self.orthogonal)
         require_integer("verbose", self.verbose, 0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
@@ -63,6 +190,7 @@ class SearchingMap(ConditionalMap):
                 f"n_init={self.n_init!r} asks for several starts but init gives a single one; "
                 "use init='auto' or n_init=1."
             )
+        return p
 
     def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
         if isinstance(self.init, tuple):
@@ -78,35 +206,11 @@ class SearchingMap(ConditionalMap):
         """Return the objective by which starts are made: that of the stress, whatever is minimised."""
         return objective
 
-    def _attempt(
-        self, objective: Objective, starts: list[Start], workers: Workers, rule: str = "lbfgs"
-    ) -> list[Attempt]:
-        return attempt_all(
-            objective,
-            starts,
-            RULES[rule](objective),
-            workers,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            callback=self._callback,
-            tell=self._print_start if self.verbose else None,
-        )
-
-    @property
-    def _callback(self) -> Callback | None:
-        return self._print_iteration if self.verbose > 1 else None
-
-    def _print_start(self, line: str) -> None:
-        print(line)
-
-    def _print_iteration(self, iteration: int, value: float) -> None:
-        print(f"iteration {iteration}: {self._PRINTED.format(value)}")
-
-    def _report_search(self, best: Solution, attempts: list[Attempt], unit: float = 1.0) -> None:
-        """Set what tells about the search; ``unit`` is what a value of the objective counts in the quantity."""
+    def _report_search(self, search: Search, unit: float) -> None:
+        """Set what tells about the search."""
         import pandas as pd
 
-        quantity = self._QUANTITY
+        quantity, best, attempts = self._QUANTITY, search.stage.solution, search.attempts
         setattr(self, f"{quantity}_path_", np.asarray(best.path) * unit)
         self.n_iter_, self.converged_, self.stop_reason_ = best.n_iter, best.converged, self._in_words(best.reason)
         lowest = best_of(attempts)
@@ -125,3 +229,33 @@ class SearchingMap(ConditionalMap):
 
     def _in_words(self, reason: Reason) -> str:
         return str(reason.value).replace("stress", self._QUANTITY)
+
+
+def _free_map(stage: Stage, known: KnownFeatures) -> FreeMap:
+    return FreeMap.of(stage.objective.structure, stage.solution.theta, known, stage.objective.engine)
+
+
+class Printer(Listener):
+    """Prints a line about each start that has come to its end; at level 2 also one about each iteration."""
+
+    def __init__(self, quantity: str, level: int) -> None:
+        self.quantity, self.level, self.lowest = quantity, level, float("inf")
+
+    def begin(self, stage: str, n_starts: int) -> None:
+        self.lowest = float("inf")
+
+    def hear(self, progress: Progress) -> None:
+        if self.level > 1:
+            print(f"{_named(progress)}, iteration {progress.iteration}: {self.quantity} {progress.stress:.9g}")
+
+    def end(self, progress: Progress, converged: bool) -> None:
+        state = "" if converged else ", not converged"
+        best = ", the best so far" if progress.stress < self.lowest else ""
+        self.lowest = min(self.lowest, progress.stress)
+        if progress.stage == "search":
+            found = f"{self.quantity} {progress.stress:.9g} after {progress.iteration} iterations"
+            print(f"{_named(progress)} ({progress.kind}): {found}{state}{best}")
+
+
+def _named(progress: Progress) -> str:
+    return f"start {progress.start} of {progress.n_starts}" if progress.stage == "search" else progress.stage

@@ -73,7 +73,7 @@ class ShownMap:
 
     def _for_ready_dissimilarities(self) -> Any:
         """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
-        return clone(self)
+        return clone(self).set_params(metric="precomputed", metric_params=None)
 
     # ---- in a notebook
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import labels_of, require_integer, with_labels
-from ..dissimilarities import Metric
+from ..dissimilarities import make_transformer, set_input_tags
 from ..solvers import axis_signs
 
 
@@ -29,9 +28,10 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Parameters
     ----------
-    dissimilarity : transformer, optional
-        Returns dissimilarities by ``fit_transform``; it is cloned. By default Euclidean distances, and the map is that
-        of principal components.
+    dissimilarity : transformer, str or callable, optional
+        Returns dissimilarities by ``fit_transform``; it is cloned. The name of a metric, or a function of two rows, as
+        :class:`unmask.dissimilarities.Metric` takes them. By default Euclidean distances, and the map is that of
+        principal components.
     n_components : int, default=2
         Dimensions of the map.
 
@@ -64,9 +64,7 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = Metric() if self.dissimilarity is None else self.dissimilarity
-        if hasattr(inner, "__sklearn_tags__"):
-            tags.input_tags = get_tags(inner).input_tags
+        set_input_tags(tags, self._transformer, takes_missing=False)
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -120,14 +118,11 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return int(self.embedding_.shape[1])
 
     def _transformer(self) -> Any:
-        if self.dissimilarity is None:
-            return Metric("euclidean")
-        if not hasattr(self.dissimilarity, "fit") or not hasattr(self.dissimilarity, "transform"):
+        if isinstance(self.dissimilarity, str) and self.dissimilarity == "precomputed":
             raise ValueError(
-                f"dissimilarity={self.dissimilarity!r} must be a transformer of unmask.dissimilarities, "
-                "for example MaximumEntropyUnfolding(6)."
+                "dissimilarity='precomputed' leaves nothing to compute; use ConditionalClassicalMDS, with this metric."
             )
-        return clone(self.dissimilarity)
+        return make_transformer("euclidean" if self.dissimilarity is None else self.dissimilarity)
 
     def _embed(self, D: Array) -> None:
         n = len(D)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..problem import types_with_levels
 from ._adjustment import costs_of_adjusting
 from ._random_fits import RandomFits, random_fits
 
@@ -25,7 +26,6 @@ MOST_NAMES = 8
 WIDTH = 12
 
 # Types of features of which neighbours tell a level and not a number.
-LEVELS = ("nominal", "ordinal")
 
 ASKED, FOUND, GOOD, CAUTIONS, NEXT = "asked", "found", "is it good?", "warnings", "next"
 
@@ -185,7 +185,7 @@ def _neighbour_rows(estimator: Any) -> Iterator[Row]:
     for name, row in estimator.knn_leak_.head(MOST_NAMES).iterrows():
         if np.isnan(row["score"]):
             continue
-        how = "right" if kinds[name] in LEVELS else "correlation"
+        how = "right" if kinds[name] in types_with_levels() else "correlation"
         verdict = "more than chance" if row["score"] > row["reference"] else "no more than chance"
         chance = f"by chance {row['baseline']:.2f}, below {row['reference']:.2f} in 19 of 20 cases"
         yield Row(GOOD, "neighbours", f"tell {_clean(name)}: {row['score']:.2f} {how}, {verdict} ({chance})")
@@ -257,7 +257,7 @@ def _things_to_mend(estimator: Any, chance: RandomFits) -> Iterator[str]:
 
 def _about_told(estimator: Any, name: str) -> str:
     look = f"Look at the map coloured by {_clean(name)}, which neighbours on it still tell"
-    if estimator.known_summary_.loc[name, "type"] in LEVELS:
+    if estimator.known_summary_.loc[name, "type"] in types_with_levels():
         return f"{look}: its levels differ in more than their places, in spread or shape; map each level by itself."
     return f"{look}: its effect is not linear; declare it Spline(), or another type, in known_types."
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..problem import Cells, Feature, KnownFeatures, symmetric_root
+from ..problem import Cells, Feature, KnownFeatures
+from ..problem.linalg import symmetric_root
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,11 +19,7 @@ Moved = Sequence[tuple[Cells, Array]]
 
 def block_roots(gram: Array, known: KnownFeatures) -> Array:
     """Return the symmetric positive root of each block of BB'."""
-    roots = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        roots[block] = symmetric_root(gram[block])
-    return roots
+    return known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
 
 
 def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
@@ -34,13 +31,14 @@ def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
     import pandas as pd
 
     kept = list(known.kept)
-    own = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        left, singular, _ = np.linalg.svd(symmetric_root(gram[block]) / known.scale[kept][list(group), None])
-        own[block] = (left * singular) @ left.T
+
+    def root(group: list[int]) -> Array:
+        scaled = symmetric_root(gram[np.ix_(group, group)]) / known.scale[kept][group, None]
+        left, singular, _ = np.linalg.svd(scaled)
+        return np.asarray((left * singular) @ left.T)
+
     coef = np.zeros((len(known.names), len(known.names)))
-    coef[np.ix_(kept, kept)] = own / unit
+    coef[np.ix_(kept, kept)] = known.blockwise(root) / unit
     return pd.DataFrame(coef, index=list(known.names), columns=list(known.names))
 
 
@@ -60,12 +58,12 @@ def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataF
     n = len(known.values)
     rows = {}
     for feature in known.features:
-        at = kept_columns(known, feature)
+        at = known.columns_of(feature)
         # The variance of VB that the feature's own columns make; the values are in standard deviations.
         covariance = known.values[:, at].T @ known.values[:, at] / max(n - 1, 1)
         standardized = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
         raw = np.nan
-        if feature.coding.kind == "numeric":
+        if feature.coding.is_number:
             raw = float(np.sqrt(gram[at[0], at[0]])) / (known.scale[feature.columns[0]] * unit) if at else 0.0
         rows[feature.name] = (raw, standardized)
     return pd.DataFrame.from_dict(rows, orient="index", columns=["raw", "standardized"], dtype=np.float64)
@@ -80,7 +78,7 @@ def summary_table(known: KnownFeatures) -> pd.DataFrame:
             feature.name,
             feature.coding.kind,
             "declared" if feature.declared else "inferred",
-            len(kept_columns(known, feature)),
+            len(known.columns_of(feature)),
             ", ".join(map(str, feature.coding.levels)),
             len(feature.missing),
         )
@@ -114,10 +112,9 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
 
 def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
     """Return where the levels of a feature are, in the space of the known features."""
-    raw = np.zeros((len(feature.coding.levels), len(known.names)))
-    raw[:, list(feature.columns)] = feature.coding.vertices()
-    at = kept_columns(known, feature)
-    return np.asarray(known.standardise(raw)[:, at] @ roots[at])
+    vertices = known.vertices_of(feature)
+    assert vertices is not None
+    return np.asarray(vertices @ roots[known.columns_of(feature)])
 
 
 def moved_values(known: KnownFeatures, moved: Moved) -> Array:
@@ -137,8 +134,3 @@ def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None)
     columns = sorted({c for cells, _ in moved if cells.price > 0 for c in cells.columns})
     data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in columns}
     return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)
-
-
-def kept_columns(known: KnownFeatures, feature: Feature) -> list[int]:
-    """Return where a feature's columns are among the kept ones."""
-    return [known.kept.index(c) for c in feature.columns if c in known.kept]

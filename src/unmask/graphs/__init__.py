@@ -1,6 +1,6 @@
 """Neighbourhood graphs, joining components, shortest paths."""
 
-from ._components import components, join_components
+from ._components import components, describe_parts, join_components
 from ._neighbours import (
     graph_from_approximate_neighbours,
     graph_from_dissimilarities,
@@ -13,6 +13,7 @@ from ._paths import shortest_paths
 __all__ = [
     "adjacency_graph",
     "components",
+    "describe_parts",
     "graph_from_approximate_neighbours",
     "graph_from_dissimilarities",
     "graph_from_features",

@@ -1,4 +1,4 @@
-"""Joining the parts of a graph by its cheapest missing edges."""
+"""The connected parts of a graph, and joining them by the shortest edges."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def components(graph: sp.csr_array) -> tuple[int, IntArray]:
     return int(count), np.asarray(component)
 
 
+def describe_parts(graph: sp.csr_array) -> str:
+    """Say into how many parts a graph falls, and how large they are; nothing if it is connected."""
+    count, component = components(graph)
+    sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+    return f"falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes)" if count > 1 else ""
+
+
 def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array]) -> sp.csr_array:
     """Connect all components by the shortest edges between them: a minimum spanning tree over components.
 
@@ -27,7 +34,9 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     """
     count, component = components(graph)
     while count > 1:
-        edges = [edge for own in _but_the_largest(component) for edge in _shortest_way_out(component, own, distances)]
+        largest = int(np.argmax(np.bincount(component)))
+        others = [own for own in range(count) if own != largest]
+        edges = [edge for own in others for edge in _shortest_edge_out(component, own, distances)]
         if not edges:
             raise ValueError(
                 f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
@@ -38,12 +47,7 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     return graph
 
 
-def _but_the_largest(component: IntArray) -> list[int]:
-    sizes = np.bincount(component)
-    return [own for own in range(len(sizes)) if own != int(np.argmax(sizes))]
-
-
-def _shortest_way_out(
+def _shortest_edge_out(
     component: IntArray, own: int, distances: Callable[[IntArray], Array]
 ) -> list[tuple[float, int, int]]:
     """Return the shortest edge from a component to any other, or nothing where there is none."""

@@ -23,13 +23,13 @@ def graph_from_dissimilarities(
     All objects as near as the k-th nearest are neighbours, so the graph does not depend on the objects' order. Time
     grows with N squared; temporaries are a block of rows.
     """
-    found = []
+    pairs = []
     for first in range(0, len(D), BLOCK):
         block = np.array(D[first : first + BLOCK], dtype=np.float64)
         block[np.arange(len(block)), np.arange(first, first + len(block))] = np.nan
         i, j = np.nonzero(_near(block, n_neighbors, radius))
-        found.append((i + first, j))
-    i, j = (np.concatenate(side) for side in zip(*found, strict=True))
+        pairs.append((i + first, j))
+    i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
     return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D), mutual=mutual)
 
 
@@ -56,7 +56,7 @@ def graph_from_features(
 def graph_from_approximate_neighbours(
     X: Array, *, n_neighbors: int, mutual: bool, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None
 ) -> sp.csr_array:
-    """Return the symmetric graph of nearly the nearest rows, by pynndescent: time N log N and a bit, not N squared."""
+    """Return the symmetric graph of approximately the nearest rows, by pynndescent in about N log N time."""
     import pynndescent
 
     # Searching for more than are wanted finds the wanted ones far more surely. The seed makes a fit repeatable.

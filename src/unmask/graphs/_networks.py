@@ -1,4 +1,4 @@
-"""Networks as people have them: graphs of networkx, and sparse matrices of edges."""
+"""Reading networks: graphs of networkx, and sparse matrices of edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._neighbours import symmetric_graph
 def network_graph(network: Any, weight: str | None) -> tuple[sp.csr_array, list[Any]]:
     """Return the symmetric graph of a networkx graph and its nodes; an edge without ``weight`` has length 1.
 
-    Of parallel edges the shortest counts; loops say nothing about other nodes and are left out.
+    Of parallel edges the shortest counts; loops are left out.
     """
     if network.is_directed():
         raise ValueError(
@@ -25,12 +25,15 @@ def network_graph(network: Any, weight: str | None) -> tuple[sp.csr_array, list[
         )
     nodes = list(network.nodes)
     place = {node: position for position, node in enumerate(nodes)}
-    edges = [(place[a], place[b], 1.0 if length is None else length) for a, b, length in _edges(network, weight)]
+    given = (
+        network.edges(data=weight, default=None) if weight is not None else ((*ends, None) for ends in network.edges())
+    )
+    edges = [(place[a], place[b], 1.0 if length is None else length) for a, b, length in given]
     if not edges:
         raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
-    i, j, given = zip(*edges, strict=True)
-    lengths = np.array([float(length) if isinstance(length, Real) else np.nan for length in given])
-    _require_lengths(lengths, given, lambda e: f"({nodes[i[e]]!r}, {nodes[j[e]]!r})")
+    i, j, values = zip(*edges, strict=True)
+    lengths = np.array([float(length) if isinstance(length, Real) else np.nan for length in values])
+    _require_lengths(lengths, values, lambda e: f"({nodes[i[e]]!r}, {nodes[j[e]]!r})")
     return _shortest_of_parallel(np.array(i), np.array(j), lengths, len(nodes)), nodes
 
 
@@ -52,14 +55,8 @@ def adjacency_graph(adjacency: Any) -> sp.csr_array:
     return _shortest_of_parallel(i, j, coo.data, adjacency.shape[0])
 
 
-def _edges(network: Any, weight: str | None) -> Any:
-    if weight is None:
-        return ((a, b, None) for a, b in network.edges())
-    return network.edges(data=weight, default=None)
-
-
 def _require_lengths(lengths: Array, given: Sequence[Any], name: Callable[[int], str]) -> None:
-    """Raise on what is no length (NaN), as it was given."""
+    """Raise if an edge has no valid length (NaN here), showing it as it was given."""
     wrong = ~(np.isfinite(lengths) & (lengths >= 0))
     if wrong.any():
         at = int(np.argmax(wrong))

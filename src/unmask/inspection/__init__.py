@@ -1,4 +1,4 @@
-"""Reading a map: small, named tables."""
+"""Scores, tests and tables that help to read a map."""
 
 from ._axes import name_axes
 from ._compare import Task, compare, register_method

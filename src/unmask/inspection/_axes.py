@@ -1,4 +1,4 @@
-"""Naming axes and directions of a map by external features, with tests that count how often one looked."""
+"""Naming axes and directions of a map by external features, with tests corrected for their number."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from scipy.stats import f as f_distribution
 from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import as_large, count, is_pandas, require_choice, require_integer
-from ..problem import orthonormal_basis
+from ..checking import as_large, count, holm, require_choice, require_integer, wilks_p_value
+from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
-from ._inputs import Table, align, read_table, require_rows
+from ._inputs import LabelledTable, align, as_frame, axis_names, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,7 @@ def name_axes(
     n_permutations: int = 0,
     random_state: Any = None,
 ) -> pd.DataFrame:
-    """Find which external features the axes, or any direction, of a map go with.
+    """Find the external features that are correlated with an axis, or with any direction, of a map.
 
     Axes are a convention: a feature often runs across the map at an angle. For each feature this gives its correlation
     with each axis and the direction in which it correlates most. For a feature of numbers that direction is the one in
@@ -100,7 +99,7 @@ def name_axes(
     return table
 
 
-def _require_spread(axes: Table) -> None:
+def _require_spread(axes: LabelledTable) -> None:
     n, p = axes.values.shape
     rank = orthonormal_basis(axes.values).shape[1]
     if rank < p or p == 0:
@@ -119,7 +118,7 @@ def _require_spread(axes: Table) -> None:
 
 @dataclass(frozen=True)
 class External:
-    """One external feature: its columns (one of numbers, or indicators of categories) for the objects that have it."""
+    """An external feature as columns: one of numbers, or an indicator per category; for the objects that have it."""
 
     name: str
     kind: str
@@ -128,25 +127,15 @@ class External:
 
     @property
     def basis(self) -> Array:
-        """Return orthonormal columns, of which that of numbers grows with them; none if the feature is constant."""
+        """Orthonormal columns, that of numbers with their sign; none if the feature is constant."""
         if self.kind == "nominal":
             return orthonormal_basis(self.columns)
         units = standard_units(self.columns)
         return units[:, np.isfinite(units).all(axis=0)]
 
 
-def _features(external: Any, axes: Table) -> Iterator[External]:
-    import pandas as pd
-
-    table = align(external, axes.labels, "external", "embedding")
-    if is_pandas(table) and not hasattr(table, "columns"):
-        table = table.to_frame(table.name if table.name is not None else "feature1")
-    elif not is_pandas(table):
-        names = list(getattr(table, "columns", []))
-        array = np.asarray(table)
-        array = array[:, None] if array.ndim == 1 else array
-        table = pd.DataFrame(array, columns=names or [f"feature{c + 1}" for c in range(array.shape[1])])
-        table = table.infer_objects()
+def _features(external: Any, axes: LabelledTable) -> Iterator[External]:
+    table = as_frame(align(external, axes.labels, "external", "embedding"), lambda count: axis_names(count, "feature"))
     require_rows(table, len(axes.values), "external", "embedding")
     for position, name in enumerate(table.columns):
         yield _external(table.iloc[:, position], str(name), axes.values.shape[1])
@@ -190,16 +179,17 @@ def _indicators(cells: pd.Series[Any]) -> Array:
 
 @dataclass(frozen=True)
 class _Test:
-    """How p-values are found: by the F test, or by permutations."""
+    """How p-values are computed: by the F test, or by permutations."""
 
     n_permutations: int
     rng: Any
 
     def p_value(self, X: Array, Y: Array) -> float:
-        """Return the p-value of no connection between two orthonormal bases."""
-        n, observed = len(X), _shared(X, Y)
+        """Return the p-value for two orthonormal bases not being correlated."""
+        n = len(X)
         if self.n_permutations == 0:
-            return wilks_p_value(1.0 - observed, n, X.shape[1], Y.shape[1])
+            return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
+        observed = _shared(X, Y)
         permuted = [_shared(X, Y[self.rng.permutation(n)]) for _ in range(self.n_permutations)]
         return float(np.sum(as_large(permuted, observed, slack=1e-12)) + 1) / (self.n_permutations + 1)
 
@@ -210,22 +200,7 @@ def _shared(X: Array, Y: Array) -> float:
     return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))
 
 
-def wilks_p_value(wilks: float, n: int, p: int, q: int) -> float:
-    """Return the p-value of Wilks' lambda for p against q variables by Rao's F (exact if p or q is at most 2).
-
-    With p = q = 1 it is the t test of a correlation, with q = 1 the F test of a multiple one, with p = 1 one-way
-    analysis of variance.
-    """
-    denominator = p**2 + q**2 - 5
-    t = np.sqrt((p**2 * q**2 - 4) / denominator) if denominator > 0 else 1.0
-    first = p * q
-    second = (n - 1 - (p + q + 1) / 2) * t - first / 2 + 1
-    root = max(wilks, 0.0) ** (1 / t)
-    ratio = np.inf if root == 0 else (1 - root) / root * second / first
-    return float(f_distribution.sf(ratio, first, second))
-
-
-def _rows(axes: Table, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
+def _rows(axes: LabelledTable, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
     """Return a row of the table for each axis, and one for the best direction."""
     U = axes.values[feature.present]
     p = U.shape[1]
@@ -262,7 +237,7 @@ def _strongest(U: Array, Y: Array) -> tuple[float, Array]:
 
 
 def _without_sign(direction: Array) -> Array:
-    """Return the one of two opposite directions whose largest part is positive."""
+    """Return a direction with the sign that makes its largest part positive."""
     return np.asarray(direction * np.sign(direction[np.argmax(np.abs(direction))]))
 
 
@@ -271,19 +246,10 @@ def _angle(direction: Array) -> float:
 
 
 def corrected(p_values: Array, correction: str | None) -> Array:
-    """Return p-values corrected for their number; NaN are no tests."""
+    """Return p-values corrected for their number; NaN does not count as a test."""
     adjusted = np.array(p_values, dtype=np.float64)
     tested = np.isfinite(adjusted)
     if correction is None or not tested.any():
         return adjusted
     adjusted[tested] = false_discovery_control(adjusted[tested]) if correction == "fdr" else holm(adjusted[tested])
-    return adjusted
-
-
-def holm(p_values: Array) -> Array:
-    """Return Holm's step-down correction: the i-th smallest of m times m - i + 1, never below the one before."""
-    order = np.argsort(p_values)
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -1,4 +1,4 @@
-"""One table for one data set: conditional scaling beside the methods one would otherwise use."""
+"""Conditional scaling and the methods one would otherwise use, compared on one data set."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .._typing import Array
 from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import canonical_correlations, check_dimension, linear_leak, neighbour_leak
+from ..problem import check_dimension
+from ..problem.leak import linear_leak, neighbour_leak
+from ..problem.linalg import canonical_correlations
 from ._completed import completed
 from ._correlations import average, unknown_columns
 from ._fits import ending_all
-from ._inputs import Table, align, code_known, read_dissimilarities, read_table, require_rows
+from ._inputs import LabelledTable, align, code_known, read_dissimilarities, read_table, require_rows
 from ._leak import taken_out
 from ._rivals import mds_then_regress, partial_dbrda
 from ._scores import coordinates, neighbourhood_scores
@@ -56,6 +58,13 @@ class Task:
     def n(self) -> int:
         """Number of objects."""
         return len(self.dissimilarities)
+
+    def fit(self, estimator: type, *, known: bool = True, **parameters: Any) -> Any:
+        """Return an estimator, fitted to the dissimilarities and, unless `known` is False, to the known features."""
+        if known:
+            parameters["known_types"] = self.known_types
+        mds = estimator(self.n_components, metric="precomputed", **parameters)
+        return mds.fit(self.dissimilarities, known=self.known if known else None)
 
 
 FEW_OBJECTS = 1000
@@ -140,7 +149,7 @@ def compare(
     judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
     check_dimension(n_components, checked.n, judge.coded)
     task = Task(
-        pd.DataFrame(checked.values, index=checked.labels, columns=checked.labels),
+        pd.DataFrame(checked.array_for("compare"), index=checked.labels, columns=checked.labels),
         align(known, checked.labels, "known", "dissimilarities"),
         n_components,
         known_types,
@@ -155,6 +164,7 @@ COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unkn
 
 
 def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:
+    """Return the methods of these names, by default all."""
     if methods is None:
         return dict(_METHODS)
     names = [methods] if isinstance(methods, str) else list(methods)
@@ -171,24 +181,24 @@ def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:
 
 @dataclass(frozen=True)
 class _Judge:
-    """Everything a map is compared with."""
+    """The data that maps are scored against."""
 
     checked: Dissimilarities
     coded: Any
-    truth: Table | None
+    truth: LabelledTable | None
     unknown: list[int]
     n_neighbors: int
 
-    def scores(self, found: Any) -> dict[str, float]:
+    def scores(self, result: Any) -> dict[str, float]:
         """Return the scores of a map, or of an estimator that has one."""
-        U = coordinates(found, self.checked)
+        U = coordinates(result, self.checked)
         scores = {
-            "stress": float(getattr(found, "stress_", np.nan)),
+            "stress": float(getattr(result, "stress_", np.nan)),
             "leak": linear_leak(U, self.coded.values).leak,
             "knn_leak": self._knn_leak(U),
         }
         if not self.checked.missing:
-            table = neighbourhood_scores(self.checked.values, U, n_neighbors=self.n_neighbors)
+            table = neighbourhood_scores(self.checked.array_for("compare"), U, n_neighbors=self.n_neighbors)
             scores["trustworthiness"] = float(table["trustworthiness"].iloc[0])
         if self.truth is not None:
             truth = self.truth.values
@@ -201,7 +211,7 @@ class _Judge:
         adjusted_for = taken_out(U, self.coded)
         rng = np.random.default_rng(0)  # the same permutations for every method
         told = neighbour_leak(U, self.coded, rng, adjusted_for=adjusted_for, n_permutations=FEW_PERMUTATIONS)
-        return average(np.array([found.corrected for found in told.values()]))
+        return average(np.array([feature.corrected for feature in told.values()]))
 
 
 def _make_judge(
@@ -227,7 +237,7 @@ def _make_judge(
 
 
 def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
-    """Make one map and score it; what goes wrong goes into the note, so that the other methods get their turn."""
+    """Make one map and score it; an error goes into the note, and does not stop the other methods."""
     try:
         if method.package is not None:
             require_package(method.package, "this method", "compare")  # imported before the clock starts
@@ -238,14 +248,14 @@ def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
             warnings.simplefilter("ignore", AdjustmentWarning)
             start = time.perf_counter()
             with ending_all():
-                found = method.make(task)
+                result = method.make(task)
             seconds = time.perf_counter() - start
-        scores: dict[str, Any] = judge.scores(found)
+        scores: dict[str, Any] = judge.scores(result)
     except Exception as error:  # whatever a registered method raises is its own affair
         return {"note": f"{type(error).__name__}: {error}"}
     said = dict.fromkeys(str(warning.message) for warning in heard)
-    if getattr(found, "n_free_", task.n_components) > task.n_components:
-        said[f"stress of a free map of {found.n_free_} dimensions"] = None
+    if getattr(result, "n_free_", task.n_components) > task.n_components:
+        said[f"stress of a free map of {result.n_free_} dimensions"] = None
     return {**scores, "seconds": seconds, "note": " ".join(said)}
 
 
@@ -290,45 +300,17 @@ def register_method(name: str, function: MapMaker | None, *, package: str | None
 
 
 def _conditional(coef: str, *, adjust: bool = False) -> MapMaker:
-    def make(task: Task) -> ConditionalMDS:
-        mds = ConditionalMDS(
-            task.n_components,
-            metric="precomputed",
-            coef=coef,
-            adjust=adjust,
-            known_types=task.known_types,
-            random_state=task.random_state,
-        )
-        return mds.fit(task.dissimilarities, known=task.known)
-
-    return make
-
-
-def _closed_form(task: Task) -> ConditionalClassicalMDS:
-    mds = ConditionalClassicalMDS(task.n_components, metric="precomputed", known_types=task.known_types)
-    return mds.fit(task.dissimilarities, known=task.known)
+    return lambda task: task.fit(ConditionalMDS, coef=coef, adjust=adjust, random_state=task.random_state)
 
 
 def _mds_then_regress(task: Task) -> pd.DataFrame:
-    return mds_then_regress(
-        task.dissimilarities,
-        task.known,
-        n_components=task.n_components,
-        known_types=task.known_types,
-        random_state=task.random_state,
-    )
+    options: dict[str, Any] = {"known_types": task.known_types, "random_state": task.random_state}
+    return mds_then_regress(task.dissimilarities, task.known, n_components=task.n_components, **options)
 
 
 def _partial_dbrda(task: Task) -> pd.DataFrame:
-    found = partial_dbrda(
-        task.dissimilarities, task.known, n_components=task.n_components, known_types=task.known_types
-    )
-    return found.embedding
-
-
-def _mds(task: Task) -> ConditionalMDS:
-    mds = ConditionalMDS(task.n_components, metric="precomputed", random_state=task.random_state)
-    return mds.fit(task.dissimilarities)
+    options: dict[str, Any] = {"n_components": task.n_components, "known_types": task.known_types}
+    return partial_dbrda(task.dissimilarities, task.known, **options).embedding
 
 
 def _isomap(task: Task) -> Array:
@@ -357,9 +339,7 @@ def _tsne(task: Task) -> Array:
 def _umap(task: Task) -> Array:  # pragma: no cover - runs where umap-learn is installed
     umap = require_package("umap", "this method", "compare")
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # says that a seed costs threads and that distances have no inverse
+        warnings.simplefilter("ignore", UserWarning)  # a seed costs threads, and distances have no inverse
         reducer = umap.UMAP(
             n_neighbors=min(15, task.n - 1),
             n_components=task.n_components,
@@ -373,10 +353,10 @@ _METHODS: dict[str, _Method] = {
     "conditional-mds": _Method(_conditional("full")),
     "conditional-mds-diagonal": _Method(_conditional("diagonal")),
     "conditional-mds-adjusted": _Method(_conditional("full", adjust=True)),
-    "conditional-classical-mds": _Method(_closed_form),
+    "conditional-classical-mds": _Method(lambda task: task.fit(ConditionalClassicalMDS)),
     "mds-then-regress": _Method(_mds_then_regress),
     "partial-dbrda": _Method(_partial_dbrda),
-    "mds": _Method(_mds),
+    "mds": _Method(lambda task: task.fit(ConditionalMDS, known=False, random_state=task.random_state)),
     "isomap": _Method(_isomap),
     "tsne": _Method(_tsne),
     "umap": _Method(_umap, package="umap"),

@@ -1,4 +1,4 @@
-"""Missing cells of known features, as conditional scaling estimates them, for methods that need them all."""
+"""Filling missing cells of known features by conditional scaling, for methods that need every cell."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import numpy as np
 
 from ..checking import Dissimilarities, EstimatedKnownWarning, count, is_pandas, quote, warn_user
 from ..estimators import ConditionalMDS
-from ..problem import check_known, known_table
+from ..problem import check_known, known_table, types_with_levels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVELS = ("nominal", "ordinal")
-
 
 def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any] | None, seed: int | None) -> Any:
-    """Return known features with estimates in their missing cells, and say so; as they are if none is missing."""
+    """Return known features with estimates in their missing cells, with a warning; unchanged if none is missing."""
     if known is None:
         return None
     with warnings.catch_warnings():
@@ -29,9 +27,9 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
             return known
         mds = ConditionalMDS(p, metric="precomputed", known_types=types, random_state=seed)
         mds.fit(_table(checked), known=known)
-    number = sum(gaps.values())
+    n_gaps = sum(gaps.values())
     warn_user(
-        f"{count(number, 'missing cell')} of known features ({quote(gaps)}) {'is' if number == 1 else 'are'} estimated "
+        f"{count(n_gaps, 'missing cell')} of known features ({quote(gaps)}) {'is' if n_gaps == 1 else 'are'} estimated "
         "by conditional scaling, and the methods are given the estimates.",
         EstimatedKnownWarning,
     )
@@ -41,7 +39,7 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
 def _table(checked: Dissimilarities) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(checked.values, index=checked.labels, columns=checked.labels)
+    return pd.DataFrame(checked.array_for("compare"), index=checked.labels, columns=checked.labels)
 
 
 def _filled(known: Any, checked: Dissimilarities, mds: ConditionalMDS) -> pd.DataFrame:
@@ -51,7 +49,7 @@ def _filled(known: Any, checked: Dissimilarities, mds: ConditionalMDS) -> pd.Dat
     columns = {}
     for column in known_table(known, checked.n, checked.labels):
         cells = pd.Series(column.cells.array if is_pandas(column.cells) else list(column.cells), index=index)
-        if kinds[column.name] not in LEVELS:  # an estimate need not be a whole number
+        if kinds[column.name] not in types_with_levels():  # an estimate need not be a whole number
             cells = pd.Series(cells.to_numpy(dtype=np.float64, na_value=np.nan), index=index)
         columns[column.name] = cells
     imputed = mds.known_imputed_

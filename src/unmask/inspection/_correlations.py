@@ -1,4 +1,4 @@
-"""Correlations between tables of the same objects: what a map has found of features that are known to the reader."""
+"""Correlations between tables of the same objects, such as a map and the true features."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import problem
 from .._typing import Array
 from ..checking import quote
-from ._inputs import Table, align, code_known, read_pair, read_table, require_rows
+from ..problem import linalg
+from ..problem.leak import linear_leak
+from ._inputs import LabelledTable, code_known, read_pair, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +39,8 @@ def canonical_correlations(X: Any, Y: Any) -> Array:
     >>> canonical_correlations(X, 3 - 2 * X).round(6).tolist()
     [1.0]
     """
-    one, other = read_pair(X, Y, ("X", "Y"), ("x", "y"))
-    return problem.canonical_correlations(one.values, other.values)
+    one, other = read_pair(X, Y, ("X", "Y"))
+    return linalg.canonical_correlations(one.values, other.values)
 
 
 def average_canonical_correlation(X: Any, Y: Any) -> float:
@@ -69,7 +70,7 @@ def average_canonical_correlation(X: Any, Y: Any) -> float:
 
 
 def average(correlations: Array) -> float:
-    """Return the mean; 0 of nothing."""
+    """Return the mean; 0 if there are no correlations."""
     return float(correlations.mean()) if len(correlations) else 0.0
 
 
@@ -145,7 +146,7 @@ def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = Non
     """
     table = read_table(embedding, "embedding")
     coded = code_known(known, len(table.values), table.labels, known_types, "embedding")
-    return problem.linear_leak(table.values, coded.values).leak
+    return linear_leak(table.values, coded.values).leak
 
 
 def recovery(
@@ -192,21 +193,18 @@ def recovery(
     """
     import pandas as pd
 
-    axes = read_table(embedding, "embedding")
-    n = len(axes.values)
-    truth = read_table(align(features, axes.labels, "features", "embedding"), "features", "feature")
-    require_rows(truth.values, n, "features", "embedding")
-    coded = code_known(known, n, axes.labels, known_types, "embedding")
+    axes, truth = read_pair(embedding, features, ("embedding", "features"), ("axis", "feature"))
+    coded = code_known(known, len(axes.values), axes.labels, known_types, "embedding")
     columns = unknown_columns(truth, unknown, known)
     both = np.column_stack([axes.values, coded.values])
     scores = {
-        "acc_all": average(problem.canonical_correlations(both, truth.values)),
-        "acc_unknown": average(problem.canonical_correlations(axes.values, truth.values[:, columns])),
+        "acc_all": average(linalg.canonical_correlations(both, truth.values)),
+        "acc_unknown": average(linalg.canonical_correlations(axes.values, truth.values[:, columns])),
     }
     return pd.Series(scores, name="recovery")
 
 
-def unknown_columns(features: Table, unknown: Sequence[Any] | None, known: Any) -> list[int]:
+def unknown_columns(features: LabelledTable, unknown: Sequence[Any] | None, known: Any) -> list[int]:
     """Return the positions of the features that were not known."""
     if unknown is None:
         unknown = _not_among(features.names, known)

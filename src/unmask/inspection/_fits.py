@@ -1,9 +1,9 @@
-"""What repeated fits need: dissimilarities as a table, and an estimator to fit them with."""
+"""Fitting an estimator many times: to other dissimilarities, known features or numbers of dimensions."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,10 +21,9 @@ from ..checking import (
     align_columns,
     align_rows,
     check_dissimilarities,
-    labels_of,
 )
-from ..dissimilarities import Geodesic, Metric
-from ..estimators import ConditionalIsomap, ConditionalMDS
+from ..dissimilarities import compare
+from ..estimators import ConditionalMDS, stages_of
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
 from ..solvers import Objective, Start, automatic_number
@@ -33,9 +32,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# Hears how many fits are done, and how many there will be.
+Advance = Callable[[int, int], None]
+
+
+def nobody(done: int, total: int) -> None:
+    """Do not listen."""
+
+
 @contextmanager
 def ending_all() -> Iterator[None]:
-    """Let Ctrl-C, which ends one fit with the map it has, end a series of fits."""
+    """Let Ctrl-C end a series of fits, and not only the present one with the map it has."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnfinishedMapWarning)
         try:
@@ -45,7 +52,7 @@ def ending_all() -> Iterator[None]:
 
 
 class _WarmMDS(ConditionalMDS):
-    """Starts from given maps too, in one fit: for few objects, checking the input takes longer than a start."""
+    """Searches from given maps too, in one fit: for few objects, checking the input takes longer than a search."""
 
     also: Sequence[Any] = ()
 
@@ -55,7 +62,7 @@ class _WarmMDS(ConditionalMDS):
 
 
 @dataclass(frozen=True)
-class Study:
+class FitSetup:
     """An estimator, the dissimilarities it is to be fitted to, and what is known."""
 
     estimator: Any
@@ -70,20 +77,20 @@ class Study:
 
     @property
     def takes_start(self) -> bool:
-        """Tell an estimator that searches from a closed form, which has nowhere to start."""
+        """Whether the estimator searches from a start, as a closed form does not."""
         return "init" in self.estimator.get_params()
 
-    def unadjusted(self) -> Study:
-        """Return the same with free maps: for what goes by the stress, of which adjusting changes nothing."""
+    def unadjusted(self) -> FitSetup:
+        """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
-    def decided(self, fitted: Any) -> Study:
-        """Return the same with what a fit decided: whether its map is adjusted, and the dimensions of the free one."""
+    def decided(self, fitted: Any) -> FitSetup:
+        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
         n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
         return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
-        """Return a fresh fit, of other dissimilarities or known features if given, from a start if it takes one."""
+        """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
         if start is not None and self.takes_start:
             parameters |= {"init": start, "n_init": "auto"}
         return self._fit(clone(self.estimator).set_params(**parameters), D, known)
@@ -94,8 +101,8 @@ class Study:
             return self.fit(known=known)
         fresh = _WarmMDS(**self.estimator.get_params())
         if fresh.init in ("auto", "random"):
-            number = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
-            fresh.set_params(n_init=min(few, number))
+            n_starts = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
+            fresh.set_params(n_init=min(few, n_starts))
         fresh.also = starts
         return self._fit(fresh, None, known)
 
@@ -117,33 +124,27 @@ class Study:
         return pd.DataFrame(values, index=self.labels, columns=self.labels)
 
     def names(self) -> pd.Index:
-        """Return the labels, or numbers."""
+        """Return the labels of the objects, or their numbers."""
         import pandas as pd
 
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
-def make_study(estimator: Any, X: Any, known: Any, weights: Any = None) -> Study:
-    """Return a study of dissimilarities, computed from features unless the estimator takes them as they are.
+def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
+    """Return the setup for fits to dissimilarities, computed from features unless they are precomputed.
 
-    Of ConditionalIsomap, whose distances stand for lengths of paths, it is a study of these lengths.
+    For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
-    parameters = estimator.get_params()
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
-    if isinstance(estimator, ConditionalIsomap):
-        return _study_of_paths(estimator, X, known, weights)
-    if parameters.get("metric") == "precomputed":
-        with Workers(resolve_threads(parameters.get("n_jobs"))) as workers:
-            checked = check_dissimilarities(X, symmetrize=parameters.get("symmetrize"), workers=workers)
-        D, labels = checked.values.astype(np.float64), checked.labels
-        return Study(clone(estimator), D, labels, known, _in_order(weights, labels))
-    metric = Metric(
-        parameters["metric"], metric_params=parameters.get("metric_params"), n_jobs=parameters.get("n_jobs")
-    )
-    labels = labels_of(X)
-    fresh = clone(estimator).set_params(metric="precomputed", metric_params=None)
-    return Study(fresh, metric.fit(X).dissimilarities_, labels, known, _in_order(weights, labels))
+    transformer, fresh = stages_of(estimator)
+    if transformer is None:
+        with Workers(resolve_threads(estimator.n_jobs)) as workers:
+            checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
+        D, labels = checked.array_for("fitting again and again"), checked.labels
+    else:
+        D, labels = compare(transformer, X)
+    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
@@ -151,33 +152,8 @@ def _in_order(weights: Any, labels: pd.Index | None) -> Any:
     return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
 
 
-def aims_of(fitted: Any, D: Array) -> Array:
-    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
-    seen = getattr(fitted, "disparities_", None)
-    if seen is None:
-        return D
-    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
-    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
-
-
-def _study_of_paths(isomap: ConditionalIsomap, X: Any, known: Any, weights: Any) -> Study:
-    """Return a study of the lengths of the shortest paths, which conditional scaling maps as Isomap does."""
-    parameters = isomap.get_params()
-    values, labels = X, labels_of(X)
-    if isomap.metric == "precomputed":
-        with Workers(resolve_threads(isomap.n_jobs)) as workers:
-            checked = check_dissimilarities(X, symmetrize=isomap.symmetrize, workers=workers)
-        values, labels = checked.values, checked.labels
-    geodesic = Geodesic(**{name: value for name, value in parameters.items() if name in Geodesic().get_params()})
-    D = np.asarray(geodesic.fit_transform(values), dtype=np.float64)
-    own = {name: value for name, value in parameters.items() if name in ConditionalMDS().get_params()}
-    apart = "components" if isomap.on_disconnected == "components" else "error"  # joined groups are joined by now
-    own |= {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
-    return Study(ConditionalMDS(**own), D, labels, known, _in_order(weights, labels))
-
-
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
-    """Return a fit as a start, with ``extra`` dimensions of almost nothing."""
+    """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
     U = np.asarray(fitted.free_embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
     size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
@@ -187,7 +163,7 @@ def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
 
 
 def _off_zero(coef: pd.DataFrame, size: float) -> pd.DataFrame | None:
-    """Return coefficients with no row of zeros; None without known features."""
+    """Return coefficients without rows of zeros; None if nothing is known."""
     if coef.empty:
         return None
     B = coef.to_numpy().copy()

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array
 from ..checking import require_flag, warn_user
 from ..kernels import OneBlasThread
-from ._inputs import align, read_table, require_rows
+from ._inputs import read_pair
 
 # Logarithms of inverse width, signal, bias and noise at the start.
 START = np.array([0.0, 0.0, -2.0, -2.0])
@@ -71,26 +71,24 @@ def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
     True
     """
     require_flag("standardize", standardize)
-    place = read_table(embedding, "embedding")
-    values = read_table(align(Y, place.labels, "Y", "embedding"), "Y").values
-    require_rows(values, len(place.values), "Y", "embedding")
-    if len(values) < 2:
-        raise ValueError(f"embedding has {len(values)} row; a score needs at least 2 objects.")
-    X = _standardized(place.values) if standardize else place.values
-    Y = values - values.mean(axis=0)
+    points, data = read_pair(embedding, Y, ("embedding", "Y"))
+    if len(points.values) < 2:
+        raise ValueError(f"embedding has {len(points.values)} row; a score needs at least 2 objects.")
+    X = _standardized(points.values) if standardize else points.values
+    Y = data.values - data.values.mean(axis=0)
     with OneBlasThread():
         return _best_likelihood(Process(np.asarray(cdist(X, X, "sqeuclidean")), Y @ Y.T, Y.shape[1]))
 
 
 def _standardized(X: Array) -> Array:
-    """Return columns with mean 0 and variance 1; a constant column, which tells nothing, as 0."""
+    """Return columns with mean 0 and variance 1; a constant column becomes 0."""
     X = X - X.mean(axis=0)
     spread = X.std(axis=0)
     return np.asarray(X / np.where(spread > 0, spread, 1.0))
 
 
 def _best_likelihood(process: Process) -> float:
-    found = minimize(
+    best = minimize(
         lambda logs: _cost(logs, process),
         START,
         jac=True,
@@ -98,12 +96,12 @@ def _best_likelihood(process: Process) -> float:
         bounds=BOUNDS,
         options={"maxiter": MAX_ITER, "maxfun": 10 * MAX_ITER, "ftol": 1e-12, "gtol": 1e-5},
     )
-    if found.nit >= MAX_ITER:
+    if best.nit >= MAX_ITER:
         warn_user(
             f"the search for the score's parameters stopped after {MAX_ITER} iterations; the score may be too low.",
             UnfinishedScoreWarning,
         )
-    return -float(found.fun)
+    return -float(best.fun)
 
 
 def _cost(logs: Array, process: Process) -> tuple[float, Array]:

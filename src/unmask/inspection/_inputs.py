@@ -1,8 +1,9 @@
-"""What every function that reads a map asks of its input: finite numbers, and rows of the same objects."""
+"""Reading maps, tables and known features: finite numbers, with rows of the same objects in the same order."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,10 @@ from ..checking import (
     find_labels,
     is_pandas,
     labels_of,
+    polars_column,
     quote,
 )
+from ..estimators import labels_of_fit
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures, check_known, nothing_known
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Table(NamedTuple):
+class LabelledTable(NamedTuple):
     """Numbers with one row per object, the objects' labels if there are any, and the names of the columns."""
 
     values: Array
@@ -35,19 +38,54 @@ class Table(NamedTuple):
 
 
 def is_fitted_map(data: Any) -> bool:
-    """Tell a fitted estimator from a table of coordinates."""
+    """Return whether data are a fitted estimator rather than a table of coordinates."""
     return hasattr(data, "embedding_")
 
 
-def read_table(data: Any, name: str, prefix: str = "axis") -> Table:
+def read_table(data: Any, name: str, prefix: str = "axis") -> LabelledTable:
     """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
-    labels = getattr(data, "_labels", None) if is_fitted_map(data) else labels_of(data)
-    data = as_pandas(data)
+    labels, data = _row_labels(data), _as_table(data)
     names = list(map(str, data.columns)) if hasattr(data, "columns") else None
     if names is None and is_pandas(data) and data.name is not None:
         names = [str(data.name)]
-    values = _numbers(data.embedding_ if is_fitted_map(data) else data, name)
-    return Table(values, labels, names or [f"{prefix}{c + 1}" for c in range(values.shape[1])])
+    values = _numbers(data, name)
+    return LabelledTable(values, labels, names or axis_names(values.shape[1], prefix))
+
+
+def _row_labels(data: Any) -> pd.Index | None:
+    """Return the labels of a table's rows, or of the objects of a fitted estimator; None if there are none."""
+    return labels_of_fit(data) if is_fitted_map(data) else labels_of(data)
+
+
+def _as_table(data: Any) -> Any:
+    """Return the map of a fitted estimator as a table with labels, if it has any; xarray and pyarrow as pandas."""
+    import pandas as pd
+
+    if not is_fitted_map(data):
+        return as_pandas(data)
+    U, labels = data.embedding_, _row_labels(data)
+    return U if labels is None else pd.DataFrame(U, index=labels, columns=axis_names(U.shape[1]))
+
+
+def as_frame(data: Any, unnamed: Callable[[int], list[str]]) -> pd.DataFrame:
+    """Return features as a DataFrame whose columns keep their types; `unnamed` gives names to columns without any."""
+    import pandas as pd
+
+    data = as_pandas(data)
+    if is_pandas(data):
+        name = unnamed(1)[0] if getattr(data, "name", None) is None else data.name
+        return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
+    if hasattr(data, "columns"):  # of polars
+        columns = {name: polars_column(data, name) for name in data.columns}
+        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+    table = np.asarray(data)
+    table = table[:, None] if table.ndim == 1 else table
+    return pd.DataFrame(table, columns=unnamed(table.shape[1])).infer_objects()
+
+
+def axis_names(count: int, prefix: str = "axis") -> list[str]:
+    """Return names for columns that have none, such as axis1 and axis2."""
+    return [f"{prefix}{c + 1}" for c in range(count)]
 
 
 def _numbers(data: Any, name: str) -> Array:
@@ -68,8 +106,7 @@ def _numbers(data: Any, name: str) -> Array:
 
 def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
     """Return the rows of a labelled table in the order of ``labels``; what has no labels is matched by position."""
-    given = labels_of(data)
-    data = as_pandas(data)
+    given, data = _row_labels(data), _as_table(data)
     if labels is None or given is None or given.equals(labels):
         return data
     for what, index in ((name, given), (reference, labels)):
@@ -93,7 +130,9 @@ def require_rows(values: Any, n: int, name: str, reference: str) -> None:
         raise ValueError(f"{name} has {len(values)} rows and {reference} has {n}; pass one row per object in both.")
 
 
-def read_pair(first: Any, second: Any, names: tuple[str, str], prefixes: tuple[str, str]) -> tuple[Table, Table]:
+def read_pair(
+    first: Any, second: Any, names: tuple[str, str], prefixes: tuple[str, str] = ("axis", "axis")
+) -> tuple[LabelledTable, LabelledTable]:
     """Return two tables of the same objects, the second in the order of the first."""
     one = read_table(first, names[0], prefixes[0])
     other = read_table(align(second, one.labels, names[1], names[0]), names[1], prefixes[1])

@@ -1,4 +1,4 @@
-"""What a map repeats of the known features, feature by feature, by three measures and beside what chance makes."""
+"""How much a map repeats of each known feature, by three measures, compared with chance."""
 
 from __future__ import annotations
 
@@ -11,17 +11,9 @@ from threadpoolctl import threadpool_limits
 
 from .._typing import Array
 from ..checking import require_integer
-from ..problem import (
-    KnownFeatures,
-    PermutedMaps,
-    Trait,
-    beside_chance,
-    canonical_correlations,
-    known_table,
-    linear_leak,
-    told_by_neighbours,
-    traits_of,
-)
+from ..problem import KnownFeatures, known_table
+from ..problem.leak import PermutedMaps, Trait, beside_chance, linear_leak, told_by_neighbours, traits_of
+from ..problem.linalg import canonical_correlations
 from ._inputs import align, code_known, read_table
 
 if TYPE_CHECKING:
@@ -50,7 +42,7 @@ def leak_report(
     n_permutations: int = 99,
     random_state: int | None = 0,
 ) -> pd.DataFrame:
-    """Return what a map repeats of each known feature, by three measures, each beside what chance makes.
+    """Return how much a map repeats of each known feature, by three measures, each compared with chance.
 
     ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; of a map from which what is
     known was taken out it is 0 by construction and no evidence. ``neighbours`` says how well an object's neighbours on
@@ -102,7 +94,7 @@ def leak_report(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 19)
+    require_integer("n_permutations", n_permutations, 19)
     axes = read_table(embedding, "embedding")
     U, n = axes.values, len(axes.values)
     coded = code_known(known, n, axes.labels, known_types, "embedding")
@@ -110,19 +102,19 @@ def leak_report(
     V = taken_out(U, coded)
     rng = np.random.default_rng(random_state)
     # In random order, by which neighbours are picked among those equally far away.
-    rows = rng.permutation(n)
+    order = rng.permutation(n)
     near, far = (
-        measure(PermutedMaps(U[some], None if V is None else V[some], rng, number), [t.of(some) for t in traits])
-        for measure, some in ((told_by_neighbours, rows[:MOST_NEAR]), (told_by_distances, rows[:MOST_FAR]))
+        measure(PermutedMaps(U[at], None if V is None else V[at], rng, n_permutations), [t.of(at) for t in traits])
+        for measure, at in ((told_by_neighbours, order[:MOST_NEAR]), (told_by_distances, order[:MOST_FAR]))
     )
-    found = [_row(U, *of_one) for of_one in zip(traits, near, far, strict=True)]
-    report = pd.DataFrame(found, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
+    rows = [_row(U, *of_one) for of_one in zip(traits, near, far, strict=True)]
+    report = pd.DataFrame(rows, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
     report.attrs["adjusted"] = V is not None
     return report
 
 
 def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
-    """Return each feature, also one that is a function of others, and all of them together if they are several."""
+    """Return each feature, even if others determine it, and all of them together if there are several."""
     if not coded.features:
         return []
     traits = traits_of(coded, known_table(known, len(coded.values), None))
@@ -130,9 +122,9 @@ def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
 
 
 def taken_out(U: Array, known: KnownFeatures) -> Array | None:
-    """Return the known columns that were taken out of a map: not correlated with it, up to rounding; None if none."""
-    found = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
-    out = np.flatnonzero(np.array(found) < UNCORRELATED)
+    """Return the known columns that were removed from a map, so that their correlation is 0; None if there are none."""
+    correlations = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
+    out = np.flatnonzero(np.array(correlations) < UNCORRELATED)
     return known.values[:, out] if len(out) and U.shape[1] else None
 
 
@@ -174,24 +166,24 @@ def _by_chance(chance: PermutedMaps, U: Array, mine: Array) -> Iterator[Array]:
 
 
 def _distance_correlations(theirs: Array, mine: Array) -> Array:
-    """Return the root of the cosine between tables of centred distances, which for infinite samples is not negative."""
+    """Return the roots of the cosines between tables of centred distances; 0 for a negative one, which is chance."""
     return np.asarray(np.sqrt(np.maximum(theirs @ mine.ravel(), 0.0)))
 
 
 def double_centred(distances: Array) -> Array:
-    """Return distances with rows and columns centred, in one unit for all tables; 0 where all objects coincide."""
+    """Return distances with rows and columns centred and total length 1; 0 if all objects coincide."""
     centred = distances - distances.mean(axis=0) - distances.mean(axis=1, keepdims=True) + distances.mean()
     return np.asarray(centred / (np.linalg.norm(centred) or 1.0))
 
 
 def _apart(table: Array) -> Array:
-    """Return Euclidean distances, which SciPy refuses to take of tables without columns."""
+    """Return Euclidean distances; 0 for tables without columns, which SciPy refuses."""
     return np.asarray(cdist(table, table)) if table.shape[1] else np.zeros((len(table), len(table)))
 
 
 def _apart_by(trait: Trait) -> Array:
-    """Return how far objects are apart by a trait: by steps if its levels are ordered, else the same or not."""
+    """Return the distances by one trait: of its columns, in steps of ordered levels, or 1 for different levels."""
     if trait.levels is None:
         return _apart(trait.columns)
     steps = np.abs(np.subtract.outer(trait.levels, trait.levels))
-    return np.asarray(steps if trait.kind == "ordinal" else steps > 0, dtype=np.float64)
+    return np.asarray(steps if trait.ordered else steps > 0, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Tests by permutation: whether a known feature matters, and whether a further dimension does."""
+"""Permutation tests: whether a known feature matters, and whether a further dimension does."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..checking import (
     as_small,
     is_pandas,
     labels_of,
-    polars_column,
     require_integer,
     warn_user,
 )
-from ._fits import Study, make_study, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
+from ._inputs import as_frame
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
 # test), and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
 FEW_STARTS = 3
 
-Progress = Callable[[int, int], None]
-Judge = Callable[[Any, int], float]  # a number of a fit by which a feature, given by its column, is judged
+Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
+# By whether the map is adjusted.
+_STATISTICS: dict[bool, tuple[str, Statistic]] = {
+    False: ("stress", lambda fitted, _: float(fitted.stress_)),
+    True: ("importance", lambda fitted, column: float(fitted.importance_["standardized"].iloc[column])),
+}
 
 
 def permutation_test(
@@ -43,7 +47,7 @@ def permutation_test(
     weights: Any = None,
     n_permutations: int = 199,
     random_state: Any = 0,
-    progress: Progress | None = None,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Test for each known feature whether it says anything about the dissimilarities.
 
@@ -90,15 +94,15 @@ def permutation_test(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 1)
-    study = make_study(estimator, X, _as_frame(known, X), weights)
+    require_integer("n_permutations", n_permutations, 1)
+    setup = make_setup(estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
-    fitted = _quietly(study.fit)
-    name, judge = ("importance", _importance) if fitted.adjusted_ else ("stress", _stress)
-    refits = _permuted_fits(study.decided(fitted), fitted, judge, number, rng, progress)
+    fitted = _quietly(setup.fit)
+    name, statistic = _STATISTICS[bool(fitted.adjusted_)]
+    refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
     for column, refit in enumerate(refits):
-        own, permuted = judge(fitted, column), np.array(refit.values)
+        own, permuted = statistic(fitted, column), np.array(refit.values)
         # Fits are told apart by no less than what they stop at, which is of the stress and not of a coordinate.
         tol = getattr(estimator, "tol", 0.0)
         if fitted.adjusted_:
@@ -106,32 +110,23 @@ def permutation_test(
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index([str(name) for name in study.known.columns], name="feature")
+    names = pd.Index(list(map(str, setup.known.columns)), name="feature")
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
 
 
-def _stress(fitted: Any, _: int) -> float:
-    return float(fitted.stress_)
-
-
-def _importance(fitted: Any, column: int) -> float:
-    return float(fitted.importance_["standardized"].iloc[column])
-
-
 def _permuted_fits(
-    study: Study, fitted: Any, judge: Judge, number: int, rng: Any, progress: Progress | None
+    setup: FitSetup, fitted: Any, statistic: Statistic, n_permutations: int, rng: Any, progress: Advance
 ) -> list[_Refit]:
-    """Return for each feature what its permutations found: as many as Ctrl-C allows.
+    """Return for each feature the statistics of its permutations: all of them, or those before Ctrl-C.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    total = number * study.known.shape[1]
-    refits = [_Refit(study, column, fitted, judge) for column in range(study.known.shape[1])]
+    total = n_permutations * setup.known.shape[1]
+    refits = [_Refit(setup, column, fitted, statistic) for column in range(setup.known.shape[1])]
     try:
         for done in range(total):
-            refits[done % len(refits)].permute(rng.permutation(study.n))
-            if progress is not None:
-                progress(done + 1, total)
+            refits[done % len(refits)].permute(rng.permutation(setup.n))
+            progress(done + 1, total)
     except KeyboardInterrupt:
         done = sum(len(refit.values) for refit in refits)
         if done < len(refits):  # a feature was not permuted even once
@@ -144,52 +139,39 @@ def _permuted_fits(
 
 
 class _Refit:
-    """Fits with the rows of one feature permuted, and what they found."""
+    """Fits with the rows of one feature permuted, and their statistics."""
 
-    def __init__(self, study: Study, column: int, fitted: Any, judge: Judge) -> None:
-        self.study, self.column, self.judge = study, column, judge
+    def __init__(self, setup: FitSetup, column: int, fitted: Any, statistic: Statistic) -> None:
+        self.setup, self.column, self.statistic = setup, column, statistic
         self.starts = [warm_start(fitted)]
         self.values: list[float] = []
 
     def permute(self, order: IntArray) -> None:
         """Fit with the rows in another order."""
-        known = self.study.known.copy()
+        known = self.setup.known.copy()
         known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
-        self.values.append(self.judge(_quietly(self._best, known), self.column))
+        self.values.append(self.statistic(_quietly(self._best, known), self.column))
 
     def _best(self, known: pd.DataFrame) -> Any:
         if self.values:
-            return self.study.fit_from(self.starts, FEW_STARTS, known=known)
+            return self.setup.fit_from(self.starts, FEW_STARTS, known=known)
         # Where the feature means nothing, one order is as good as another: so is its map to start from.
-        first = self.study.fit(known=known)
+        first = self.setup.fit(known=known)
         self.starts.append(warm_start(first))
         return first
 
 
-def _as_frame(known: Any, X: Any) -> pd.DataFrame:
-    """Return known features as a DataFrame, whose columns keep their types when they are permuted."""
-    import pandas as pd
-
+def _known_frame(known: Any, X: Any) -> pd.DataFrame:
+    """Return known features as a DataFrame; those without labels get the labels of the objects."""
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
-    known = as_pandas(known)
-    if is_pandas(known) and not hasattr(known, "columns"):
-        known = known.to_frame(known.name if known.name is not None else "known0")
-    if is_pandas(known):
-        return pd.DataFrame(known)
-    if hasattr(known, "columns"):
-        columns = {name: polars_column(known, name) for name in known.columns}
-        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
-        labels = labels_of(X)
-        return frame if labels is None else frame.set_axis(labels)
-    table = np.asarray(known)
-    table = table[:, None] if table.ndim == 1 else table
-    names = [f"known{c}" for c in range(table.shape[1])]
-    return pd.DataFrame(table, columns=names, index=labels_of(X)).infer_objects()
+    labels = None if is_pandas(as_pandas(known)) else labels_of(X)
+    frame = as_frame(known, lambda count: [f"known{c}" for c in range(count)])
+    return frame if labels is None else frame.set_axis(labels)
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call without warnings: what is worth saying about the data is said once, by the user's own fit."""
+    """Call a function without its warnings, which the user's own fit has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*arguments)
@@ -228,28 +210,28 @@ def dimension_test(
     """
     import pandas as pd
 
-    number = require_integer("n_permutations", n_permutations, 1)
-    study = make_study(estimator, X, known, weights).unadjusted()
+    require_integer("n_permutations", n_permutations, 1)
+    setup = make_setup(estimator, X, known, weights).unadjusted()
     rng = check_random_state(random_state)
     p = int(estimator.n_components)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small = study.fit()
-        observed = small.stress_, _next_stress(study, None, small, p)
-        residuals = make_residuals(study, small)
-        falls = [_fall(study, residuals.permuted(rng), small, p) for _ in range(number)]
+        small = setup.fit()
+        observed = small.stress_, _next_stress(setup, None, small, p)
+        residuals = make_residuals(setup, small)
+        falls = [_fall(setup, residuals.permuted(rng), small, p) for _ in range(n_permutations)]
     fall = 1 - observed[1] / observed[0]
-    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + number)
+    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 
 
-def _fall(study: Study, D: Array, fitted: Any, p: int) -> float:
-    """Return by which share the stress of other dissimilarities falls with a further dimension."""
-    small = study.fit(D, start=warm_start(fitted))
-    return 1 - _next_stress(study, D, small, p) / float(small.stress_)
+def _fall(setup: FitSetup, D: Array, fitted: Any, p: int) -> float:
+    """Return the share by which a further dimension lowers the stress of other dissimilarities."""
+    small = setup.fit(D, start=warm_start(fitted))
+    return 1 - _next_stress(setup, D, small, p) / float(small.stress_)
 
 
-def _next_stress(study: Study, D: Array | None, small: Any, p: int) -> float:
-    warm = study.fit(D, n_components=p + 1, start=warm_start(small, 1)).stress_
-    return min(float(warm), float(study.fit(D, n_components=p + 1).stress_))
+def _next_stress(setup: FitSetup, D: Array | None, small: Any, p: int) -> float:
+    warm = setup.fit(D, n_components=p + 1, start=warm_start(small, 1)).stress_
+    return min(float(warm), float(setup.fit(D, n_components=p + 1).stress_))

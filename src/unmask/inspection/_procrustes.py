@@ -1,4 +1,4 @@
-"""Procrustes comparison: two maps of the same objects, moved onto each other as well as they go."""
+"""Procrustes analysis: two maps of the same objects, compared after one is moved onto the other."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from scipy.linalg import orthogonal_procrustes
 
 from .._typing import Array
 from ..checking import require_flag
-from ._inputs import Table, align, read_table, require_rows
-from ._scores import labelled
+from ._inputs import axis_names, read_pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProcrustesComparison:
-    """What is left between two maps after one was moved, turned, mirrored and stretched onto the other.
+    """How two maps differ after one was moved, turned, mirrored and stretched onto the other.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class ProcrustesComparison:
 
 
 def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComparison:
-    """Move a second map onto a first and return what is left between them.
+    """Move a second map onto a first as well as possible, and return how they still differ.
 
     Maps are found only up to turning and mirroring, and often scaling; two fits are compared after that freedom has
     been used up. The map with fewer columns gets columns of zeros.
@@ -81,10 +80,10 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
     >>> round(found.statistic, 12), round(found.scale, 12)
     (0.0, 0.5)
     """
+    import pandas as pd
+
     require_flag("scale", scale)
-    one = read_table(labelled(first), "first")
-    other = read_table(align(labelled(second), one.labels, "second", "first"), "second")
-    require_rows(other.values, len(one.values), "second", "first")
+    one, other = read_pair(first, second, ("first", "second"))
     columns = max(one.values.shape[1], other.values.shape[1])
     A, B = _widened(one.values, columns), _widened(other.values, columns)
     centre = A.mean(axis=0)
@@ -93,10 +92,17 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
     rotation, singular_values = orthogonal_procrustes(Y, X)
     factor = float(singular_values / own) if scale else 1.0
     moved = factor * Y @ rotation
-    statistic = float(np.sum((X - moved) ** 2)) / size
-    correlation = float(singular_values / np.sqrt(size * own))
-    return _reported(
-        one if one.labels is not None else other, A, moved + centre, rotation, factor, statistic, correlation
+    axes = axis_names(columns)
+    labels = other.labels if one.labels is None else one.labels
+    index = pd.RangeIndex(len(A)) if labels is None else labels
+    return ProcrustesComparison(
+        statistic=float(np.sum((X - moved) ** 2)) / size,
+        correlation=float(singular_values / np.sqrt(size * own)),
+        residuals=pd.Series(np.linalg.norm(A - (moved + centre), axis=1), index=index, name="residual"),
+        aligned=pd.DataFrame(moved + centre, index=index, columns=axes),
+        reference=pd.DataFrame(A, index=index, columns=axes),
+        rotation=pd.DataFrame(rotation, index=axes, columns=axes),
+        scale=factor,
     )
 
 
@@ -109,21 +115,3 @@ def _sum_of_squares(centred: Array, name: str) -> float:
     if total == 0:
         raise ValueError(f"{name} has all objects in one place; there is nothing to compare.")
     return total
-
-
-def _reported(
-    named: Table, A: Array, moved: Array, rotation: Array, factor: float, statistic: float, correlation: float
-) -> ProcrustesComparison:
-    import pandas as pd
-
-    axes = [f"axis{c + 1}" for c in range(A.shape[1])]
-    index = pd.RangeIndex(len(A)) if named.labels is None else named.labels
-    return ProcrustesComparison(
-        statistic,
-        correlation,
-        pd.Series(np.linalg.norm(A - moved, axis=1), index=index, name="residual"),
-        pd.DataFrame(moved, index=index, columns=axes),
-        pd.DataFrame(A, index=index, columns=axes),
-        pd.DataFrame(rotation, index=axes, columns=axes),
-        factor,
-    )

@@ -1,9 +1,8 @@
-"""How stable a map is: bootstrap and jackknife, aligned with the fit."""
+"""How stable a map is: bootstrap and jackknife."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
-from ..problem import KnownFeatures, check_known
-from ._fits import Study, make_study, warm_start
+from ..problem import check_known
+from ._fits import FitSetup, make_setup, warm_start
+from ._inputs import axis_names
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -92,29 +92,28 @@ def bootstrap(
     -----
     The ellipses are about where the fit would put an object with other noise. They know nothing of other local minima,
     and of the wrong number of dimensions. The objects are taken as given: what an adjusted map owes to which objects
-    happen to be in the study, and with it most of the uncertainty of what acts along the map, is shown by
+    happen to be in the data, and with it most of the uncertainty of what acts along the map, is shown by
     :func:`jackknife`.
     """
-    number = require_integer("n_resamples", n_resamples, 2)
-    study = make_study(estimator, X, known, weights)
+    require_integer("n_resamples", n_resamples, 2)
+    _require_level(level)
+    setup = make_setup(estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = _one_map(study.fit())
-        study = study.decided(fitted)
-        residuals = make_residuals(study, fitted)
+        setup, fitted = _first_fit(setup)
+        residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-        fits = (study.fit(residuals.wild(rng), start=start) for _ in range(number))
-        draws = list(_draws(fits, fitted))
-    U, coef, importance = (np.array(side) for side in zip(*draws, strict=True))
-    return _stability(study, fitted, _Spread(U, coef, importance, 1.0 / (number - 1)), _level(level), number)
+        fits = (setup.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
+        draws = [_draw(fit, _aligned(fit.embedding_, fitted.embedding_)) for fit in fits]
+    return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
 def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, level: float = 0.95) -> Stability:
     """Return confidence ellipses and intervals by leaving out one object at a time.
 
     Each map of the others is fitted from the full map and aligned with it. What is measured is how much the map and the
-    coefficients depend on which objects are in the study.
+    coefficients depend on which objects are in the data.
 
     Parameters
     ----------
@@ -130,62 +129,42 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     Stability
         The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
     """
-    study = make_study(estimator, X, known, weights)
+    _require_level(level)
+    setup = make_setup(estimator, X, known, weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = _one_map(study.fit())
-        study = study.decided(fitted)
-        U0, B0 = warm_start(fitted)
-        draws = [_without(study, fitted, U0, B0, left_out) for left_out in range(study.n)]
-    U, coef, importance = (np.array(side) for side in zip(*draws, strict=True))
-    spread = _Spread(U, coef, importance, (study.n - 1) / study.n)
-    return _stability(study, fitted, spread, _level(level), study.n)
+        setup, fitted = _first_fit(setup)
+        start = warm_start(fitted)
+        draws = [_without(setup, fitted, start, left_out) for left_out in range(setup.n)]
+    return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
 
 
-def _one_map(fitted: Any) -> Any:
-    """Return a fit unless it mapped groups apart, which turn and move each for itself."""
+def _require_level(level: Any) -> None:
+    if not 0 < require_number("level", level, 0.0) < 1:
+        raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
+
+
+def _first_fit(setup: FitSetup) -> tuple[FitSetup, Any]:
+    """Return the setup with what a fit of all data decided, and the fit; raise if groups were mapped apart."""
+    fitted = setup.fit()
     if hasattr(fitted, "component_"):
         raise ValueError(
             f"X falls into {fitted.component_.nunique()} groups that were mapped apart, each with axes of its own; "
             "pass one group at a time."
         )
-    return fitted
+    return setup.decided(fitted), fitted
 
 
-def _level(level: float) -> float:
-    if not 0 < require_number("level", level, 0.0) < 1:
-        raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
-    return float(level)
+Draw = tuple[Array, Array, Array]
 
 
-@dataclass(frozen=True)
-class _Spread:
-    """Aligned maps, coefficients and importances of all fits; NaN where an object was left out."""
-
-    U: Array
-    coef: Array
-    importance: Array
-    factor: float  # of the sum of squared deviations
-
-    def covariances(self) -> Array:
-        centred = np.nan_to_num(self.U - np.nanmean(self.U, axis=0))
-        return np.asarray(self.factor * np.einsum("rni,rnj->nij", centred, centred))
-
-    def errors(self, values: Array) -> Array:
-        return np.asarray(np.sqrt(self.factor * np.sum((values - values.mean(axis=0)) ** 2, axis=0)))
-
-
-def _draws(fits: Iterator[Any], fitted: Any) -> Iterator[tuple[Array, Array, Array]]:
-    for fit in fits:
-        yield (
-            _aligned(fit.embedding_, fitted.embedding_),
-            fit.coef_.to_numpy(),
-            fit.importance_["standardized"].to_numpy(),
-        )
+def _draw(fit: Any, U: Array) -> Draw:
+    """Return what is kept of a fit: its aligned map, coefficients and importances."""
+    return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
 
 
 def _aligned(U: Array, target: Array) -> Array:
-    """Return a map turned and moved onto another as well as possible, at its own size."""
+    """Return a map turned and moved onto another as well as possible, without changing its size."""
     if U.shape[1] == 0:
         return np.asarray(U)
     centre, goal = U.mean(axis=0), target.mean(axis=0)
@@ -193,82 +172,71 @@ def _aligned(U: Array, target: Array) -> Array:
     return np.asarray((U - centre) @ turn + goal)
 
 
-def _without(study: Study, fitted: Any, U0: Array, B0: Any, left_out: int) -> tuple[Array, Array, Array]:
+def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
     """Return the map, coefficients and importances without one object, whose place is NaN."""
-    kept = np.delete(np.arange(study.n), left_out)
-    part = Study(
-        study.estimator,
-        study.D[np.ix_(kept, kept)],
-        None if study.labels is None else study.labels[kept],
-        _rows(study, kept),
-        None if study.weights is None else np.asarray(study.weights)[np.ix_(kept, kept)],
+    kept = np.delete(np.arange(setup.n), left_out)
+    part = FitSetup(
+        setup.estimator,
+        setup.D[np.ix_(kept, kept)],
+        None if setup.labels is None else setup.labels[kept],
+        _rows(setup, kept),
+        None if setup.weights is None else np.asarray(setup.weights)[np.ix_(kept, kept)],
     )
-    _require_same_columns(study, fitted, part, left_out)
-    fit = part.fit(start=(U0[kept], B0))
+    _require_same_columns(setup, part, left_out)
+    fit = part.fit(start=(start[0][kept], start[1]))
     U = np.full(fitted.embedding_.shape, np.nan)
     U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
-    return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
+    return _draw(fit, U)
 
 
-def _require_same_columns(study: Study, fitted: Any, part: Study, left_out: int) -> None:
-    """Raise if an object is the only one of its level, or all that makes a feature vary."""
-    own = study.estimator
-    coded = check_known(part.known, part.n, part.labels, own.coef, types=own.known_types)
-    before, after = _columns(fitted._known), _columns(coded)
+def _require_same_columns(setup: FitSetup, part: FitSetup, left_out: int) -> None:
+    """Raise if a known feature loses columns without an object, such as the only one of its level."""
+    before, after = _columns(setup), _columns(part)
     lost = [name for name in before if before[name] != after[name]]
     if lost:
         raise ValueError(
-            f"known: {quote(lost)} has a level, or varies, by {name_object(study.labels, left_out)} alone, without "
+            f"known: {quote(lost)} has a level, or varies, by {name_object(setup.labels, left_out)} alone, without "
             "which there is no coefficient to compare; join the level with another, leave the feature or the object "
             "out, or use bootstrap."
         )
 
 
-def _columns(known: KnownFeatures) -> dict[str, int]:
-    """Return how many columns of each feature say something of their own."""
+def _columns(setup: FitSetup) -> dict[str, int]:
+    """Return how many columns of each feature are not redundant."""
+    known = check_known(setup.known, setup.n, setup.labels, setup.estimator.coef, types=setup.estimator.known_types)
     owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
     kept = [owners[column] for column in known.kept]
     return {feature.name: kept.count(feature.name) for feature in known.features}
 
 
-def _rows(study: Study, kept: IntArray) -> Any:
-    if study.known is None:
+def _rows(setup: FitSetup, kept: IntArray) -> Any:
+    if setup.known is None:
         return None
-    known = align_rows(study.known, study.labels, "known")
+    known = align_rows(setup.known, setup.labels, "known")
     return known.iloc[kept] if is_pandas(known) else np.asarray(known)[kept]
 
 
-def _stability(study: Study, fitted: Any, spread: _Spread, level: float, number: int) -> Stability:
+def _stability(setup: FitSetup, fitted: Any, draws: list[Draw], factor: float, level: float) -> Stability:
+    """Return how much the draws vary; `factor` turns sums of squared deviations into variances."""
     import pandas as pd
 
-    covariances = spread.covariances() * _small_sample(study.n, fitted.embedding_.shape[1], level)
+    U, *others = (np.array(side) for side in zip(*draws, strict=True))
+    deviations = np.nan_to_num(U - np.nanmean(U, axis=0))  # NaN where an object was left out
+    covariances = np.asarray(factor * np.einsum("rni,rnj->nij", deviations, deviations))
+    covariances *= _small_sample(setup.n, U.shape[2], level)
+    coef_se, importance_se = (np.sqrt(factor * np.sum((x - x.mean(axis=0)) ** 2, axis=0)) for x in others)
+    coef, importance = fitted.coef_, fitted.importance_["standardized"]
+    lower = np.tril_indices(len(coef))
+    pairs = list(zip(coef.index[lower[0]], coef.columns[lower[1]], strict=True))
+    index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
+    features = importance.index.rename("feature")
     return Stability(
-        _object_table(study, fitted, covariances, level),
+        _object_table(setup, fitted, covariances, level),
         covariances,
-        _interval_table(
-            "estimate",
-            fitted.coef_.to_numpy()[np.tril_indices(len(fitted.coef_))],
-            spread.errors(spread.coef)[np.tril_indices(len(fitted.coef_))],
-            level,
-            pd.MultiIndex.from_tuples(
-                [
-                    (fitted.coef_.index[i], fitted.coef_.columns[j])
-                    for i, j in zip(*np.tril_indices(len(fitted.coef_)), strict=True)
-                ],
-                names=["feature", "with"],
-            )
-            if len(fitted.coef_)
-            else pd.Index([], name="feature"),
-        ),
-        _interval_table(
-            "standardized",
-            fitted.importance_["standardized"].to_numpy(),
-            spread.errors(spread.importance),
-            level,
-            fitted.importance_.index.rename("feature"),
-        ),
-        level,
-        number,
+        _interval_table("estimate", coef.to_numpy()[lower], coef_se[lower], level, index),
+        _interval_table("standardized", importance.to_numpy(), importance_se, level, features),
+        float(level),
+        len(draws),
     )
 
 
@@ -280,11 +248,11 @@ def _small_sample(n: int, p: int, level: float) -> float:
     return float(p * free / (free - p + 1) * f.ppf(level, p, free - p + 1) / chi2.ppf(level, p))
 
 
-def _object_table(study: Study, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
+def _object_table(setup: FitSetup, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
     import pandas as pd
 
     p = covariances.shape[1]
-    table = pd.DataFrame(fitted.embedding_, index=study.names(), columns=[f"axis{a + 1}" for a in range(p)])
+    table = pd.DataFrame(fitted.embedding_, index=setup.names(), columns=axis_names(p))
     if p:
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         table["major"], table["minor"] = reach[:, -1], reach[:, 0]

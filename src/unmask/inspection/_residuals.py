@@ -1,4 +1,4 @@
-"""What a fit leaves of the dissimilarities, as noise from which new ones are made."""
+"""Residuals of a fit, from which new dissimilarities are made by resampling."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fits import Study, aims_of
+from ..estimators import aims_of
+from ._fits import FitSetup
 
 
 @dataclass(frozen=True)
@@ -37,20 +38,20 @@ class Residuals:
         return self._table(d * rng.permutation(relative))
 
     def wild(self, rng: Any) -> Array:
-        """Return dissimilarities with each residual in its place and a sign by chance, whatever its variance."""
+        """Return dissimilarities with a random sign for each residual, whatever its variance (a wild bootstrap)."""
         return self._table(self.values * rng.choice([-1.0, 1.0], size=len(self.values)))
 
 
-def make_residuals(study: Study, fitted: Any) -> Residuals:
+def make_residuals(setup: FitSetup, fitted: Any) -> Residuals:
     """Return the residuals of a fit."""
     distances = fitted.predict_dissimilarities().to_numpy().copy()
-    aims = aims_of(fitted, study.D)
-    distances[np.isnan(study.D)] = np.nan
+    aims = aims_of(fitted, setup.D)
+    distances[np.isnan(setup.D)] = np.nan
     np.fill_diagonal(distances, 0.0)
-    i, j = np.triu_indices(study.n, 1)
-    present = np.isfinite(study.D[i, j]) & np.isfinite(distances[i, j])
+    i, j = np.triu_indices(setup.n, 1)
+    present = np.isfinite(setup.D[i, j]) & np.isfinite(distances[i, j])
     i, j = i[present], j[present]
-    p, n = fitted.n_free_, study.n
+    p, n = fitted.n_free_, setup.n
     parameters = n * p - p * (p + 1) // 2 + int(np.count_nonzero(np.tril(fitted.coef_.to_numpy())))
     left = 1 - parameters / max(len(i), 1)
     if left <= 0:

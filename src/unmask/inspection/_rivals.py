@@ -1,4 +1,4 @@
-"""The simplest ways to take known features out of a map: the rivals that conditional scaling has to beat."""
+"""Simple ways to remove known features from a map, with which conditional scaling is compared."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from sklearn.utils import check_random_state
 from .._typing import Array
 from ..checking import Dissimilarities, as_large, require_integer
 from ..estimators import ConditionalMDS
-from ..problem import KnownFeatures, check_dimension, known_table, orthonormal_basis
+from ..problem import KnownFeatures, check_dimension, known_table
+from ..problem.linalg import orthonormal_basis
 from ..solvers import canonical_map
-from ._inputs import align, code_known, read_dissimilarities
+from ._inputs import align, axis_names, code_known, read_dissimilarities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,7 @@ def mds_then_regress(
     known_types: dict[Any, Any] | None = None,
     random_state: Any = None,
 ) -> pd.DataFrame:
-    """Map objects by metric scaling in enough dimensions for everything, and regress the known features out.
+    """Map objects by metric scaling with dimensions for the known features too, and regress these out.
 
     Metric multidimensional scaling finds a map of `n_components` plus as many dimensions as there are known columns;
     each of its axes is regressed on the known features; the residuals' leading principal axes are the result.
@@ -68,21 +69,17 @@ def mds_then_regress(
     checked, coded = _read(dissimilarities, known, n_components, known_types)
     total = n_components + coded.n_kept
     mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
-    Z = mds.fit(checked.values).embedding_.astype(np.float64)
+    Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
     rest = Z - Z.mean(axis=0)
     rest = rest - _fitted(coded, rest)
     # The residuals have the columns of Z; of their principal axes the leading ones are kept.
     U = canonical_map(rest)[:, :n_components]
-    return pd.DataFrame(U, index=checked.labels, columns=_axes(n_components))
+    return pd.DataFrame(U, index=checked.labels, columns=axis_names(n_components))
 
 
 def _fitted(coded: KnownFeatures, columns: Array) -> Array:
     basis = orthonormal_basis(coded.values)
     return np.asarray(basis @ (basis.T @ columns))
-
-
-def _axes(number: int) -> list[str]:
-    return [f"axis{c + 1}" for c in range(number)]
 
 
 def _read(
@@ -103,7 +100,7 @@ def _read(
 
 @dataclass(frozen=True)
 class PartialDbrda:
-    """What distance-based redundancy analysis leaves after the known features.
+    """A map of what the known features do not explain, by distance-based redundancy analysis.
 
     Attributes
     ----------
@@ -167,7 +164,7 @@ def partial_dbrda(
     import pandas as pd
 
     checked, coded = _read(dissimilarities, known, n_components, known_types, "redundancy analysis")
-    G = _gower(checked.values)
+    G = _gower(checked.array_for("db-RDA"))
     half = G - _fitted(coded, G)
     rest = half - _fitted(coded, half.T).T
     values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
@@ -176,8 +173,8 @@ def partial_dbrda(
     kept = values[np.abs(values) > 1e-9 * np.abs(values).max()] / (checked.n - 1)
     total, left = (float(np.trace(M)) / (checked.n - 1) for M in (G, rest))
     return PartialDbrda(
-        pd.DataFrame(canonical_map(U), index=checked.labels, columns=_axes(n_components)),
-        pd.Series(kept, index=_axes(len(kept)), name="eigenvalue"),
+        pd.DataFrame(canonical_map(U), index=checked.labels, columns=axis_names(n_components)),
+        pd.Series(kept, index=axis_names(len(kept)), name="eigenvalue"),
         pd.Series({"total": total, "known": total - left, "unknown": left}, name="inertia"),
     )
 
@@ -239,7 +236,7 @@ def dbrda_test(
     checked, coded = _read(dissimilarities, known, 1, known_types, "redundancy analysis")
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
-    G = _gower(checked.values)
+    G = _gower(checked.array_for("db-RDA"))
     parts = _by_feature(known, checked, coded)
     everything = orthonormal_basis(np.column_stack(parts))
     left = checked.n - 1 - everything.shape[1]
@@ -250,7 +247,8 @@ def dbrda_test(
         )
     residual = float(np.trace(G)) - _explained(everything, G)
     rng = check_random_state(random_state)
-    reduced = [_basis(parts[:f] + parts[f + 1 :], checked.n) for f in range(len(parts))]
+    none = np.empty((checked.n, 0))
+    reduced = [orthonormal_basis(np.column_stack([none, *parts[:f], *parts[f + 1 :]])) for f in range(len(parts))]
     rows = [_marginal(G, basis, everything, left, n_permutations, rng) for basis in reduced]
     index = [*coded.feature_names, "(residual)"]
     columns = ["df", "sum_of_squares", "F", "p_value"]
@@ -258,13 +256,9 @@ def dbrda_test(
 
 
 def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> list[Array]:
-    """Return the coded columns of each feature, the redundant ones too: copies explain each other."""
+    """Return the coded columns of each feature, also redundant ones."""
     table = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
     return [feature.coding.encode(column.cells) for feature, column in zip(coded.features, table, strict=True)]
-
-
-def _basis(parts: list[Array], n: int) -> Array:
-    return orthonormal_basis(np.column_stack([np.empty((n, 0)), *parts]))
 
 
 def _explained(basis: Array, G: Array) -> float:

@@ -1,4 +1,4 @@
-"""Scores of a map: neighbourhoods kept, and errors where the truth is known."""
+"""Scores of a map: whether it keeps neighbourhoods, and its errors where the truth is known."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, is_pandas, quote, require_integer
-from ..problem import symmetric_root
-from ._inputs import Table, align, is_fitted_map, read_dissimilarities, read_table, require_rows
+from ..problem.linalg import symmetric_root
+from ._inputs import LabelledTable, align, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def neighbourhood_scores(
     checked = read_dissimilarities(dissimilarities, complete_for="comparing neighbourhoods")
     U = coordinates(embedding, checked)
     sizes = _sizes(n_neighbors, checked.n)
-    here, there = _ranks(cdist(U, U)), _ranks(checked.values)
+    here, there = _ranks(cdist(U, U)), _ranks(checked.array_for("neighbourhood_scores"))
     rows = [(penalised(here, there, k), penalised(there, here, k)) for k in sizes]
     index = pd.Index(sizes, name="n_neighbors")
     return pd.DataFrame(rows, index=index, columns=["trustworthiness", "continuity"])
@@ -72,17 +72,9 @@ def neighbourhood_scores(
 
 def coordinates(embedding: Any, checked: Dissimilarities) -> Array:
     """Return a map with its rows in the order of the dissimilarities."""
-    table = read_table(align(labelled(embedding), checked.labels, "embedding", "dissimilarities"), "embedding")
+    table = read_table(align(embedding, checked.labels, "embedding", "dissimilarities"), "embedding")
     require_rows(table.values, checked.n, "embedding", "dissimilarities")
     return table.values
-
-
-def labelled(embedding: Any) -> Any:
-    """Return the map of a fitted estimator as a DataFrame with its objects' labels, if it has any."""
-    import pandas as pd
-
-    labels = getattr(embedding, "_labels", None) if is_fitted_map(embedding) else None
-    return embedding if labels is None else pd.DataFrame(embedding.embedding_, index=labels)
 
 
 def _sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
@@ -107,7 +99,7 @@ def _ranks(distances: Array) -> IntArray:
 
 
 def penalised(near: IntArray, judge: IntArray, k: int) -> float:
-    """Return 1 less the scaled sum of how far the k nearest by one ranking lie beyond the k nearest by the other."""
+    """Return 1 less a penalty for the k nearest by one ranking that are not among the k nearest by the other."""
     n = len(near)
     beyond = np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum()
     return float(1.0 - 2.0 * beyond / (n * k * (2.0 * n - 3.0 * k - 1.0)))
@@ -143,13 +135,14 @@ def signal_to_noise(truth: Any, dissimilarities: Any) -> pd.Series[float]:
     import pandas as pd
 
     observed, true = read_dissimilarities(dissimilarities), read_dissimilarities(truth)
-    require_rows(true.values, observed.n, "truth", "dissimilarities")
-    exact: Any = pd.DataFrame(true.values, index=true.labels, columns=true.labels)
+    delta, values = (table.array_for("signal_to_noise") for table in (observed, true))
+    require_rows(values, observed.n, "truth", "dissimilarities")
+    exact: Any = pd.DataFrame(values, index=true.labels, columns=true.labels)
     if true.labels is not None:
         exact = align(exact, observed.labels, "truth", "dissimilarities")
         exact = align(exact.T, observed.labels, "truth", "dissimilarities")
     upper = np.triu_indices(observed.n, 1)
-    delta, d = observed.values[upper], np.asarray(exact)[upper]
+    delta, d = delta[upper], np.asarray(exact)[upper]
     counts = np.isfinite(delta) & np.isfinite(d)
     signal, noise, total = (float(np.sum(x[counts] ** 2)) for x in (d, delta - d, delta))
     ratio = signal / noise if noise > 0 else np.inf
@@ -197,12 +190,12 @@ def coef_error(coef: Any, truth: Any) -> pd.DataFrame:
         )
     B, B_true = (symmetric_root(table.values @ table.values.T) for table in (estimated, true))
     rows = [*((B_true[f], B[f]) for f in range(len(B))), (B_true, B)]
-    lengths = [tuple(np.linalg.norm(x) for x in (row, found, found - row)) for row, found in rows]
+    lengths = [tuple(np.linalg.norm(x) for x in (right, estimate, estimate - right)) for right, estimate in rows]
     data = [(t, e, gap / t if t > 0 else np.nan) for t, e, gap in lengths]
     return pd.DataFrame(data, index=[*estimated.names, "(all)"], columns=["truth", "estimate", "relative_error"])
 
 
-def _coefficients(data: Any, name: str, wanted: list[str] | None) -> Table:
+def _coefficients(data: Any, name: str, wanted: list[str] | None) -> LabelledTable:
     """Return a square table of coefficients, in the order of the names wanted if it has names."""
     if is_pandas(data):
         data = data.set_axis([str(label) for label in data.index])
@@ -220,4 +213,4 @@ def _coefficients(data: Any, name: str, wanted: list[str] | None) -> Table:
     values = np.diag(table.values[:, 0]) if np.ndim(data) == 1 else table.values
     if values.shape[0] != values.shape[1]:
         raise ValueError(f"{name} has shape {values.shape}; pass a square table or the diagonal.")
-    return Table(values, None, names)
+    return LabelledTable(values, None, names)

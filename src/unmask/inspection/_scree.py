@@ -1,4 +1,4 @@
-"""How many dimensions: the stress of every number of them, its elbow, and what predicts dissimilarities best."""
+"""Choosing the number of dimensions: by the elbow of the stress, or by predicting held-out dissimilarities."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ..estimators import GeneralMDS
-from ._fits import Study, aims_of, make_study, warm_start
+from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,15 @@ NEARLY_NOTHING = 0.01
 FAIR = 0.01
 
 
-def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max_components: int = 6) -> pd.DataFrame:
+def scree(
+    estimator: Any,
+    X: Any,
+    known: Any = None,
+    *,
+    weights: Any = None,
+    max_components: int = 6,
+    progress: Advance | None = None,
+) -> pd.DataFrame:
     """Return the normalised stress for 0, 1, … dimensions.
 
     Each number of dimensions is fitted from the usual starts and, in addition, from the map with one dimension less, so
@@ -36,6 +44,8 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
         As in the estimator's ``fit``.
     max_components : int, default=6
         Largest number of dimensions.
+    progress : callable, optional
+        Called with how many numbers of dimensions are done, and how many there are.
 
     Returns
     -------
@@ -59,31 +69,31 @@ def scree(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, max
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    if isinstance(estimator, GeneralMDS):
+    if isinstance(estimator, GeneralMDS | ConditionalTSNE):
         raise ValueError(
             f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
             "a ConditionalMDS to choose the number of dimensions."
         )
-    study = make_study(estimator, X, known, weights)
-    if most > study.n - 1:
+    setup = make_setup(estimator, X, known, weights)
+    if most > setup.n - 1:
         raise ValueError(
-            f"max_components={most} is too many for {study.n} objects, which fill at most {study.n - 1} dimensions; "
+            f"max_components={most} is too many for {setup.n} objects, which fill at most {setup.n - 1} dimensions; "
             "lower it."
         )
-    stress = [step.stress for step in _path(study.unadjusted(), most)]
+    stress = [step.stress for step in _path(setup.unadjusted(), most, progress or nobody)]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *np.subtract(stress[:-1], stress[1:])]},
         index=pd.RangeIndex(most + 1, name="n_components"),
     )
     table.attrs["elbow"] = elbow(stress)
-    if estimator.adjust and _anything_known(study):
-        table["residual"] = _residual_axes(study, most)
+    if estimator.adjust and _anything_known(setup):
+        table["residual"] = _residual_axes(setup, most)
     return table
 
 
-def _residual_axes(study: Study, most: int) -> Array:
-    """Return the standard deviation of each axis of the adjusted map of the most dimensions; NaN for none."""
-    widest = study.fit(n_components=most, adjust=True, n_free=most)
+def _residual_axes(setup: FitSetup, most: int) -> Array:
+    """Return the standard deviation of each axis of the adjusted map with the most dimensions, after a NaN for none."""
+    widest = setup.fit(n_components=most, adjust=True, n_free=most)
     return np.array([np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)])
 
 
@@ -100,26 +110,28 @@ class _Step(NamedTuple):
         return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
 
 
-def _path(study: Study, most: int, D: Array | None = None) -> list[_Step]:
+def _path(setup: FitSetup, most: int, progress: Advance, D: Array | None = None) -> list[_Step]:
     """Return for 0, 1, … dimensions the best fit, the stress never rising."""
     found: list[_Step] = []
     fitted = None
     for p in range(most + 1):
-        if p == 0 and not _anything_known(study):
-            found.append(_Step(1.0, np.zeros_like(study.D), study.D))  # all objects in one place
+        progress(p, most + 1)
+        if p == 0 and not _anything_known(setup):
+            found.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
-        fits = [study.fit(D, n_components=p)]
-        if fitted is not None and study.takes_start:
-            fits.append(study.fit(D, n_components=p, start=warm_start(fitted, 1)))
+        fits = [setup.fit(D, n_components=p)]
+        if fitted is not None and setup.takes_start:
+            fits.append(setup.fit(D, n_components=p, start=warm_start(fitted, 1)))
         fitted = min(fits, key=lambda fit: fit.stress_)
-        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, study.D))
+        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D))
         # The map of one dimension less, with a further one of zeros, is a map too.
         found.append(min(best, found[-1], key=lambda step: step.stress) if found else best)
+    progress(most + 1, most + 1)
     return found
 
 
-def _anything_known(study: Study) -> bool:
-    return study.known is not None and 0 not in getattr(study.known, "shape", (1, 1))[1:]
+def _anything_known(setup: FitSetup) -> bool:
+    return setup.known is not None and 0 not in getattr(setup.known, "shape", (1, 1))[1:]
 
 
 def elbow(stress: Any) -> int:
@@ -153,6 +165,7 @@ def choose_n_components(
     share: float = 0.1,
     n_splits: int = 10,
     random_state: Any = 0,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Choose the number of dimensions by predicting dissimilarities that the fit did not see.
 
@@ -176,6 +189,8 @@ def choose_n_components(
         Number of times; up to ``1 / share`` the held-out sets are disjoint.
     random_state : int, RandomState or None, default=0
         Seed of the splits.
+    progress : callable, optional
+        Called with how many numbers of dimensions are done, over all splits, and how many there will be.
 
     Returns
     -------
@@ -189,16 +204,23 @@ def choose_n_components(
     if not 0 < fraction < 1:
         raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
     splits = require_integer("n_splits", n_splits, 2)
-    study = make_study(estimator, X, known, weights)
-    if not study.takes_start:
+    setup = make_setup(estimator, X, known, weights)
+    if not setup.takes_start:
         raise ValueError(
             f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "
             "held out; pass a ConditionalMDS, or use scree."
         )
-    table = scree(estimator, X, known, weights=weights, max_components=max_components)
-    rng = check_random_state(random_state)
+
+    def part(number: int) -> Advance:
+        return lambda done, total: (progress or nobody)(number * total + done, (splits + 1) * total)
+
+    table = scree(estimator, X, known, weights=weights, max_components=max_components, progress=part(0))
+    free, rng = setup.unadjusted(), check_random_state(random_state)
     errors = np.array(
-        [_held_out(study.unadjusted(), held, len(table) - 1) for held in _splits(study, fraction, splits, rng)]
+        [
+            _held_out(free, held, len(table) - 1, part(number + 1))
+            for number, held in enumerate(_splits(setup, fraction, splits, rng))
+        ]
     )
     table["heldout"] = errors.mean(axis=0)
     table["heldout_se"] = errors.std(axis=0, ddof=1) / np.sqrt(splits)
@@ -208,10 +230,10 @@ def choose_n_components(
     return table
 
 
-def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
-    """Return sets of pairs, disjoint as long as there are new ones, without which all objects still hang together."""
-    i, j = np.triu_indices(study.n, 1)
-    present = np.flatnonzero(~np.isnan(study.D[i, j]))
+def _splits(setup: FitSetup, share: float, number: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
+    """Return sets of pairs to hold out, disjoint while there are enough, that leave all objects connected."""
+    i, j = np.triu_indices(setup.n, 1)
+    present = np.flatnonzero(~np.isnan(setup.D[i, j]))
     size = max(1, round(share * len(present)))
     queue: IntArray = np.empty(0, dtype=np.int64)
     found: list[tuple[IntArray, IntArray]] = []
@@ -221,7 +243,7 @@ def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[Int
             queue = rng.permutation(present)
         held, queue = queue[:size], queue[size:]
         kept = np.setdiff1d(present, held)
-        graph = np.zeros(study.D.shape, dtype=bool)
+        graph = np.zeros(setup.D.shape, dtype=bool)
         graph[i[kept], j[kept]] = True
         attempts += 1
         if connected_components(graph, directed=False)[0] == 1:
@@ -233,12 +255,12 @@ def _splits(study: Study, share: float, number: int, rng: Any) -> list[tuple[Int
     return found
 
 
-def _held_out(study: Study, held: tuple[IntArray, IntArray], most: int) -> Array:
+def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], most: int, progress: Advance) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square."""
-    D = study.D.copy()
+    D = setup.D.copy()
     i, j = held
     D[i, j] = D[j, i] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that pairs are missing is what this is about
-        path = _path(study, most, D)
+        path = _path(setup, most, progress, D)
     return np.array([step.error(i, j) for step in path])

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 
 from .._typing import Array
 from ..checking import Dissimilarities, find_labels, is_unlabelled, require_choice
+from ..solvers import SCHEMES
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def stress_per_point(
 
 def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any) -> Fit:
     checked = read_dissimilarities(dissimilarities, symmetrize=getattr(embedding, "symmetrize", None))
-    delta = checked.values.astype(np.float64)
+    delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     if estimated:
         _refuse_known_map(known_map)
@@ -165,7 +166,7 @@ def _square(table: Any, checked: Dissimilarities, name: str) -> Array:
 
 
 def _made_up(index: pd.Index, labels: pd.Index) -> bool:
-    """Tell labels that pandas made up (0, 1, 2 …) for objects that are called something else."""
+    """Return whether labels are the numbers that pandas gives, although the objects have names."""
     return is_unlabelled(index) and bool((find_labels(index, labels) < 0).any())
 
 
@@ -185,7 +186,8 @@ def _weights(weights: Any, checked: Dissimilarities, delta: Array) -> Array:
     if weights is None:
         table = np.ones_like(delta)
     elif isinstance(weights, str):
-        table = _of_scheme(weights, delta)
+        require_choice("weights", weights, tuple(SCHEMES))
+        table = squareform(SCHEMES[weights].of_pairs(squareform(delta, checks=False)))
     else:
         table = read_table(_square(weights, checked, "weights"), "weights").values.copy()
         if table.shape != delta.shape or (table < 0).any() or not np.allclose(table, table.T, rtol=1e-5, atol=0.0):
@@ -196,14 +198,3 @@ def _weights(weights: Any, checked: Dissimilarities, delta: Array) -> Array:
     table[np.isnan(delta)] = 0.0
     np.fill_diagonal(table, 0.0)
     return table
-
-
-def _of_scheme(scheme: str, delta: Array) -> Array:
-    if scheme == "curvilinear":
-        raise ValueError(
-            "weights='curvilinear' moved with the map and were not kept; pass weights as an array, for example "
-            "np.exp(-((mds.predict_dissimilarities() / mds.radius_) ** 2))."
-        )
-    require_choice("weights", scheme, (None, "sammon"))
-    # Sammon's 1 / (delta * sum of delta), a dissimilarity of 0 counted as the smallest positive one.
-    return np.asarray(1.0 / (np.maximum(delta, np.min(delta[delta > 0])) * np.nansum(np.triu(delta, 1))))

@@ -4,9 +4,9 @@ from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, swee
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
+from ._input_file import memory_limit
 from ._problems import FileProblem
 from ._ratings import read_ratings
-from ._source import memory_limit
 from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
 

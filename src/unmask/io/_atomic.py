@@ -16,9 +16,9 @@ from pathlib import Path
 
 from ._problems import FileProblem, problem
 
-# What a disk says that takes no more.
+# Errors of a full or failing disk.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-# Seconds after which a draft is one that a killed process left.
+# A draft older than this many seconds was left by a killed process.
 STALE = 3600.0
 
 
@@ -56,7 +56,8 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     draft = _new_sibling(path, target)
     try:
         yield draft
-        _bring_to_disk(draft)
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())  # bring it to the disk before the renaming
         _replace(path, draft, target)
     except OSError as error:
         if error.errno not in FULL:
@@ -67,7 +68,7 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
-    """Make an empty file of a name that is not taken, with the rights that ``target`` has or would have."""
+    """Make an empty file with a new name, and with the permissions that ``target`` has or would have."""
     if target.is_dir():
         raise problem(path, "is a folder; give the name of a file to write in it.")
     if not target.parent.is_dir():
@@ -86,7 +87,7 @@ def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
 
 
 def draft_beside(target: Path) -> Path:
-    """Return the name of a draft in the same folder."""
+    """Return a new name for a draft in the same folder."""
     return target.with_name(f".{secrets.token_hex(8)}-{_draft_name(target)}")
 
 
@@ -96,7 +97,7 @@ def _draft_name(target: Path) -> str:
 
 
 def drafts_beside(target: Path, suffix: str = "") -> list[Path]:
-    """Return the drafts of a file or folder that are there."""
+    """Return the existing drafts of a file or folder."""
     pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(_draft_name(target) + suffix)}")
     with suppress(OSError):
         return sorted(entry for entry in target.parent.iterdir() if pattern.fullmatch(entry.name))
@@ -104,7 +105,7 @@ def drafts_beside(target: Path, suffix: str = "") -> list[Path]:
 
 
 def sweep_drafts(target: Path) -> None:
-    """Remove the drafts that killed processes left; one that is young may be somebody's work."""
+    """Remove the drafts that killed processes left; recent ones may be in use."""
     for draft in drafts_beside(target):
         with suppress(OSError):
             if time.time() - draft.stat().st_mtime > STALE:
@@ -112,17 +113,12 @@ def sweep_drafts(target: Path) -> None:
 
 
 def not_written(path: str | PathLike[str], error: OSError) -> FileProblem:
-    """Return the sentence for a file that the system would not write."""
+    """Return the error for a file that the system would not write."""
     if error.errno in FULL:  # libraries have words of their own for it
         reason, way_out = os.strerror(error.errno).lower(), "free some space, or choose another place"
     else:
         reason, way_out = _reason(error), "choose another folder"
     return problem(path, f"cannot be written ({reason}); {way_out}.")
-
-
-def _bring_to_disk(draft: Path) -> None:
-    with draft.open("rb+") as file:
-        os.fsync(file.fileno())
 
 
 def _replace(path: str | PathLike[str], draft: Path, target: Path) -> None:

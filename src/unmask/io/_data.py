@@ -1,19 +1,19 @@
-"""Reading a file of which it is not said whether it holds dissimilarities or features."""
+"""Reading a file that may hold dissimilarities or features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 
-from ._dialect import Grid, Wishes
-from ._dissimilarities import DissimilarityFile, read_source
+from ._dialect import FormatOptions, Grid
+from ._dissimilarities import DissimilarityFile, dissimilarities_of
+from ._input_file import InputFile, open_input
 from ._layout import Layout
 from ._numbers import is_text
 from ._problems import FileProblem
-from ._source import Source, open_source
-from ._tables import TableFile, table_of_source
+from ._tables import TableFile, table_of
 
 
 def read_data(
@@ -61,33 +61,29 @@ def read_data(
     >>> read_data(file).detected[-1]
     'taken for a table of features: 3 for objects 2 and 3, but 4 the other way round (row 3, column 2)'
     """
-    wishes = Wishes(delimiter, decimal, header, encoding, sheet)
-    wishes.check()
-    source = open_source(path, max_expanded)
-    judge = _Judge()
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    file = open_input(path, max_expanded)
+    evidence = _Evidence()
     try:
-        found = read_source(source, "auto", wishes, None, judge)
-        return _told(judge.verdict(source, found), found)
+        read = dissimilarities_of(file, "auto", options, None, evidence)
+        why = evidence.verdict(file, read)
+        return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
     except FileProblem as problem:
-        if judge.sure:
+        if evidence.sure:
             raise
-        table, _ = table_of_source(source, wishes, None)
+        table, _ = table_of(file, options, None)
         why = problem.what.split(";")[0].rstrip(".")
         return replace(table, detected=(*table.detected, f"taken for a table of features: {why}"))
-
-
-def _told(why: str, found: DissimilarityFile) -> DissimilarityFile:
-    return replace(found, detected=(*found.detected, f"taken for dissimilarities: {why}"))
 
 
 _REASONS = {"phylip": "PHYLIP", "condensed": "one number per pair", "lower": "a lower triangle"}
 
 
 @dataclass
-class _Judge:
-    """Remembers how a file lies, and says whether that is enough to take it for dissimilarities."""
+class _Evidence:
+    """Remembers the layout of a file, and decides whether it is enough to take it for dissimilarities."""
 
-    layout: Layout | None = field(default=None)
+    layout: Layout | None = None
     crossing: bool = True  # some object is on both sides of a list of pairs
     named: bool = False  # and all have names
 
@@ -96,7 +92,7 @@ class _Judge:
         if grid is None:
             return
         if layout.shape == "condensed" and layout.header is not None:
-            raise grid.source.problem("its one column has a name")
+            raise grid.file.problem("its one column has a name")
         if layout.shape == "long":
             rows = (row.cells() for row in grid.head[layout.header is not None :])
             pairs = [cells[:2] for cells in rows if cells]
@@ -105,24 +101,24 @@ class _Judge:
 
     @property
     def sure(self) -> bool:
-        """Whether it can hardly be a table of features: nor are columns that name the same objects."""
+        """Whether it can hardly be a table of features."""
         if self.layout is not None and self.layout.shape == "long":
             return self.crossing and self.named
         return self.layout is not None and self.layout.sure
 
-    def verdict(self, source: Source, found: DissimilarityFile) -> str:
+    def verdict(self, file: InputFile, read: DissimilarityFile) -> str:
         """Return why a file is taken for dissimilarities; raise if it only looks like them."""
         if self.layout is not None and self.layout.shape == "long":
-            return self._pairs(source, found)
+            return self._pairs(file, read)
         if self.layout is not None and self.layout.shape in _REASONS:
             return _REASONS[self.layout.shape]
         return "labels of rows and columns agree" if self.sure else "symmetric, with zeros on the diagonal"
 
-    def _pairs(self, source: Source, found: DissimilarityFile) -> str:
-        values = found.dissimilarities.to_numpy()
+    def _pairs(self, file: InputFile, read: DissimilarityFile) -> str:
+        values = read.dissimilarities.to_numpy()
         n = len(values)
         given = (np.count_nonzero(~np.isnan(values)) - n) / (n * (n - 1))
-        numbered = all(str(label).lstrip("-").isdigit() for label in found.dissimilarities.index)
+        numbered = all(str(label).lstrip("-").isdigit() for label in read.dissimilarities.index)
         if not self.crossing or (numbered and given < 0.5):
-            raise source.problem("three columns, whose first two do not name the same objects")
+            raise file.problem("three columns, whose first two do not name the same objects")
         return "three columns, of which the first two name objects"

@@ -1,4 +1,4 @@
-"""How a text file is cut into cells: found out from its first lines."""
+"""Detecting how a text file is divided into cells, from its first lines."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 from ..checking import require_choice
+from ._frames import excel_rows
+from ._input_file import InputFile
 from ._numbers import find_decimal, is_text
-from ._source import Source
-from ._text import Dialect, Row, find_encoding, lines_of, rows_of
+from ._text import Dialect, FileRow, find_encoding, lines_of, rows_of
 
-_SAID = {
+_DELIMITERS = {
     "\t": "tab-separated",
     ";": "semicolon-separated",
     "|": "separated by |",
@@ -24,28 +24,29 @@ _SAID = {
 _DECIMALS = {".": "decimal point", ",": "decimal comma"}
 _HEAD_LINES = 200
 _HEAD_CHARACTERS = 2**20
-_JUDGED_LINES = 30  # of which the delimiter is judged
+_JUDGED_LINES = 30  # from which the delimiter is detected
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A file as rows of cells, of which the first ones have been looked at."""
+    """A file as rows of cells, of which the first ones have been read already."""
 
-    source: Source
-    head: Sequence[Row]
-    rest: Iterator[Row]  # the rows after the head
+    file: InputFile
+    head: Sequence[FileRow]
+    rest: Iterator[FileRow]  # the rows after the head
     complete: bool  # the head is all there is
     decimal: str
-    said: tuple[str, ...]
-    decimal_said: tuple[str, ...] = ()
+    detected: tuple[str, ...]
+    decimal_detected: tuple[str, ...] = ()
 
-    def rows(self, skip: int = 0) -> Iterator[Row]:
+    def rows(self, skip: int = 0) -> Iterator[FileRow]:
         """Give all rows once, after the first ``skip``."""
         return chain(self.head[skip:], self.rest)
 
 
-class Wishes(NamedTuple):
-    """What a user said about a file, so that it need not be found out."""
+@dataclass(frozen=True)
+class FormatOptions:
+    """The format of a file as far as the user gave it; None where it is to be detected."""
 
     delimiter: str | None = None
     decimal: str | None = None
@@ -53,9 +54,9 @@ class Wishes(NamedTuple):
     encoding: str | None = None
     sheet: str | None = None
 
-    def check(self) -> None:
-        """Raise on what can be no wish."""
-        require_choice("delimiter", self.delimiter, [*_SAID])
+    def __post_init__(self) -> None:
+        """Raise if an option is invalid."""
+        require_choice("delimiter", self.delimiter, [*_DELIMITERS])
         require_choice("decimal", self.decimal, [*_DECIMALS, None])
         if self.delimiter == self.decimal == ",":
             raise ValueError("delimiter=',' and decimal=',' cannot both hold; choose another of one of them.")
@@ -68,25 +69,34 @@ class Wishes(NamedTuple):
 
 
 @contextmanager
-def text_grid(source: Source, wishes: Wishes) -> Iterator[Grid]:
-    """Open a text file as rows of cells."""
-    encoding = find_encoding(source, wishes.encoding)
-    with lines_of(source, encoding) as lines:
+def open_grid(file: InputFile, options: FormatOptions) -> Iterator[Grid]:
+    """Open a text file or a sheet of an Excel file as rows of cells."""
+    if file.kind == "excel":
+        sheet, detected = excel_rows(file, options.sheet)
+        yield _grid_of(file, iter(sheet), options.decimal, detected)
+        return
+    encoding = find_encoding(file, options.encoding)
+    with lines_of(file, encoding) as lines:
         first = _first_lines(lines)
-    dialect = find_dialect(first, wishes)
+    dialect = find_dialect(first, options)
     with ExitStack() as stack:
-        rows = rows_of(source, stack.enter_context(lines_of(source, encoding)), dialect)
-        said = tuple(filter(None, (encoding.said, _SAID[dialect.delimiter])))
+        rows = rows_of(file, stack.enter_context(lines_of(file, encoding)), dialect)
+        detected = tuple(filter(None, (encoding.detected, _DELIMITERS[dialect.delimiter])))
         if dialect.comments:
-            said += (f"{dialect.comments} comment line{'s' * (dialect.comments > 1)} left out",)
-        yield grid_of(source, rows, wishes, said, separated_by_comma=dialect.delimiter == ",")
+            detected += (f"{dialect.comments} comment line{'s' * (dialect.comments > 1)} left out",)
+        yield _grid_of(file, rows, options.decimal, detected, separated_by_comma=dialect.delimiter == ",")
 
 
-def grid_of(
-    source: Source, rows: Iterator[Row], wishes: Wishes, said: tuple[str, ...], *, separated_by_comma: bool = False
+def _grid_of(
+    file: InputFile,
+    rows: Iterator[FileRow],
+    decimal: str | None,
+    detected: tuple[str, ...],
+    *,
+    separated_by_comma: bool = False,
 ) -> Grid:
-    """Look at the first rows."""
-    head: list[Row] = []
+    """Read the first rows and detect the decimal mark."""
+    head: list[FileRow] = []
     size = 0
     complete = False
     while len(head) < 3 or (len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS):
@@ -97,37 +107,33 @@ def grid_of(
         head.append(row)
         size += row.flat(0)[1] * 8
     if not head:
-        raise source.problem("holds nothing but blank lines; write the table again.")
-    found = wishes.decimal or find_decimal(_cells(head))
-    if found and separated_by_comma:
-        found = "."
-    return Grid(source, head, rows, complete, found or ".", said, (_DECIMALS[found],) if found else ())
-
-
-def _cells(rows: Sequence[Row]) -> Iterator[str]:
-    return chain.from_iterable(row.cells() for row in rows)
+        raise file.problem("holds nothing but blank lines; write the table again.")
+    mark = decimal or find_decimal(chain.from_iterable(row.cells() for row in head))
+    if mark and separated_by_comma:
+        mark = "."
+    return Grid(file, head, rows, complete, mark or ".", detected, (_DECIMALS[mark],) if mark else ())
 
 
 def _first_lines(lines: Iterator[str]) -> list[str]:
-    """Return a few lines: enough to judge by, few enough of a file of any size."""
-    found: list[str] = []
+    """Return the first lines, from which the format is detected."""
+    first: list[str] = []
     size = 0
     for line in lines:
-        found.append(line)
+        first.append(line)
         size += len(line)
-        if len(found) > 2 and (len(found) >= _HEAD_LINES or size > _HEAD_CHARACTERS):
+        if len(first) > 2 and (len(first) >= _HEAD_LINES or size > _HEAD_CHARACTERS):
             break
-    return found
+    return first
 
 
 # ---- the delimiter
 
 
-def find_dialect(lines: list[str], wishes: Wishes) -> Dialect:
-    """Return how lines are cut into cells."""
+def find_dialect(lines: list[str], options: FormatOptions) -> Dialect:
+    """Detect how lines are divided into cells."""
     leading = _leading_comments(lines)
     body = [line.rstrip("\r\n") for line in lines[leading:] if line.strip()][:_JUDGED_LINES]
-    delimiter = wishes.delimiter or _best_delimiter(body, wishes.decimal)
+    delimiter = options.delimiter or _best_delimiter(body, options.decimal)
     dialect = Dialect(delimiter)
     if leading and body:
         # A last "comment" that has as many cells as the table is its header.
@@ -140,31 +146,31 @@ def find_dialect(lines: list[str], wishes: Wishes) -> Dialect:
 
 def _leading_comments(lines: list[str]) -> int:
     """Return how many lines at the beginning are comments, with the blank ones among them."""
-    number = 0
+    count = 0
     for at, line in enumerate(lines, 1):
         if line.lstrip("\ufeff").startswith("#"):
-            number = at
+            count = at
         elif line.strip():
             break
-    return number
+    return count
 
 
 def _best_delimiter(lines: list[str], decimal: str | None) -> str | None:
-    """Return the delimiter that cuts lines into a table, of numbers if possible; None for one cell per line."""
-    found = {}
+    """Return the delimiter that divides lines into a table, of numbers if possible; None for one cell per line."""
+    quality = {}
     for delimiter in ("\t", ";", "|", ",", " "):
         if delimiter == decimal:
             continue
         cut = [Dialect(delimiter).cells(line, strict=False) for line in lines]
         if cut and 2 * sum(len(cells) > 1 for cells in cut) >= len(cut):
             regular, torn = _regular([len(cells) for cells in cut]), _share_torn(cut, delimiter, decimal)
-            found[delimiter] = (regular, -torn, _share_of_numbers(cut, delimiter, decimal))
-    spaced = found.pop(" ", None)
-    if not found:
+            quality[delimiter] = (regular, -torn, _share_of_numbers(cut, delimiter, decimal))
+    spaced = quality.pop(" ", None)
+    if not quality:
         return " " if spaced and spaced[0] else None
-    best = max(found, key=lambda delimiter: found[delimiter])  # of equals, the first
+    best = max(quality, key=lambda delimiter: quality[delimiter])  # of equals, the first
     # Blanks are in texts too: they delimit only where that makes every cell a number and nothing else does.
-    return " " if spaced and spaced[2] == 1 > found[best][2] else best
+    return " " if spaced and spaced[2] == 1 > quality[best][2] else best
 
 
 def _regular(counts: list[int]) -> bool:
@@ -177,7 +183,7 @@ def _regular(counts: list[int]) -> bool:
 
 
 def _share_torn(cut: list[list[str]], delimiter: str, decimal: str | None) -> float:
-    """Return the share of lines with a text in which another delimiter stands, as if cut in the wrong places."""
+    """Return the share of lines with a text that contains another delimiter, a sign of the wrong one."""
     mark = _mark(chain.from_iterable(cut), delimiter, decimal)
     others = set("\t;|,") - {delimiter}
     torn = [any(others & set(cell) and is_text(cell, mark) for cell in cells) for cells in cut]

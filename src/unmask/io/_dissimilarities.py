@@ -1,4 +1,4 @@
-"""Reading dissimilarities in whatever form a file has them."""
+"""Reading dissimilarities from files of any usual form."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import numpy as np
 from ..checking import find_labels, is_long, is_unlabelled, require_choice
 from ..dissimilarities import similarity_to_dissimilarity
 from ._arrays import read_array
-from ._dialect import Grid, Wishes, grid_of, text_grid
-from ._found import Found, agreed_labels, fill_other_half, frame_of, mean_of_halves, sound
-from ._frames import excel_rows, numbers_of_columns, read_json, read_parquet
+from ._dialect import FormatOptions, Grid, open_grid
+from ._frames import numbers_of_columns, read_typed
+from ._input_file import InputFile, open_input
 from ._layout import Layout, find_layout
 from ._pairs import table_of_pairs
 from ._phylip import is_phylip, read_phylip
 from ._problems import times
-from ._source import Source, open_source
+from ._square import SquareTable, agreed_labels, check_square, fill_other_half
 from ._tabular import from_condensed, read_rows
 from ._text import find_encoding, lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Judge = Callable[[Layout, Grid | None], None]
+OnLayout = Callable[[Layout, Grid | None], None]
 _SHAPES = ("auto", "square", "lower", "condensed", "long", "lsmat", "phylip")
 
 
 @dataclass(frozen=True)
 class DissimilarityFile:
-    """Dissimilarities as they were read, and what was found out about the file.
+    """Dissimilarities as they were read, and what was detected about the file.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class DissimilarityFile:
         Symmetric, zero on the diagonal, NaN for pairs that the file does not give. Labels are text if the file is;
         without labels objects are numbered from 0.
     detected : tuple of str
-        What was found out about the file, in short phrases.
+        What was detected about the file, in short phrases.
     path : str
         The file.
     weights : DataFrame or None
@@ -76,13 +76,13 @@ def read_dissimilarities(
         compressed by gzip. What a file is, its first bytes say.
     shape : {"auto", "square", "lower", "condensed", "long", "lsmat", "phylip"}, default="auto"
         A square table, a lower triangle, one number per pair, a list of pairs (object, object, dissimilarity),
-        scikit-bio's matrices or PHYLIP's; found out by default.
+        scikit-bio's matrices or PHYLIP's; detected by default.
     delimiter : {",", ";", tab, " ", "|"}, optional
-        What stands between cells; a blank means any number of them. Found out by default.
+        What stands between cells; a blank means any number of them. Detected by default.
     decimal : {".", ","}, optional
-        The decimal mark; found out by default.
+        The decimal mark; detected by default.
     header : bool, optional
-        Whether the first row holds names; found out by default.
+        Whether the first row holds names; detected by default.
     encoding : str, optional
         By default UTF-8, or what a byte-order mark says.
     sheet : str, optional
@@ -100,7 +100,7 @@ def read_dissimilarities(
     Returns
     -------
     DissimilarityFile
-        The table, and what was found out about the file.
+        The table, and what was detected about the file.
 
     Raises
     ------
@@ -121,92 +121,88 @@ def read_dissimilarities(
     """
     require_choice("shape", shape, _SHAPES)
     require_choice("symmetrize", symmetrize, (None, "mean"))
-    alike = None if similarity is None else Alike(similarity, pseudocount)
-    wishes = Wishes(delimiter, decimal, header, encoding, sheet)
-    wishes.check()
-    source = open_source(path, max_expanded)
-    return read_source(source, shape, wishes, symmetrize, alike=alike)
+    kind = None if similarity is None else SimilarityKind(similarity, pseudocount)
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    return dissimilarities_of(open_input(path, max_expanded), shape, options, symmetrize, similarity_kind=kind)
 
 
 @dataclass(frozen=True)
-class Alike:
-    """What similarities in a file are."""
+class SimilarityKind:
+    """The kind of the similarities in a file."""
 
     method: str
     pseudocount: float | None = None
 
-    def dissimilarities(self, source: Source, found: Found, symmetrize: str | None) -> Found:
-        """Return what was found as dissimilarities."""
-        fill_other_half(found.values)
+    def dissimilarities(self, file: InputFile, table: SquareTable, symmetrize: str | None) -> SquareTable:
+        """Turn a table of similarities into one of dissimilarities."""
+        fill_other_half(table.values)
         if symmetrize == "mean":
-            found = replace(found, values=mean_of_halves(found.values))
+            table = table.averaged()
         try:
-            D = similarity_to_dissimilarity(frame_of(found), self.method, pseudocount=self.pseudocount)
+            D = similarity_to_dissimilarity(table.frame(), self.method, pseudocount=self.pseudocount)
         except ValueError as error:
-            raise source.problem(str(error).replace("method=", "similarity=")) from None
-        said = f"similarities ({self.method}) turned into dissimilarities"
-        return replace(found, values=D.to_numpy(copy=True), said=(*found.said, said))
+            raise file.problem(str(error).replace("method=", "similarity=")) from None
+        phrase = f"similarities ({self.method}) turned into dissimilarities"
+        return replace(table, values=D.to_numpy(copy=True), detected=(*table.detected, phrase))
 
 
-def read_source(
-    source: Source,
+def dissimilarities_of(
+    file: InputFile,
     shape: str,
-    wishes: Wishes,
+    options: FormatOptions,
     symmetrize: str | None,
-    judge: Judge | None = None,
-    alike: Alike | None = None,
+    on_layout: OnLayout | None = None,
+    similarity_kind: SimilarityKind | None = None,
 ) -> DissimilarityFile:
-    """Read dissimilarities from a file that exists; ``judge`` is told how they lie, and may raise."""
+    """Read dissimilarities from an open file; ``on_layout`` is called with their layout, and may raise."""
     try:
-        found = _find(source, shape, wishes, judge)
-        if alike is not None:
-            found = alike.dissimilarities(source, found, symmetrize)
-        found = sound(source, found, symmetrize)
+        table = _read(file, shape, options, on_layout)
+        if similarity_kind is not None:
+            table = similarity_kind.dissimilarities(file, table, symmetrize)
+        table = check_square(file, table, symmetrize)
     except MemoryError as error:
-        raise source.problem("is larger than the memory there is; read a part of it.") from error
-    said = (*(("gzip",) if source.packed else ()), *found.said)
-    return DissimilarityFile(frame_of(found), said, source.path)
+        raise file.problem("is larger than the memory there is; read a part of it.") from error
+    detected = (*(("gzip",) if file.packed else ()), *table.detected)
+    return DissimilarityFile(table.frame(), detected, file.path)
 
 
-def _find(source: Source, shape: str, wishes: Wishes, judge: Judge | None) -> Found:
-    if source.kind in ("npy", "npz"):
-        return _from_stored(source, shape)
-    if source.kind in ("parquet", "json"):
-        typed = read_parquet(source) if source.kind == "parquet" else read_json(source, wishes.encoding)
-        return _from_frame(source, typed, shape)
-    if source.kind == "excel":
-        rows, said = excel_rows(source, wishes.sheet)
-        return _from_grid(grid_of(source, iter(rows), wishes, said), shape, wishes, judge)
-    encoding = find_encoding(source, wishes.encoding)
-    with lines_of(source, encoding) as lines:
-        if shape == "phylip" or (shape == "auto" and wishes.delimiter is None and is_phylip(lines)):
-            if judge is not None:
-                judge(Layout("phylip"), None)
-            with lines_of(source, encoding) as again:
-                return read_phylip(source, again)
-    with text_grid(source, wishes) as grid:
-        return _from_grid(grid, shape, wishes, judge)
+def _read(file: InputFile, shape: str, options: FormatOptions, on_layout: OnLayout | None) -> SquareTable:
+    if file.kind in ("npy", "npz"):
+        return _from_stored(file, shape)
+    if file.kind in ("parquet", "json"):
+        frame, name = read_typed(file, options.encoding)
+        return _from_frame(file, frame, shape).prefixed(name)
+    if file.kind == "text":
+        encoding = find_encoding(file, options.encoding)
+        with lines_of(file, encoding) as lines:
+            phylip = shape == "phylip" or (shape == "auto" and options.delimiter is None and is_phylip(lines))
+        if phylip:
+            if on_layout is not None:
+                on_layout(Layout("phylip"), None)
+            with lines_of(file, encoding) as lines:
+                return read_phylip(file, lines)
+    with open_grid(file, options) as grid:
+        return _from_grid(grid, shape, options, on_layout)
 
 
 # ---- rows of cells
 
 
-def _from_grid(grid: Grid, shape: str, wishes: Wishes, judge: Judge | None) -> Found:
+def _from_grid(grid: Grid, shape: str, options: FormatOptions, on_layout: OnLayout | None) -> SquareTable:
     asked = "square" if shape == "lsmat" else shape
-    layout = find_layout(grid, asked, True if shape == "lsmat" else wishes.header)
+    layout = find_layout(grid, asked, True if shape == "lsmat" else options.header)
     if shape == "lsmat":
         _require_lsmat(grid, layout)
-    if judge is not None:
-        judge(layout, grid)
-    found = read_rows(grid, layout)
-    said = ("LSMat",) if shape == "lsmat" else ()
-    return Found(found.values, found.labels, found.place, (*said, *grid.said, *found.said))
+    if on_layout is not None:
+        on_layout(layout, grid)
+    table = read_rows(grid, layout).prefixed(*grid.detected)
+    return table.prefixed("LSMat") if shape == "lsmat" else table
 
 
 def _require_lsmat(grid: Grid, layout: Layout) -> None:
     corner = grid.head[0].cells()[0]
     if not layout.labelled or corner:
-        raise grid.source.problem(
+        raise grid.file.problem(
             f"an LSMat file has labels in its first row and column and an empty cell above them, not {corner[:40]!r}; "
             "choose another shape.",
             row=grid.head[0].number,
@@ -217,72 +213,68 @@ def _require_lsmat(grid: Grid, layout: Layout) -> None:
 # ---- arrays
 
 
-def _from_stored(source: Source, shape: str) -> Found:
-    stored = read_array(source)
+def _from_stored(file: InputFile, shape: str) -> SquareTable:
+    stored = read_array(file)
     values = stored.values
     if values.ndim == 2 and 1 in values.shape and values.size > 1:
         values = values.ravel()
     if values.ndim == 1 and shape in ("auto", "condensed"):
-        found = from_condensed(source, values, lambda at: (at + 1, None))
+        table = from_condensed(file, values, lambda at: (at + 1, None))
     elif values.ndim == 2 and values.shape[1] == 3 and (shape == "long" or (shape == "auto" and len(values) != 3)):
-        found = _numbered_pairs(source, values)
+        table = _numbered_pairs(file, values)
     elif values.ndim == 2 and values.shape[0] == values.shape[1] and shape in ("auto", "square", "lower"):
         n = len(values)
-        found = Found(values, None, lambda i, j: (i + 1, j + 1), (f"{times(n, n)} square",))
+        table = SquareTable(values, None, lambda i, j: (i + 1, j + 1), (f"{times(n, n)} square",))
     else:
         lengths = times(*values.shape) or "single"
-        raise source.problem(
+        raise file.problem(
             f"holds a {lengths} array where shape={shape!r} needs another; a square table, a condensed vector or rows "
             "of object, object, dissimilarity can be read."
         )
-    if stored.labels is None:
-        return Found(found.values, found.labels, found.place, (*stored.said, *found.said))
-    if len(stored.labels) != len(found.values) or found.labels is not None:
-        raise source.problem(f"holds {len(stored.labels)} labels for {len(found.values)} objects; name each once.")
-    labels, _ = agreed_labels(source, stored.labels, None, [None] * len(stored.labels))
-    return Found(found.values, labels, found.place, (*stored.said, *found.said))
+    if stored.labels is not None:
+        if len(stored.labels) != len(table.values) or table.labels is not None:
+            raise file.problem(f"holds {len(stored.labels)} labels for {len(table.values)} objects; name each once.")
+        table = replace(table, labels=agreed_labels(file, stored.labels, None, [None] * len(stored.labels))[0])
+    return table.prefixed(*stored.detected)
 
 
-def _numbered_pairs(source: Source, values: Any) -> Found:
+def _numbered_pairs(file: InputFile, values: Any) -> SquareTable:
     ends = values[:, :2]
     if not np.all(ends == np.round(ends)) or not np.all(np.abs(ends) < 2**53):
-        raise source.problem(
+        raise file.problem(
             f"holds {times(len(values), 3)} numbers, of which the first two in each row are not numbers of objects; "
             "dissimilarities are a square table or a list of pairs: is this a table of features?"
         )
     objects, codes = np.unique(ends.astype(np.int64), return_inverse=True)
     codes = codes.reshape(ends.shape)
     labels = [int(label) for label in objects]
-    return table_of_pairs(source, codes[:, 0], codes[:, 1], values[:, 2], labels, np.arange(1, len(values) + 1))
+    return table_of_pairs(file, codes[:, 0], codes[:, 1], values[:, 2], labels, np.arange(1, len(values) + 1))
 
 
 # ---- typed columns
 
 
-def _from_frame(source: Source, frame: pd.DataFrame, shape: str) -> Found:
-    said = {"parquet": "Parquet", "json": "JSON"}[source.kind]
+def _from_frame(file: InputFile, frame: pd.DataFrame, shape: str) -> SquareTable:
     if shape == "long" or (shape == "auto" and frame.shape[1] == 3 and is_long(frame)):
-        found = pairs_of_frame(source, frame)
-        return Found(found.values, found.labels, found.place, (said, *found.said))
+        return pairs_of_frame(file, frame)
     frame, first = _with_index(frame)
-    numeric = numbers_of_columns(source, frame, first)
+    numeric = numbers_of_columns(file, frame, first)
     if numeric.shape[1] == 1 and shape in ("auto", "condensed"):
         values = numeric.iloc[:, 0].to_numpy(copy=True)
-        found = from_condensed(source, values, lambda at: (at + 1, None))
-        return Found(found.values, None, found.place, (said, *found.said))
+        return from_condensed(file, values, lambda at: (at + 1, None))
     n, columns = numeric.shape
     if n != columns:
-        raise source.problem(
+        raise file.problem(
             f"has {n} rows and {columns} columns of numbers; dissimilarities are a square table, one row and one "
             "column per object: is this a table of features?"
         )
-    labels, order, where = _labels_of_frame(source, frame)
+    labels, order, where = _labels_of_frame(file, frame)
     values = np.array(numeric.to_numpy(), dtype=np.float64, order="C")
     if order is not None:
         values = values[:, order]
     across = np.arange(n) if order is None else order
-    place = lambda i, j: (i + 1, int(across[j]) + 1 + first)  # noqa: E731  (as short as it is)
-    return Found(values, labels, place, (said, where, f"{times(n, n)} square"))
+    place = lambda i, j: (i + 1, int(across[j]) + 1 + first)  # noqa: E731
+    return SquareTable(values, labels, place, (where, f"{times(n, n)} square"))
 
 
 def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -297,7 +289,7 @@ def _with_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return frame.iloc[:, 1:].set_axis(first.astype(str).to_numpy(), axis=0), 1
 
 
-def _labels_of_frame(source: Source, frame: pd.DataFrame) -> tuple[list[Any] | None, Any, str]:
+def _labels_of_frame(file: InputFile, frame: pd.DataFrame) -> tuple[list[Any] | None, Any, str]:
     left = None if is_unlabelled(frame.index) else list(frame.index)
     above = None if is_unlabelled(frame.columns) else list(frame.columns)
     if left is not None and above is not None:
@@ -307,24 +299,24 @@ def _labels_of_frame(source: Source, frame: pd.DataFrame) -> tuple[list[Any] | N
             moved = "" if same else ", columns put into the order of the rows"
             return left, None if same else at, f"labels of rows and columns{moved}"
         left, above = [str(label) for label in left], [str(label) for label in above]
-    labels, order = agreed_labels(source, left, above, list(range(1, len(frame) + 1)))
+    labels, order = agreed_labels(file, left, above, list(range(1, len(frame) + 1)))
     where = "no labels" if labels is None else "labels of rows" if above is None else "labels of columns"
     return labels, order, where
 
 
-def pairs_of_frame(source: Source, frame: pd.DataFrame) -> Found:
+def pairs_of_frame(file: InputFile, frame: pd.DataFrame) -> SquareTable:
     """Return the square table of a list of pairs."""
     import pandas as pd
 
     if frame.shape[1] != 3:
-        raise source.problem(
+        raise file.problem(
             f"has {frame.shape[1]} columns where a list of pairs has three: object, object, dissimilarity."
         )
     for at in range(2):
         if frame.iloc[:, at].isna().any():
             row = int(np.argmax(frame.iloc[:, at].isna().to_numpy())) + 1
-            raise source.problem("an object has no label; give it one.", row=row, column=at + 1)
-    lengths = numbers_of_columns(source, frame.iloc[:, 2:], 2).iloc[:, 0].to_numpy()
+            raise file.problem("an object has no label; give it one.", row=row, column=at + 1)
+    lengths = numbers_of_columns(file, frame.iloc[:, 2:], 2).iloc[:, 0].to_numpy()
     ends = [frame.iloc[:, at] for at in range(2)]
     if ends[0].dtype != ends[1].dtype:
         ends = [end.astype(str) for end in ends]
@@ -332,4 +324,4 @@ def pairs_of_frame(source: Source, frame: pd.DataFrame) -> Found:
     flat, labels = pd.factorize(both)
     codes = flat.reshape(-1, 2)
     rows = np.arange(1, len(frame) + 1)
-    return table_of_pairs(source, codes[:, 0], codes[:, 1], lengths, list(labels), rows)
+    return table_of_pairs(file, codes[:, 0], codes[:, 1], lengths, list(labels), rows)

@@ -1,4 +1,4 @@
-"""Files that hold typed columns or cells: Parquet, JSON and Excel."""
+"""Reading files with typed columns or cells: Parquet, JSON and Excel."""
 
 from __future__ import annotations
 
@@ -9,98 +9,95 @@ from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 from ..checking import quote, require_package
+from ._input_file import InputFile, members
 from ._numbers import as_number
-from ._problems import FileProblem
-from ._source import Source, members
+from ._problems import FileProblem, one_line
 from ._text import CellRow, find_encoding
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+def read_typed(file: InputFile, encoding: str | None) -> tuple[pd.DataFrame, str]:
+    """Read a Parquet or JSON file; also return the name of its format."""
+    return (_read_parquet(file), "Parquet") if file.kind == "parquet" else (_read_json(file, encoding), "JSON")
+
+
 # ---- Parquet
 
 
-def read_parquet(source: Source) -> pd.DataFrame:
-    """Read a Parquet file, after a look at how much it holds."""
+def _read_parquet(file: InputFile) -> pd.DataFrame:
+    """Read a Parquet file, after checking how many cells it has."""
     parquet = require_package("pyarrow.parquet", "reading Parquet files", "files")
-    with source.seekable() as file:
+    with file.seekable() as stream:
         try:
-            opened = parquet.ParquetFile(file)
+            opened = parquet.ParquetFile(stream)
             cells = opened.metadata.num_rows * max(opened.metadata.num_columns, 1)
-            source.require_room(cells, f"promises {opened.metadata.num_rows:,} rows")
+            file.require_room(cells, f"promises {opened.metadata.num_rows:,} rows")
             frame: pd.DataFrame = opened.read().to_pandas()
         except FileProblem:
             raise
         except Exception as error:  # pyarrow's errors, and those of pandas on what it gave
-            raise source.problem(f"is a damaged Parquet file ({_one_line(error)}); write it again.") from error
+            raise file.problem(f"is a damaged Parquet file ({one_line(error)}); write it again.") from error
     return frame
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()).rstrip(".")[:120]
 
 
 # ---- JSON
 
 
-def read_json(source: Source, encoding: str | None) -> pd.DataFrame:
+def _read_json(file: InputFile, encoding: str | None) -> pd.DataFrame:
     """Read a list of records, a list of rows, a dict of columns, or what pandas calls split."""
     import pandas as pd
 
-    name = find_encoding(source, encoding).name
-    with source.binary() as file:
-        data = _decoded(source, file.read(), name)
+    name = find_encoding(file, encoding).name
+    with file.binary() as stream:
+        data = _decoded(file, stream.read(), name)
     if isinstance(data, dict) and {"columns", "data"} <= set(data) and isinstance(data["data"], list):
-        frame = _from_rows(source, data["data"], data["columns"])
+        frame = _from_rows(file, data["data"], data["columns"])
         labels = data.get("index")
         if isinstance(labels, list) and len(labels) == len(frame):
             frame.index = pd.Index([str(label) for label in labels])
         return frame
     if isinstance(data, dict):
-        return _from_columns(source, data)
+        return _from_columns(file, data)
     if isinstance(data, list) and data and all(isinstance(record, dict) for record in data):
         names = list(dict.fromkeys(name for record in data for name in record))
-        return _from_rows(source, [[record.get(name) for name in names] for record in data], names)
+        return _from_rows(file, [[record.get(name) for name in names] for record in data], names)
     if isinstance(data, list) and data and all(isinstance(row, list) for row in data):
-        return _from_rows(source, data, None)
-    raise source.problem("holds no table: a list of records, a list of rows or a dict of columns is one.")
+        return _from_rows(file, data, None)
+    raise file.problem("holds no table: a list of records, a list of rows or a dict of columns is one.")
 
 
-def _decoded(source: Source, content: bytes, encoding: str) -> Any:
+def _decoded(file: InputFile, content: bytes, encoding: str) -> Any:
     try:
         return json.loads(content.decode(encoding))
     except UnicodeError:
-        raise source.problem(
-            f"is not text in the encoding {encoding}; save it as UTF-8, or pass its encoding."
-        ) from None
+        raise file.problem(f"is not text in the encoding {encoding}; save it as UTF-8, or pass its encoding.") from None
     except json.JSONDecodeError as error:
-        raise source.problem(
+        raise file.problem(
             f"is not JSON ({error.msg.lower()}); write it again.", row=error.lineno, column=error.colno
         ) from None
     except (RecursionError, ValueError):  # brackets in brackets, and numbers of thousands of digits
-        raise source.problem("is JSON of a depth or size that no table has; write it again.") from None
+        raise file.problem("is JSON of a depth or size that no table has; write it again.") from None
 
 
-def _from_columns(source: Source, data: dict[str, Any]) -> pd.DataFrame:
+def _from_columns(file: InputFile, data: dict[str, Any]) -> pd.DataFrame:
     lengths = {len(cells) for cells in data.values() if isinstance(cells, list)}
     if not data or len(lengths) != 1 or not all(isinstance(cells, list) for cells in data.values()):
-        raise source.problem("holds no table: a dict of columns has one list per column, all of the same length.")
-    return _from_rows(source, [list(row) for row in zip(*data.values(), strict=True)], list(data))
+        raise file.problem("holds no table: a dict of columns has one list per column, all of the same length.")
+    return _from_rows(file, [list(row) for row in zip(*data.values(), strict=True)], list(data))
 
 
-def _from_rows(source: Source, rows: list[Any], names: Any) -> pd.DataFrame:
+def _from_rows(file: InputFile, rows: list[Any], names: Any) -> pd.DataFrame:
     import pandas as pd
 
     width = len(names) if isinstance(names, list) else len(rows[0])
     for number, row in enumerate(rows, 1):
         if not isinstance(row, list) or len(row) != width:
-            raise source.problem(f"has not the {width} cells of the others, or is no row.", row=number)
+            raise file.problem(f"has not the {width} cells of the others, or is no row.", row=number)
         for column, cell in enumerate(row, 1):
             if isinstance(cell, list | dict):
-                raise source.problem(
-                    "holds a list or a dict in a cell; use text or a number.", row=number, column=column
-                )
+                raise file.problem("holds a list or a dict in a cell; use text or a number.", row=number, column=column)
     columns = [_typed([row[at] for row in rows]) for at in range(width)]
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=pd.RangeIndex(len(rows)))
     if isinstance(names, list):
@@ -111,7 +108,7 @@ def _from_rows(source: Source, rows: list[Any], names: Any) -> pd.DataFrame:
 
 
 def _typed(cells: list[Any]) -> pd.Series[Any]:
-    """Return a column; "Infinity", which JSON has no number for, is a number among numbers."""
+    """Return a column; "Infinity", which JSON can only hold as text, becomes a number in a column of numbers."""
     import pandas as pd
 
     infinite = {"Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -127,41 +124,41 @@ def _typed(cells: list[Any]) -> pd.Series[Any]:
 # ---- Excel
 
 
-def excel_rows(source: Source, sheet: str | None) -> tuple[list[CellRow], tuple[str, ...]]:
+def excel_rows(file: InputFile, sheet: str | None) -> tuple[list[CellRow], tuple[str, ...]]:
     """Read a sheet as rows of text, all of the same length, as a text file would hold them."""
     openpyxl = require_package("openpyxl", "reading Excel files", "files")
-    members(source)  # each says its size, which is compared with the limit
-    with source.seekable() as file, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of styles and rules that have no meaning here
+    members(file)  # raises if they unpack to more than the limit
+    with file.seekable() as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles and rules, which do not matter here
         try:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-            name, said = _sheet(source, book.sheetnames, sheet)
-            rows = list(_filled_rows(source, book[name]))
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            name, phrase = _sheet(file, book.sheetnames, sheet)
+            rows = list(_filled_rows(file, book[name]))
             book.close()
         except FileProblem:
             raise
         except Exception as error:  # openpyxl's own, and those of whatever it meets in a damaged file
-            raise source.problem(f"is a damaged Excel file ({_one_line(error)}); save it again.") from error
+            raise file.problem(f"is a damaged Excel file ({one_line(error)}); save it again.") from error
     width = max((len(row.known) for row in rows), default=0)
-    return [CellRow(row.number, row.known + [""] * (width - len(row.known))) for row in rows], ("Excel", said)
+    return [CellRow(row.number, row.known + [""] * (width - len(row.known))) for row in rows], ("Excel", phrase)
 
 
-def _sheet(source: Source, names: list[str], wanted: str | None) -> tuple[str, str]:
+def _sheet(file: InputFile, names: list[str], wanted: str | None) -> tuple[str, str]:
     if wanted is None:
         others = f", the first of {len(names)}" if len(names) > 1 else ""
         return names[0], f"sheet {names[0]!r}{others}"
     if wanted not in names:
-        raise source.problem(f"has no sheet {wanted!r}; it has {quote(names)}.")
+        raise file.problem(f"has no sheet {wanted!r}; it has {quote(names)}.")
     return wanted, f"sheet {wanted!r}"
 
 
-def _filled_rows(source: Source, sheet: Any) -> Iterator[CellRow]:
-    """Give the rows that hold something; what a sheet says of its size is not believed."""
+def _filled_rows(file: InputFile, sheet: Any) -> Iterator[CellRow]:
+    """Give the rows that are not empty; the size that a sheet states is not relied on."""
     sheet.reset_dimensions()
     cells = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells += len(row) + 1
-        source.require_room(cells, "has a sheet of millions of cells")
+        file.require_room(cells, "has a sheet of millions of cells")
         known = [_as_text(cell) for cell in row]
         while known and not known[-1]:
             known.pop()
@@ -182,8 +179,8 @@ def _as_text(cell: Any) -> str:
 # ---- columns as numbers
 
 
-def numbers_of_columns(source: Source, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
-    """Return a table of numbers, or raise at the first cell that is none; ``first`` columns stand before it."""
+def numbers_of_columns(file: InputFile, frame: pd.DataFrame, first: int = 0) -> pd.DataFrame:
+    """Return a table of numbers; raise at the first cell that is not a number. ``first`` columns come before it."""
     import pandas as pd
     from pandas.api import types
 
@@ -192,18 +189,18 @@ def numbers_of_columns(source: Source, frame: pd.DataFrame, first: int = 0) -> p
         column = frame.iloc[:, at]
         if not (types.is_numeric_dtype(column.dtype) or types.is_bool_dtype(column.dtype)):
             column = pd.Series(
-                [_number(source, cell, row, at + first + 1) for row, cell in enumerate(column, 1)], dtype=float
+                [_number(file, cell, row, at + first + 1) for row, cell in enumerate(column, 1)], dtype=float
             )
         columns.append(column.to_numpy(dtype=float, na_value=float("nan")))
     return pd.DataFrame(dict(enumerate(columns)), index=frame.index)
 
 
-def _number(source: Source, cell: Any, row: int, column: int) -> float:
+def _number(file: InputFile, cell: Any, row: int, column: int) -> float:
     import pandas as pd
 
     if isinstance(cell, float | int) or pd.isna(cell) is True:
         return float("nan") if pd.isna(cell) else float(cell)
     value = as_number(cell, ".") if isinstance(cell, str) else None
     if value is None:
-        raise source.problem(f"{str(cell)[:40]!r} is not a number; correct it.", row=row, column=column)
+        raise file.problem(f"{str(cell)[:40]!r} is not a number; correct it.", row=row, column=column)
     return value

@@ -1,4 +1,4 @@
-"""How dissimilarities lie in rows of cells: found out from the first rows."""
+"""Detecting how dissimilarities are arranged in rows of cells, from the first rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cells = list[str]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the numbers are, and where the labels."""
+    """Where the numbers and the labels are."""
 
     shape: str  # "square", "lower", "condensed", "long" or "phylip"
     header: list[str] | None = None  # labels in the first row
@@ -23,7 +23,7 @@ class Layout:
     sure: bool = True  # it can hardly be anything but dissimilarities
 
     @property
-    def said(self) -> str:
+    def detected(self) -> str:
         """Where the labels are."""
         if self.header is not None and self.labelled:
             return "labels in the first row and column"
@@ -33,7 +33,7 @@ class Layout:
 
 
 def find_layout(grid: Grid, shape: str, header: bool | None) -> Layout:
-    """Return how the dissimilarities lie, in the shape asked for or the one they seem to have."""
+    """Return how the dissimilarities are arranged, in the shape given or, for "auto", the shape detected."""
     table = [row.cells() for row in grid.head]
     if shape == "auto":
         shape = _shape(table, grid, header)
@@ -68,7 +68,7 @@ def _triangle_begins(table: list[Cells]) -> int | None:
 
 
 def _grows(counts: list[int]) -> bool:
-    """Tell whether most rows are one cell longer than the one above; one that is not gets a sentence of its own."""
+    """Tell whether most rows are one cell longer than the one above; the reader reports a row that is not."""
     steps = [after - before for before, after in pairwise(counts)]
     return 3 * steps.count(1) >= 2 * len(steps)
 
@@ -104,7 +104,7 @@ def _name_objects(first: Cells, second: Cells, decimal: str) -> bool:
 
 
 def _has_three_columns(table: list[Cells], grid: Grid) -> bool:
-    """Tell whether rows have three cells; between labels, one row that has not is an error in it."""
+    """Tell whether rows have three cells; if they begin with labels, a few others count as errors of these rows."""
     three = [cells for cells in table if len(cells) == 3]
     if len(three) == len(table):
         return True
@@ -112,13 +112,13 @@ def _has_three_columns(table: list[Cells], grid: Grid) -> bool:
 
 
 def _refuse_wide_pairs(table: list[Cells], grid: Grid) -> None:
-    """Raise on pairs with more than one number each: which of them counts would be a guess."""
+    """Raise if pairs have more than one number each: which of them to read would be a guess."""
     widths = {len(cells) for cells in table}
     body = table[1:]
     if len(widths) > 1 or min(widths) <= 3 or len(body) < 2:
         return
     if all(is_text(cell, grid.decimal) for cells in body for cell in cells[:2]):
-        raise grid.source.problem(
+        raise grid.file.problem(
             f"has {min(widths)} columns, of which the first two hold text; a list of pairs has three, object, object, "
             "dissimilarity: leave the others out, or read it as a table of features."
         )
@@ -150,7 +150,7 @@ def _table_layout(table: list[Cells], grid: Grid, header: bool | None) -> Layout
 
 
 def _ends_in_nothing(table: list[Cells], grid: Grid, named: bool) -> bool:
-    """Tell whether every row, the header too, ends in a delimiter: one column too many, of empty cells."""
+    """Tell whether every row, with the header, ends in a delimiter, which makes an empty last column."""
     if len(table) < 2 or any(len(cells) < 3 or cells[-1] for cells in table):
         return False
     if named:

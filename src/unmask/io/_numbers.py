@@ -1,4 +1,4 @@
-"""Cells as numbers: fast in blocks, and slowly, cell by cell, where a block has something else in it."""
+"""Parsing cells as numbers: in blocks, which is fast, and cell by cell where a block holds something else."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Array
-from ._source import Source
-from ._text import MAX_CELL, Row
+from ._input_file import InputFile
+from ._text import MAX_CELL, FileRow
 
 BLOCK = 2**23  # characters read at a time
-_ROW = 200  # as many characters a row weighs beside its own, so that many short ones do not pile up
+_ROW = 200  # characters added to the size of each row, so that a block does not get too many short ones
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "null", "None"]
 )
@@ -24,7 +24,7 @@ _DECIMAL_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 
 
-class Numbers(NamedTuple):
+class NumericRow(NamedTuple):
     """The numbers of a row, NaN where a cell is missing, and the cells before them."""
 
     number: int  # of the row in the file
@@ -33,7 +33,7 @@ class Numbers(NamedTuple):
 
 
 def is_whole(cell: str) -> bool:
-    """Tell whether a cell is a whole number as people write it."""
+    """Tell whether a cell is a whole number: digits, perhaps with a sign."""
     return _WHOLE.fullmatch(cell) is not None
 
 
@@ -63,13 +63,13 @@ def find_decimal(cells: Iterable[str]) -> str | None:
     return "," if commas > points else "." if points else None
 
 
-def numbers_of(source: Source, rows: Iterable[Row], skip: int, decimal: str) -> Iterator[Numbers]:
-    """Give each row's numbers, after ``skip`` cells that are none.
+def numbers_of(file: InputFile, rows: Iterable[FileRow], skip: int, decimal: str) -> Iterator[NumericRow]:
+    """Give each row's numbers, after ``skip`` cells that are not numbers.
 
     The cells of a block are put below each other and parsed at once, which takes a quarter of the time of ``float``;
     only a block that cannot be parsed is looked at cell by cell.
     """
-    block: list[Row] = []
+    block: list[FileRow] = []
     flat: list[tuple[list[str], int, str]] = []
     size = 0
     for row in rows:
@@ -77,24 +77,24 @@ def numbers_of(source: Source, rows: Iterable[Row], skip: int, decimal: str) -> 
         flat.append(row.flat(skip))
         size += len(flat[-1][2]) + _ROW
         if size > BLOCK:
-            yield from _parsed(source, block, flat, skip, decimal)
+            yield from _parsed(file, block, flat, skip, decimal)
             block, flat, size = [], [], 0
-    yield from _parsed(source, block, flat, skip, decimal)
+    yield from _parsed(file, block, flat, skip, decimal)
 
 
 def _parsed(
-    source: Source, block: list[Row], flat: list[tuple[list[str], int, str]], skip: int, decimal: str
-) -> Iterator[Numbers]:
+    file: InputFile, block: list[FileRow], flat: list[tuple[list[str], int, str]], skip: int, decimal: str
+) -> Iterator[NumericRow]:
     ends = np.cumsum([count for _, count, _ in flat])
     total = int(ends[-1]) if len(ends) else 0
     values = parse("\n".join(text for _, count, text in flat if count), decimal) if total else np.empty(0)
     if values is None or len(values) != total:  # a cell that is no number, or has a line break in it
         for row in block:
             cells = row.cells()
-            yield Numbers(row.number, cells[:skip], _slowly(source, row.number, cells, skip, decimal))
+            yield NumericRow(row.number, cells[:skip], _slowly(file, row.number, cells, skip, decimal))
         return
     for row, (first, count, _), end in zip(block, flat, ends, strict=True):
-        yield Numbers(row.number, first, values[end - count : end])
+        yield NumericRow(row.number, first, values[end - count : end])
 
 
 def parse(lines: str, decimal: str) -> Array | None:
@@ -129,23 +129,23 @@ def parse(lines: str, decimal: str) -> Array | None:
 
 
 def _exact() -> dict[str, Any]:
-    """Ask pandas for exact parsing, which later versions always do and do not want to be asked for."""
+    """Return the option for exact parsing, which later versions of pandas always do and no longer accept."""
     import pandas as pd
 
     major, minor = (int(part) for part in pd.__version__.split(".")[:2])
     return {} if (major, minor) >= (3, 1) else {"float_precision": "round_trip"}
 
 
-def _slowly(source: Source, number: int, cells: list[str], skip: int, decimal: str) -> Array:
+def _slowly(file: InputFile, number: int, cells: list[str], skip: int, decimal: str) -> Array:
     values = [as_number(cell, decimal) for cell in cells[skip:]]
     for at, value in enumerate(values, skip):
         if value is None:
-            raise source.problem(not_a_number(cells[at], decimal), row=number, column=at + 1)
+            raise file.problem(not_a_number(cells[at], decimal), row=number, column=at + 1)
     return np.array(values, dtype=np.float64)
 
 
 def not_a_number(cell: str, decimal: str) -> str:
-    """Return what to say of a cell that should be a number."""
+    """Return the message for a cell that should be a number."""
     if len(cell) > MAX_CELL:
         return f"holds a cell of more than {MAX_CELL:,} characters; is a delimiter or line break missing?"
     shown = repr(cell if len(cell) <= 40 else f"{cell[:40]}…")

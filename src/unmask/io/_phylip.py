@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ._dialect import Grid
-from ._found import Found
+from ._input_file import InputFile
 from ._layout import Layout
 from ._numbers import as_number
-from ._source import Source
+from ._square import SquareTable
 from ._tabular import read_rows
 from ._text import CellRow
 
@@ -18,7 +18,7 @@ _WIDTH = 10  # of a label in the strict form, where no blank need follow it
 
 
 def is_phylip(lines: Iterable[str]) -> bool:
-    """Tell by the first two lines: a number alone, then a label."""
+    """Tell whether the first two lines are those of a PHYLIP file: a number alone, then a label."""
     filled = (line for line in lines if line.strip())
     first, second = next(filled, ""), next(filled, "")
     count = _COUNT.fullmatch(first)
@@ -28,29 +28,28 @@ def is_phylip(lines: Iterable[str]) -> bool:
     return _is_label(cells[0]) or len(cells) == int(count[1]) + 1
 
 
-def read_phylip(source: Source, lines: Iterator[str]) -> Found:
+def read_phylip(file: InputFile, lines: Iterator[str]) -> SquareTable:
     """Read a square matrix or a lower triangle."""
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     number, line = next(numbered, (1, ""))
     count = _COUNT.fullmatch(line)
     if count is None:
-        raise source.problem(
+        raise file.problem(
             f"a PHYLIP file begins with the number of objects, not with {line.strip()[:40]!r}; choose another shape.",
             row=number,
         )
     n = int(count[1])
-    rows = list(_rows(source, numbered, n))
+    rows = list(_rows(file, numbered, n))
     if len(rows) != n:
-        raise source.problem(f"promises {n} objects in row {number}, but has {len(rows)}; correct the number.")
+        raise file.problem(f"promises {n} objects in row {number}, but has {len(rows)}; correct the number.")
     if n == 0:
-        raise source.problem("promises no objects; correct the number.", row=number)
+        raise file.problem("promises no objects; correct the number.", row=number)
     lower = len(rows[0].cells()) < min(n, 2) + 1
-    grid = Grid(source, rows, iter(()), True, ".", ())
-    found = read_rows(grid, Layout("lower" if lower else "square", None, labelled=True))
-    return Found(found.values, found.labels, found.place, ("PHYLIP", *found.said))
+    grid = Grid(file, rows, iter(()), True, ".", ())
+    return read_rows(grid, Layout("lower" if lower else "square", None, labelled=True)).prefixed("PHYLIP")
 
 
-def _rows(source: Source, numbered: Iterator[tuple[int, str]], n: int) -> Iterator[CellRow]:
+def _rows(file: InputFile, numbered: Iterator[tuple[int, str]], n: int) -> Iterator[CellRow]:
     """Give each object's label and numbers; those of a square matrix may go on in the next lines."""
     diagonal: int | None = None  # of a triangle: how many numbers its first row has
     for at, (number, line) in enumerate(numbered):
@@ -64,7 +63,7 @@ def _rows(source: Source, numbered: Iterator[tuple[int, str]], n: int) -> Iterat
                 break
             cells += more.split()
         if len(cells) != wanted + 1:
-            raise source.problem(
+            raise file.problem(
                 f"has {len(cells) - 1} numbers after the label {cells[0]!r} where {wanted} are expected; correct it, "
                 "or the number of objects in the first row.",
                 row=number,
@@ -82,7 +81,7 @@ def _triangle(line: str, n: int) -> int | None:
 
 
 def _labelled(line: str, wanted: int) -> list[str]:
-    """Cut a line into a label, which may have blanks in it, and at most so many numbers."""
+    """Divide a line into a label, which may contain blanks, and at most so many numbers."""
     cells = line.split()
     if len(cells) > wanted:
         label = " ".join(cells[: len(cells) - wanted])

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in one sentence: which file, where in it, and the way out."""
+"""Errors in files: which file, where in it, what is wrong, and the way out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from os import PathLike
 
 
 class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
-    """A file that cannot be read or written, said in one sentence.
+    """A file that cannot be read or written, explained in one sentence.
+
+    All parameters but the first are attributes.
 
     Parameters
     ----------
@@ -15,18 +17,9 @@ class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
     path : str, optional
         The file, as it was given.
     row, column : int, optional
-        Where in the file, counted from 1 as an editor or a spreadsheet does.
+        Where in the file, counted from 1 as an editor or a spreadsheet does; None where there is no such place.
     what : str, optional
-        What is wrong, without the place.
-
-    Attributes
-    ----------
-    path : str or None
-        The file, as it was given.
-    row, column : int or None
-        Where in the file, counted from 1; None where there is no such place.
-    what : str
-        What is wrong, without the place.
+        What is wrong, without the place; by default the message.
     """
 
     def __init__(
@@ -46,8 +39,13 @@ class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
 
 
 def times(*lengths: int) -> str:
-    """Return the lengths of a table as people write them."""
+    """Return the size of a table in the form "3 × 4"."""
     return " × ".join(f"{length:,}" for length in lengths)  # noqa: RUF001
+
+
+def one_line(error: BaseException) -> str:
+    """Return the beginning of an error's message, for use in a sentence."""
+    return " ".join(str(error).split()).rstrip(".")[:200]
 
 
 def problem(path: str | PathLike[str], what: str, *, row: int | None = None, column: int | None = None) -> FileProblem:

@@ -1,19 +1,18 @@
-"""Reading pairs that several raters have judged: one dissimilarity per pair, and how much they agree on it."""
+"""Reading pairs that several raters judged: one dissimilarity per pair, and a weight from how far they agree."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..checking import quote, require_choice
-from ._dialect import Wishes
+from ._dialect import FormatOptions
 from ._dissimilarities import DissimilarityFile, pairs_of_frame
-from ._found import frame_of, sound
-from ._source import Source, open_source
-from ._tables import table_of_source
+from ._input_file import InputFile, open_input
+from ._square import check_square
+from ._tables import table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,65 +72,60 @@ def read_ratings(
     '4 judgements by 2 raters, 1 to 2 of a pair; the mean of each pair'
     """
     require_choice("aggregate", aggregate, AGGREGATES)
-    wishes = Wishes(delimiter, decimal, header, encoding, sheet)
-    wishes.check()
-    source = open_source(path, max_expanded)
-    table, _ = table_of_source(source, wishes, index=False)
-    pairs, raters = _without_rater(source, table.table, rater)
-    both = _judgements(source, pairs)
-    found = sound(source, pairs_of_frame(source, _summary(both, aggregate)), None)
-    counts = both.groupby(level=[0, 1]).size()
-    by = f" by {raters} raters" if raters is not None else ""
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    file = open_input(path, max_expanded)
+    table, _ = table_of(file, options, index=False)
+    pairs, n_raters = _without_rater(file, table.table, rater)
+    judged = _judgements(file, pairs)
+    summary = judged.groupby(level=[0, 1], sort=False).agg(aggregate)
+    summarised = summary.rename_axis(["object", "other"]).rename("dissimilarity").reset_index()
+    square = check_square(file, pairs_of_frame(file, summarised), None)
+    counts = judged.groupby(level=[0, 1]).size()
+    by = f" by {n_raters} raters" if n_raters is not None else ""
     least, most = counts.min(), counts.max()
     each = f"{most} of each pair" if least == most else f"{least} to {most} of a pair"
-    said = f"{len(both)} judgements{by}, {each}; the {aggregate} of each pair"
-    D = frame_of(found)
-    return replace(
-        DissimilarityFile(D, (*table.detected, *found.said, said), source.path), weights=_weights(both, counts, D)
-    )
+    phrase = f"{len(judged)} judgements{by}, {each}; the {aggregate} of each pair"
+    D = square.frame()
+    detected = (*table.detected, *square.detected, phrase)
+    return DissimilarityFile(D, detected, file.path, _weights(judged, counts, D))
 
 
-def _without_rater(source: Source, table: pd.DataFrame, rater: str | None) -> tuple[pd.DataFrame, int | None]:
+def _without_rater(file: InputFile, table: pd.DataFrame, rater: str | None) -> tuple[pd.DataFrame, int | None]:
     if rater is None:
         if table.shape[1] == 4:
-            raise source.problem(
+            raise file.problem(
                 f"has 4 columns, {quote(table.columns)}; a list of pairs has three, object, object, dissimilarity: say "
                 "with rater=… which column says who judged."
             )
         return table, None
     if rater not in table.columns:
-        raise source.problem(f"has no column {rater!r} for rater; it has {quote(table.columns)}.")
+        raise file.problem(f"has no column {rater!r} for rater; it has {quote(table.columns)}.")
     return table.drop(columns=rater), int(table[rater].nunique())
 
 
-def _judgements(source: Source, pairs: pd.DataFrame) -> pd.Series[Any]:
-    """Return the numbers, indexed by the objects in one order for each pair; without what is missing."""
+def _judgements(file: InputFile, pairs: pd.DataFrame) -> pd.Series[Any]:
+    """Return the judgements that are not missing, indexed by the two objects, in one order for each pair."""
     import pandas as pd
     from pandas.api import types
 
     if pairs.shape[1] != 3:
-        raise source.problem(
+        raise file.problem(
             f"has {pairs.shape[1]} columns, {quote(pairs.columns)}; a list of pairs has three: object, object, "
             "dissimilarity."
         )
     if not types.is_numeric_dtype(pairs.dtypes.iloc[2]):
-        raise source.problem(f"{str(pairs.columns[2])!r}, its third column, must hold numbers, and holds text.")
+        raise file.problem(f"{str(pairs.columns[2])!r}, its third column, must hold numbers, and holds text.")
     ends = pairs.iloc[:, :2]
     if ends.isna().to_numpy().any():
         row = int(np.argmax(ends.isna().to_numpy().any(axis=1))) + 1
-        raise source.problem(f"an object in pair {row} has no label; give it one.")
+        raise file.problem(f"an object in pair {row} has no label; give it one.")
     codes, labels = pd.factorize(ends.to_numpy(dtype=object).ravel())
     codes = np.sort(codes.reshape(-1, 2), axis=1)
     index = pd.MultiIndex.from_arrays([labels[codes[:, 0]], labels[codes[:, 1]]])
     judged = pd.Series(pairs.iloc[:, 2].to_numpy(dtype=float), index=index).dropna()
     if judged.empty:
-        raise source.problem("holds no dissimilarity at all; fill its third column.")
+        raise file.problem("holds no dissimilarity at all; fill its third column.")
     return judged
-
-
-def _summary(judged: pd.Series[Any], aggregate: str) -> pd.DataFrame:
-    summary = judged.groupby(level=[0, 1], sort=False).agg(aggregate)
-    return summary.rename_axis(["object", "other"]).rename("dissimilarity").reset_index()
 
 
 def _weights(judged: pd.Series[Any], counts: pd.Series[Any], D: pd.DataFrame) -> pd.DataFrame | None:

@@ -1,9 +1,8 @@
-"""Reading tables of features, and what is known of given objects."""
+"""Reading tables of features, and known features of given objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
@@ -14,8 +13,8 @@ import numpy as np
 from ..checking import find_labels, is_unlabelled, quote
 from ._arrays import read_array
 from ._columns import (
-    MoreText,
-    Names,
+    ColumnNames,
+    MoreTextColumns,
     find_names,
     is_label_name,
     leading_zeros,
@@ -24,12 +23,12 @@ from ._columns import (
     typed_text,
     written_whole,
 )
-from ._dialect import Grid, Wishes, grid_of, text_grid
+from ._dialect import FormatOptions, Grid, open_grid
 from ._escape import unescape
-from ._frames import excel_rows, read_json, read_parquet
+from ._frames import read_typed
+from ._input_file import InputFile, open_input
 from ._numbers import is_text, parse
 from ._problems import times
-from ._source import Source, open_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,14 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table as it was read, and what was found out about the file.
+    """A table as it was read, and what was detected about the file.
 
     Attributes
     ----------
     table : DataFrame
         One row per object, indexed by label where the file has labels, and one column per feature.
     detected : tuple of str
-        What was found out about the file, in short phrases.
+        What was detected about the file, in short phrases.
     path : str
         The file.
     """
@@ -55,13 +54,13 @@ class TableFile:
 
 
 @dataclass(frozen=True)
-class _Raw:
-    """A table before its labels are found: columns, candidates for labels as text, and rows in the file."""
+class _RawTable:
+    """A table before its labels are set: columns, candidates for labels as text, and rows in the file."""
 
     frame: pd.DataFrame
     texts: dict[int, list[str]]
     rows: Sequence[int]
-    said: tuple[str, ...]
+    detected: tuple[str, ...]
     first_unnamed: bool = False
     labels: list[Any] | None = None  # known already
 
@@ -87,23 +86,15 @@ def read_table(
     index : str or bool, optional
         The column that holds the labels; False if none does. By default a column named id, label, name or the like,
         or else the first column if it holds text and each label once.
-    delimiter : {",", ";", tab, " ", "|"}, optional
-        What stands between cells; a blank means any number of them. Found out by default.
-    decimal : {".", ","}, optional
-        The decimal mark; found out by default.
     header : bool, optional
-        Whether the first row names the columns; found out by default.
-    encoding : str, optional
-        By default UTF-8, or what a byte-order mark says.
-    sheet : str, optional
-        The sheet of an Excel file; by default the first.
-    max_expanded : int, optional
-        How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
+        Whether the first row names the columns; detected by default.
+    delimiter, decimal, encoding, sheet, max_expanded
+        As for `read_dissimilarities`.
 
     Returns
     -------
     TableFile
-        The table, and what was found out about the file.
+        The table, and what was detected about the file.
 
     Raises
     ------
@@ -119,9 +110,8 @@ def read_table(
     >>> read_table(file).table.loc["Ada", "age"]
     np.int64(36)
     """
-    source, wishes = _opened(path, index, Wishes(delimiter, decimal, header, encoding, sheet), max_expanded)
-    table, _ = table_of_source(source, wishes, index)
-    return table
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    return table_of(open_input(path, max_expanded), options, index)[0]
 
 
 def read_known(
@@ -173,37 +163,33 @@ def read_known(
     """
     import pandas as pd
 
-    source, wishes = _opened(path, index, Wishes(delimiter, decimal, header, encoding, sheet), max_expanded)
-    found, repeated = table_of_source(source, wishes, index)
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    file = open_input(path, max_expanded)
+    read, repeated = table_of(file, options, index)
     objects = labels if isinstance(labels, pd.Index) else pd.Index(list(labels))
-    table = found.table if columns is None else _chosen(source, found.table, columns)
-    at, said = _joined(source, table, objects, repeated)
-    return TableFile(table.iloc[at].set_axis(objects, axis=0), (*found.detected, *said), found.path)
+    table = read.table if columns is None else _chosen(file, read.table, columns)
+    at, phrases = _joined(file, table, objects, repeated)
+    return TableFile(table.iloc[at].set_axis(objects, axis=0), (*read.detected, *phrases), read.path)
 
 
-def _opened(path: str | PathLike[str], index: Any, wishes: Wishes, max_expanded: int | None) -> tuple[Source, Wishes]:
-    wishes.check()
+def table_of(file: InputFile, options: FormatOptions, index: str | bool | None) -> tuple[TableFile, str | None]:
+    """Read a table from an open file; also return why a column that may hold labels was not used for them."""
     if not isinstance(index, str | None) and index is not False:
         raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to find out.")
-    return open_source(path, max_expanded), wishes
-
-
-def table_of_source(source: Source, wishes: Wishes, index: str | bool | None) -> tuple[TableFile, str | None]:
-    """Read a table from a file that exists; also why a column was not taken for labels, if one might have been."""
     try:
-        raw = _raw(source, wishes, index)
-        frame, said, repeated = _labelled(source, raw, index)
+        raw = _raw(file, options, index)
+        frame, detected, repeated = _labelled(file, raw, index)
     except MemoryError as error:
-        raise source.problem("is larger than the memory there is; read a part of it.") from error
+        raise file.problem("is larger than the memory there is; read a part of it.") from error
     if not frame.shape[1] or not len(frame):
-        raise source.problem("holds no features beside its labels; add a column.")
-    packed = ("gzip",) if source.packed else ()
+        raise file.problem("holds no features beside its labels; add a column.")
+    packed = ("gzip",) if file.packed else ()
     kinds = _kinds(frame)
-    return TableFile(frame, (*packed, *raw.said, *said, *kinds), source.path), repeated
+    return TableFile(frame, (*packed, *raw.detected, *detected, *kinds), file.path), repeated
 
 
 def _kinds(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Say how many columns there are, and which hold text: a typing error makes text of numbers."""
+    """Describe the size of a table and which columns hold text, since a typing error turns numbers into text."""
     from pandas.api import types
 
     size = f"{times(*frame.shape)} table"
@@ -214,61 +200,50 @@ def _kinds(frame: pd.DataFrame) -> tuple[str, ...]:
 # ---- raw tables
 
 
-def _raw(source: Source, wishes: Wishes, index: str | bool | None) -> _Raw:
+def _raw(file: InputFile, options: FormatOptions, index: str | bool | None) -> _RawTable:
     import pandas as pd
 
-    if source.kind in ("npy", "npz"):
-        stored = read_array(source)
+    if file.kind in ("npy", "npz"):
+        stored = read_array(file)
         if stored.values.ndim not in (1, 2):
-            raise source.problem(f"holds a {times(*stored.values.shape)} array; a table has rows and columns.")
+            raise file.problem(f"holds a {times(*stored.values.shape)} array; a table has rows and columns.")
         values = stored.values.reshape(len(stored.values), -1)
         frame = pd.DataFrame(values, columns=[f"x{at + 1}" for at in range(values.shape[1])])
         if stored.labels is not None and len(stored.labels) != len(frame):
-            raise source.problem(f"holds {len(stored.labels)} labels for {len(frame)} rows; name each once.")
-        return _Raw(frame, {}, range(1, len(frame) + 1), stored.said, labels=stored.labels)
-    if source.kind in ("parquet", "json"):
-        return _from_typed(source, wishes, index)
+            raise file.problem(f"holds {len(stored.labels)} labels for {len(frame)} rows; name each once.")
+        return _RawTable(frame, {}, range(1, len(frame) + 1), stored.detected, labels=stored.labels)
+    if file.kind in ("parquet", "json"):
+        return _from_typed(file, options, index)
     text: dict[int, tuple[int, str] | None] = {}
     while True:
         try:
-            with _grid(source, wishes) as grid:
-                return _from_grid(grid, wishes, index, text)
-        except MoreText as more:  # known only at the end of the file, and rare
+            with open_grid(file, options) as grid:
+                return _from_grid(grid, options, index, text)
+        except MoreTextColumns as more:  # known only at the end of the file, and rare
             text.update(more.columns)
 
 
-@contextmanager
-def _grid(source: Source, wishes: Wishes) -> Iterator[Grid]:
-    if source.kind == "excel":
-        rows, said = excel_rows(source, wishes.sheet)
-        yield grid_of(source, iter(rows), wishes, said)
-    else:
-        with text_grid(source, wishes) as grid:
-            yield grid
-
-
-def _from_typed(source: Source, wishes: Wishes, index: str | bool | None) -> _Raw:
-    if source.kind == "parquet":
-        frame, said = read_parquet(source), "Parquet"
-    else:
-        frame, said = read_json(source, wishes.encoding), "JSON"
+def _from_typed(file: InputFile, options: FormatOptions, index: str | bool | None) -> _RawTable:
+    frame, name = read_typed(file, options.encoding)
     if is_unlabelled(frame.columns):
         frame = frame.set_axis([f"x{at + 1}" for at in range(frame.shape[1])], axis=1)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    _require_distinct(source, list(frame.columns), None)
+    _require_distinct(file, list(frame.columns), None)
     labels = None if is_unlabelled(frame.index) or index is not None else list(frame.index)
     texts = {
         at: ["" if missing else str(cell) for cell, missing in zip(column, column.isna(), strict=True)]
         for at, (name, column) in enumerate(frame.items())
         if at == 0 or is_label_name(str(name)) or name == index
     }
-    return _Raw(frame.reset_index(drop=True), texts, range(1, len(frame) + 1), (said,), labels=labels)
+    return _RawTable(frame.reset_index(drop=True), texts, range(1, len(frame) + 1), (name,), labels=labels)
 
 
-def _from_grid(grid: Grid, wishes: Wishes, index: str | bool | None, text: dict[int, tuple[int, str] | None]) -> _Raw:
+def _from_grid(
+    grid: Grid, options: FormatOptions, index: str | bool | None, text: dict[int, tuple[int, str] | None]
+) -> _RawTable:
     import pandas as pd
 
-    names = find_names(grid, wishes.header)
+    names = find_names(grid, options.header)
     candidates = [at for at, name in enumerate(names.names) if at == 0 or is_label_name(name) or name == index]
     head = [row.cells() for row in grid.head[names.rows :]]
     for cells in head:
@@ -287,24 +262,24 @@ def _from_grid(grid: Grid, wishes: Wishes, index: str | bool | None, text: dict[
         typed[at] = (
             typed_numbers(values, written_whole=whole[at]) if right and values is not None else typed_text(cells)
         )
-    said = [*grid.said, names.said, *grid.decimal_said]
+    detected = [*grid.detected, names.detected, *grid.decimal_detected]
     for at, why in text.items():
         if why is not None:
-            said.append(f"column {names.names[at]!r} is text because of {why[1][:40]!r} in row {why[0]}")
-    said += [
+            detected.append(f"column {names.names[at]!r} is text because of {why[1][:40]!r} in row {why[0]}")
+    detected += [
         f"column {names.names[at]!r} has leading zeros ({cell!r}) and is read as numbers; is it a code?"
         for at, cell in leading_zeros(head).items()
         if at in typed and typed[at].dtype.kind in "if"
     ]
     kept, left_out = _without_empty_last(names, typed)
-    _require_distinct(grid.source, [names.names[at] for at in kept if names.names[at]], grid.head[0].number)
+    _require_distinct(grid.file, [names.names[at] for at in kept if names.names[at]], grid.head[0].number)
     frame = pd.concat([typed[at] for at in kept], axis=1)
     frame.columns = pd.Index([names.names[at] or f"x{at + 1}" for at in kept], dtype=object)
     texts = {at: [unescape(cell) for cell in columns.text[at]] for at in candidates if at in kept}
-    return _Raw(frame, texts, columns.rows, (*filter(None, said), *left_out), names.first_unnamed)
+    return _RawTable(frame, texts, columns.rows, (*filter(None, detected), *left_out), names.first_unnamed)
 
 
-def _without_empty_last(names: Names, typed: dict[int, pd.Series[Any]]) -> tuple[list[int], tuple[str, ...]]:
+def _without_empty_last(names: ColumnNames, typed: dict[int, pd.Series[Any]]) -> tuple[list[int], tuple[str, ...]]:
     """Leave out a last column that has neither a name nor a cell: every row ends in a delimiter."""
     at = len(names.names) - 1
     if at > 0 and not names.names[at] and typed[at].isna().all():
@@ -312,11 +287,11 @@ def _without_empty_last(names: Names, typed: dict[int, pd.Series[Any]]) -> tuple
     return list(range(at + 1)), ()
 
 
-def _require_distinct(source: Source, names: list[str], row: int | None) -> None:
+def _require_distinct(file: InputFile, names: list[str], row: int | None) -> None:
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         if first.setdefault(name, at) != at:
-            raise source.problem(
+            raise file.problem(
                 f"two columns are named {name!r} (columns {first[name] + 1} and {at + 1}); give each a name of "
                 "its own.",
                 row=row,
@@ -327,8 +302,10 @@ def _require_distinct(source: Source, names: list[str], row: int | None) -> None
 # ---- labels
 
 
-def _labelled(source: Source, raw: _Raw, index: str | bool | None) -> tuple[pd.DataFrame, tuple[str, ...], str | None]:
-    """Set the labels; also return why a column was not taken for them, if one might have been."""
+def _labelled(
+    file: InputFile, raw: _RawTable, index: str | bool | None
+) -> tuple[pd.DataFrame, tuple[str, ...], str | None]:
+    """Set the labels; also return why a column that may hold them was not used."""
     import pandas as pd
 
     if raw.labels is not None:
@@ -337,26 +314,24 @@ def _labelled(source: Source, raw: _Raw, index: str | bool | None) -> tuple[pd.D
         return raw.frame, ("rows numbered",), None
     names = list(raw.frame.columns)
     if isinstance(index, str):
-        at = _position(source, names, index)
+        at = _position(file, names, index)
         repeated = _repeated(raw, at)
         if repeated is not None:
-            raise source.problem(
-                f"{repeated[0]}; give every object a label of its own.", row=repeated[1], column=at + 1
-            )
+            raise file.problem(f"{repeated[0]}; give every object a label of its own.", row=repeated[1], column=at + 1)
     else:
-        found = _candidate(raw)
-        if found is None:
+        candidate = _candidate(raw)
+        if candidate is None:
             return raw.frame, ("rows numbered",), None
-        at, repeated = found, _repeated(raw, found)
+        at, repeated = candidate, _repeated(raw, candidate)
         if repeated is not None:
             why = f"{repeated[0]} in row {repeated[1]}"
             return raw.frame, (f"rows numbered, since {why}",), why
     frame = raw.frame.drop(columns=names[at])
-    said = "labels in the first column" if at == 0 else f"labels in column {names[at]!r}"
-    return frame.set_axis(pd.Index(raw.texts[at], name=None), axis=0), (said,), None
+    detected = "labels in the first column" if at == 0 else f"labels in column {names[at]!r}"
+    return frame.set_axis(pd.Index(raw.texts[at], name=None), axis=0), (detected,), None
 
 
-def _candidate(raw: _Raw) -> int | None:
+def _candidate(raw: _RawTable) -> int | None:
     """Return the column that might hold the labels."""
     names = list(raw.frame.columns)
     if raw.first_unnamed:
@@ -370,7 +345,7 @@ def _candidate(raw: _Raw) -> int | None:
     return None if len(names) < 2 or types.is_numeric_dtype(kind) or types.is_bool_dtype(kind) else 0
 
 
-def _repeated(raw: _Raw, at: int) -> tuple[str, int] | None:
+def _repeated(raw: _RawTable, at: int) -> tuple[str, int] | None:
     """Say which label of a column is missing or occurs twice, and in which row."""
     seen: set[str] = set()
     name = raw.frame.columns[at]
@@ -383,42 +358,42 @@ def _repeated(raw: _Raw, at: int) -> tuple[str, int] | None:
     return None
 
 
-def _position(source: Source, names: list[str], wanted: str) -> int:
+def _position(file: InputFile, names: list[str], wanted: str) -> int:
     if wanted not in names:
         near = get_close_matches(wanted, names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {quote(names)}."
-        raise source.problem(f"has no column {wanted!r}; {hint}")
+        raise file.problem(f"has no column {wanted!r}; {hint}")
     return names.index(wanted)
 
 
 # ---- joining
 
 
-def _chosen(source: Source, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+def _chosen(file: InputFile, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     if isinstance(columns, str):
         raise ValueError(f"columns={columns!r} must be a list of names; for one column pass [{columns!r}].")
-    at = [_position(source, list(table.columns), str(name)) for name in columns]
+    at = [_position(file, list(table.columns), str(name)) for name in columns]
     return table.iloc[:, at]
 
 
 def _joined(
-    source: Source, table: pd.DataFrame, objects: pd.Index, repeated: str | None
+    file: InputFile, table: pd.DataFrame, objects: pd.Index, repeated: str | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """Return the row of each object, and what to say of it."""
+    """Return the row of each object, and phrases that tell how rows were joined."""
     if repeated is not None:
-        raise source.problem(
+        raise file.problem(
             f"{repeated}; give every object a label of its own, or pass index=False to take the rows in their order."
         )
     if is_unlabelled(table.index) or (is_unlabelled(objects) and (find_labels(table.index, objects) < 0).all()):
         if len(table) != len(objects):
-            raise source.problem(
+            raise file.problem(
                 f"has {len(table)} rows and no labels in common with the {len(objects)} objects; give it a column of "
                 "labels, or one row per object."
             )
         return np.arange(len(objects)), ("without labels to join by, rows taken in the order of the objects",)
     at = find_labels(table.index, objects)
     if (at < 0).any():
-        raise source.problem(
+        raise file.problem(
             f"has no row for {quote(objects[at < 0])}; add the rows, or leave these objects out. It has rows for "
             f"{quote(table.index)}."
         )

@@ -1,15 +1,16 @@
-"""Writing tables and JSON: whole files or none, numbers that read back exactly, text that no spreadsheet runs."""
+"""Writing tables and JSON: whole files or none, exact numbers, and text that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time
+from functools import partial
 from numbers import Integral, Number, Real
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,10 +18,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_pandas, is_unlabelled, quote, require_choice, require_package
+from ..checking import is_missing, is_pandas, is_unlabelled, quote, require_choice, require_package
 from ._atomic import atomic_path
 from ._escape import escape
-from ._problems import problem
+from ._problems import one_line, problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,14 +170,6 @@ def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
         )
 
 
-def _write_csv(frame: pd.DataFrame, draft: Path) -> None:
-    _write_text(frame, draft, ",")
-
-
-def _write_tsv(frame: pd.DataFrame, draft: Path) -> None:
-    _write_text(frame, draft, "\t")
-
-
 def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
     pyarrow = require_package("pyarrow", "writing Parquet files", "files")
     if draft.name.lower().endswith(".gz"):
@@ -185,7 +178,7 @@ def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
         frame.to_parquet(draft, engine="pyarrow", index=None if is_unlabelled(frame.index) else True)
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
         raise ValueError(
-            f"frame cannot be written as Parquet ({_first_line(error)}); give each column cells of one type, and each "
+            f"frame cannot be written as Parquet ({one_line(error)}); give each column cells of one type, and each "
             "column a name of its own, or write CSV."
         ) from error
 
@@ -199,8 +192,8 @@ def _write_records(frame: pd.DataFrame, draft: Path) -> None:
 
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "csv": _write_csv,
-    "tsv": _write_tsv,
+    "csv": partial(_write_text, delimiter=","),
+    "tsv": partial(_write_text, delimiter="\t"),
     "parquet": _write_parquet,
     "json": _write_records,
 }
@@ -209,22 +202,16 @@ _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
 @contextmanager
 def _text_file(draft: Path) -> Iterator[IO[str]]:
     """Open a file for text, compressed if its name ends in .gz; the same text always gives the same bytes."""
-    if draft.name.lower().endswith(".gz"):
-        with (
-            draft.open("wb") as raw,
-            gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
-        ):
-            import io
-
-            with io.TextIOWrapper(packed, encoding="utf-8", newline="") as file:
-                yield file
+    if not draft.name.lower().endswith(".gz"):
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            yield file
         return
-    with draft.open("w", encoding="utf-8", newline="") as file:
+    with (
+        draft.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="") as file,
+    ):
         yield file
-
-
-def _first_line(error: BaseException) -> str:
-    return re.sub(r"\s+", " ", str(error)).strip().rstrip(".")[:200]
 
 
 # ---- text that is safe in a spreadsheet
@@ -268,15 +255,15 @@ def _escaped_cells(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _escaped_cell(cell: Any) -> Any:
-    if _is_missing(cell):
+    if is_missing(cell):
         return None
     return cell if isinstance(cell, Number | np.bool_ | date) else escape(str(cell))
 
 
 def _needs_quotes(frame: pd.DataFrame) -> bool:
-    """Tell whether some text would come back otherwise unless it is in quotes.
+    """Tell whether some text must be quoted to be read back as it is.
 
-    A lone carriage return would end the row, which the csv module may forget, and blanks around a cell are not read.
+    A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
     """
     texts: list[Any] = [*frame.columns, *frame.index.names]
     columns: list[Any] = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
@@ -292,7 +279,8 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     if is_unlabelled(frame.index):
         table = frame
     else:
-        names = [_index_name(name, at, frame.index.nlevels) for at, name in enumerate(frame.index.names)]
+        made_up = ["label"] if frame.index.nlevels == 1 else [f"label {at + 1}" for at in range(frame.index.nlevels)]
+        names = [own if name is None else str(name) for name, own in zip(frame.index.names, made_up, strict=True)]
         table = frame.set_axis(frame.index.set_names(names), axis=0).reset_index(allow_duplicates=True)
     names = [str(name) for name in table.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
@@ -302,20 +290,14 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _index_name(name: Any, at: int, levels: int) -> str:
-    if name is not None:
-        return str(name)
-    return "label" if levels == 1 else f"label {at + 1}"
-
-
 def plain_data(data: Any) -> Any:
-    """Return data as JSON knows them."""
+    """Return data as types that JSON has."""
     for known, convert in _PLAIN:
         if isinstance(data, known) and type(data).__name__ != "NaTType":  # pandas' missing date claims to be a date
             return convert(data)
     if is_pandas(data):
         return _records(_as_frame(data))
-    if _is_missing(data):
+    if is_missing(data):
         return None
     if hasattr(data, "isoformat"):
         return data.isoformat()
@@ -347,10 +329,3 @@ _PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (set | frozenset, lambda data: _plain_list(sorted(data))),
     (date | time, lambda data: data.isoformat()),
 )
-
-
-def _is_missing(cell: Any) -> bool:
-    import pandas as pd
-
-    missing = pd.isna(cell)
-    return missing is True or (isinstance(missing, np.bool_) and bool(missing))

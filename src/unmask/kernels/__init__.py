@@ -7,13 +7,15 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Pairs, Survey, Weighting, power_of_two_near
-from ._sources import ArraySource, Source, square_array
+from ._pairs import Edges, Pairs, Survey, Weighting, power_of_two_near
+from ._sources import STRIP, ArraySource, Source, read_entries, smallest_positive, square_array, strips
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
+    "STRIP",
     "ArraySource",
     "Cost",
+    "Edges",
     "Form",
     "OneBlasThread",
     "PairFunction",
@@ -28,8 +30,11 @@ __all__ = [
     "plain",
     "plain_costs",
     "power_of_two_near",
+    "read_entries",
     "resolve_threads",
+    "smallest_positive",
     "square_array",
+    "strips",
 ]
 
 

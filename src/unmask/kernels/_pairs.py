@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._typing import Array
-from ._sources import Source, square_array
+from .._typing import Array, IntArray
+from ._sources import Source, read_only, read_part, square_array
 
 
 class Weighting(IntEnum):
@@ -20,13 +21,6 @@ class Weighting(IntEnum):
     MASKED = 1  # 1, or 0 where the dissimilarity is NaN
     SAMMON = 2  # 1 / (delta * sum of delta), computed from delta: no N x N array of weights
     ARRAY = 3  # given, and 0 where the dissimilarity is NaN
-
-
-def read_only(array: Array) -> Array:
-    """Return a read-only view."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _no_weights() -> Array:
@@ -45,11 +39,11 @@ class Pairs:
     scale: float
     weighting: Weighting = Weighting.UNIT
     W: Array = field(default_factory=_no_weights)
-    floor: float = 0.0  # smallest positive (scaled) dissimilarity: Sammon's weight of a pair at distance 0
+    floor: float = 0.0  # smallest positive (scaled) dissimilarity, as which 0 counts for Sammon's weights
     factor: float = 1.0  # multiplies every weight; for Sammon 1 / sum of delta
     every_pair: bool = False  # no pair is missing or without weight, as far as is known
 
-    @property
+    @cached_property
     def n(self) -> int:
         return self.source.n
 
@@ -58,11 +52,34 @@ class Pairs:
         """The square array, for the passes that take the whole of it."""
         return square_array(self.source, "this pass")
 
+    def part(self, rows: slice, columns: slice) -> tuple[Array, Array, int, float, float, float]:
+        """Return what compiled code takes for a rectangle of the table."""
+        D = read_part(self.source, rows, columns)
+        W = read_only(self.W[rows, columns] if self.weighting == Weighting.ARRAY else np.empty((1, 0)))
+        return D, W, int(self.weighting), self.scale, self.floor, self.factor
+
     @cached_property
-    def arguments(self) -> tuple[Array, Array, int, float, float, float]:
-        """What compiled code takes. Views are read-only: one compiled version serves writeable and read-only input."""
-        W = self.W if self.weighting == Weighting.ARRAY else np.empty((1, 0))
-        return read_only(self.values), read_only(W), int(self.weighting), self.scale, self.floor, self.factor
+    def whole(self) -> tuple[Array, Array, int, float, float, float]:
+        """What compiled code takes for the whole table of few objects: another source than an array is read once."""
+        return self.part(slice(0, self.n), slice(0, self.n))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The pairs that count, as a list: what the passes read when most weights are zero."""
+
+    n: int
+    rows: IntArray
+    columns: IntArray  # rows < columns
+    delta: Array  # scaled
+    weight: Array
+    scale: float
+    floor: float = 0.0  # smallest positive (scaled) dissimilarity
+
+    def symmetric(self, values: Array) -> sp.csr_array:
+        """Return the symmetric sparse matrix with these values on the edges."""
+        upper = sp.csr_array((values, (self.rows, self.columns)), shape=(self.n, self.n))
+        return sp.csr_array(upper + upper.T)
 
 
 class Survey(NamedTuple):

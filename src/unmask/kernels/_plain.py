@@ -6,6 +6,7 @@ import numpy as np
 
 from .._typing import Array
 from ._pairs import Pairs, Survey, Weighting
+from ._sources import Source, square_array
 from ._workers import Workers
 
 
@@ -78,13 +79,19 @@ def pair_sums(pairs: Pairs, workers: Workers | None = None) -> Array:
     return np.array([W.sum(), (W * delta).sum(), (W * delta**2).sum()])
 
 
-def survey(D: Array, workers: Workers | None = None) -> Survey:
+def survey(source: Source, workers: Workers | None = None) -> Survey:
     """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    D = square_array(source, "this survey")
     upper = np.triu_indices(len(D), 1)
-    a, b = D[upper].astype(np.float64), D.T[upper].astype(np.float64)
+    return survey_pairs(D[upper], D.T[upper])
+
+
+def survey_pairs(a: Array, b: Array) -> Survey:
+    """Look at the entries of pairs in either direction."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
     both = np.concatenate([a, b])
     finite = both[np.isfinite(both)]
-    gap = np.abs(np.where(np.isfinite(a) & np.isfinite(b), a - b, 0.0))
+    gap = np.abs(np.subtract(a, b, where=np.isfinite(a) & np.isfinite(b), out=np.zeros(len(a))))
     return Survey(
         missing=int((np.isnan(a) & np.isnan(b)).sum()),
         one_sided=int((np.isnan(a) != np.isnan(b)).sum()),

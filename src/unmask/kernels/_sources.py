@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .._typing import Array, IntArray
+
+STRIP = 256  # rows that are read together
 
 
 @runtime_checkable
@@ -50,11 +53,50 @@ class ArraySource:
         return np.asarray(self.values[which])
 
 
-def square_array(source: Source, purpose: str) -> Array:
+def read_only(array: Array) -> Array:
+    """Return a contiguous read-only view, copied only if it must be.
+
+    One version of compiled code then serves input that is writeable, read-only or mapped from a file.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def read_part(source: Source, rows: slice, columns: slice) -> Array:
+    """Return a rectangle of the table for compiled code; of an array, whole rows are not copied."""
+    return read_only(np.asarray(source.tile(rows, columns), dtype=source.dtype))
+
+
+def strips(source: Source) -> Iterator[tuple[slice, Array]]:
+    """Yield some rows at a time, from the first to the last: of an array, views."""
+    for first in range(0, source.n, STRIP):
+        rows = slice(first, min(first + STRIP, source.n))
+        yield rows, source.tile(rows, slice(0, source.n))
+
+
+def smallest_positive(source: Source) -> float:
+    """Return the smallest dissimilarity above 0; infinity if there is none."""
+    return min(float(np.min(strip, where=strip > 0, initial=np.inf)) for _, strip in strips(source))
+
+
+def read_entries(source: Source, rows: IntArray, columns: IntArray) -> Array:
+    """Return single entries of the table; of what is no array, whole rows are read for them."""
+    if isinstance(source, ArraySource):
+        return np.asarray(source.values[rows, columns])
+    needed, row = np.unique(rows, return_inverse=True)
+    entries = np.empty(len(rows), dtype=source.dtype)
+    for first in range(0, len(needed), STRIP):
+        here = (row >= first) & (row < first + STRIP)
+        entries[here] = source.rows(needed[first : first + STRIP])[row[here] - first, columns[here]]
+    return entries
+
+
+def square_array(source: Source, purpose: str, instead: str = "fewer objects") -> Array:
     """Return the whole table for a purpose that needs it at once; say so if it is not an array."""
     if isinstance(source, ArraySource):
         return source.values
     raise ValueError(
         f"{purpose} needs all {source.n} x {source.n} dissimilarities at once, and these are read in parts; "
-        "pass them as an array if they fit into memory, or fewer objects."
+        f"pass them as an array if they fit into memory, or {instead}."
     )

@@ -1,4 +1,4 @@
-"""What the known features do: heat maps of their coefficients, and their importance."""
+"""Heat maps of the coefficients of known features, and charts of their importance."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, quote, require_choice, require_integer
-from ._axes import add_title, figure_of, frame_chart, new_axes, pair_of_axes, quieten
+from ..checking import quote, require_choice, require_integer
+from ._axes import add_title, axes_or_new, frame_chart, grey_frame, pair_of_axes
 from ._color import OKABE_ITO, add_colorbar
 from ._fonts import as_written
+from ._input import table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # Red to blue over white, which is safe for the common colour deficiencies.
 DIVERGING = "RdBu_r"
-# Numbers are written into cells while they can be read.
+# Most features for which numbers are written into the cells.
 MOST_WRITTEN = 12
 MOST_NAMES = 40
 KINDS = {"B": "B", "BBt": "BBᵀ"}
@@ -65,24 +66,20 @@ def plot_coef(estimator_or_frame: Any, *, kind: str = "B", ax: Any = None, title
     require_choice("kind", kind, (*KINDS, "both"))
     B, names = _check_coef(estimator_or_frame)
     tables = {"B": B, "BBt": B @ B.T}
+    side = float(np.clip(1.6 + 0.55 * len(names), 3.2, 9.0))
     if kind != "both":
-        ax = new_axes(*_size(len(names))) if ax is None else ax
-        return _draw_matrix(ax, tables[kind], names, KINDS[kind] if title is None else title)
+        title = KINDS[kind] if title is None else title
+        return _draw_matrix(axes_or_new(ax, side + 1.0, side), tables[kind], names, title)
     if title is not None:
         raise ValueError(f"title={title!r} with kind='both', whose two Axes name their matrices; leave it out.")
-    ax = _two_axes(len(names)) if ax is None else ax
+    ax = axes_or_new(ax, 2 * (side + 1.0), side, columns=2)
     for one, name in zip(pair_of_axes(ax, "kind='both'"), KINDS, strict=True):
         _draw_matrix(one, tables[name], names, KINDS[name])
     return ax
 
 
 def _check_coef(given: Any) -> tuple[Array, list[str]]:
-    frame = getattr(given, "coef_", given)
-    if not (is_pandas(frame) and hasattr(frame, "columns")):
-        raise ValueError(
-            f"estimator_or_frame is of type {type(given).__name__} and has no coef_; pass a fitted estimator, or its "
-            "coef_."
-        )
+    frame = table_of(given, "coef_", "estimator_or_frame")
     values = frame.to_numpy(dtype=np.float64)
     if values.shape[0] != values.shape[1]:
         raise ValueError(f"estimator_or_frame has shape {values.shape} but coefficients are square; pass coef_.")
@@ -93,23 +90,10 @@ def _check_coef(given: Any) -> tuple[Array, list[str]]:
     return values, [str(name) for name in frame.index]
 
 
-def _size(q: int) -> tuple[float, float]:
-    side = float(np.clip(1.6 + 0.55 * q, 3.2, 9.0))
-    return side + 1.0, side
-
-
-def _two_axes(q: int) -> Any:
-    from matplotlib import pyplot
-
-    width, height = _size(q)
-    return pyplot.subplots(1, 2, figsize=(2 * width, height), layout="constrained")[1]
-
-
 def _draw_matrix(ax: Axes, values: Array, names: list[str], title: str) -> Axes:
-    figure_of(ax)
     largest = float(np.abs(values).max()) or 1.0
     drawn = ax.imshow(values, cmap=DIVERGING, vmin=-largest, vmax=largest)
-    quieten(ax)
+    grey_frame(ax)
     ax.tick_params(length=0)
     at = np.arange(0, len(names), -(-len(names) // MOST_NAMES))
     ax.set_xticks(at, [names[i] for i in at], rotation=45, ha="right", rotation_mode="anchor")
@@ -153,10 +137,8 @@ def plot_importance(
         unit, which only numeric features have).
     max_features : int, default=40
         Most features to draw; how many are left out is said below the axis.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -182,8 +164,7 @@ def plot_importance(
     most = require_integer("max_features", max_features, 1)
     ordered = frame.sort_values(column, ascending=False, na_position="last", kind="stable")
     shown = ordered.iloc[:most]
-    ax = new_axes(5.6, float(np.clip(1.1 + 0.3 * len(shown), 2.0, 9.0))) if ax is None else ax
-    figure_of(ax)
+    ax = axes_or_new(ax, 5.6, float(np.clip(1.1 + 0.3 * len(shown), 2.0, 9.0)))
     unit = {"standardized": "distance per standard deviation", "raw": "distance per unit"}.get(column, column)
     left_out = len(ordered) - len(shown)
     frame_chart(ax, unit + (f" ({left_out} smaller ones not shown)" if left_out else ""), "")
@@ -193,20 +174,15 @@ def plot_importance(
 
 
 def _check_importance(given: Any, column: str) -> pd.DataFrame:
-    frame = getattr(given, "importance_", getattr(given, "importance", given))
-    if not (is_pandas(frame) and hasattr(frame, "columns")):
-        raise ValueError(
-            f"estimator_or_frame is of type {type(given).__name__} and has no importance_; pass a fitted estimator, or "
-            "its importance_."
-        )
+    given = given if hasattr(given, "importance_") else getattr(given, "importance", given)
+    frame: pd.DataFrame = table_of(given, "importance_", "estimator_or_frame")
     if column not in frame:
         raise ValueError(f"column={column!r} is not in the table of importance, which has {quote(frame.columns)}.")
     if not len(frame):
         raise ValueError("estimator_or_frame has no rows of importance: nothing was known; fit it with known=….")
     if ("low" in frame) != ("high" in frame):
         raise ValueError("estimator_or_frame has only one of the columns 'low' and 'high'; an interval needs both.")
-    checked: pd.DataFrame = frame
-    return checked
+    return frame
 
 
 def _draw_importance(ax: Axes, frame: pd.DataFrame, column: str) -> None:

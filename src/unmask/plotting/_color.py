@@ -1,4 +1,4 @@
-"""Points and how they look: a scale for numbers, a colour each for categories, markers for a second set of these."""
+"""Points: a colour scale for numbers, colours for categories, markers for a second set of categories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array, IntArray
-from ._axes import QUIET, ROW, figure_of
+from ._axes import GREY, ROW, figure_of
+from ._input import as_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +36,13 @@ RASTERIZE_ABOVE = 2000
 # From here on points cover each other whatever their size, and a picture of them takes seconds to draw.
 CROWDED_ABOVE = 20_000
 SCALE = "viridis"
-# So many whole numbers are grades, as in a legend, and more are a scale.
+# Up to this many whole numbers get a legend, more a colour bar.
 MOST_GRADES = 7
 
 
 @dataclass(frozen=True)
-class Plain:
-    """One colour for all."""
+class OneColor:
+    """One colour for all points."""
 
     n: int
     name: str = ""
@@ -56,25 +57,25 @@ class Plain:
 
         return np.tile(to_rgba(OKABE_ITO[0]), (self.n, 1))
 
-    def only(self, mask: Mask) -> Plain:
-        """Return the paint of some of the points."""
-        return Plain(int(mask.sum()))
+    def only(self, mask: Mask) -> OneColor:
+        """Return the colours of some of the points only."""
+        return OneColor(int(mask.sum()))
 
-    def explain(self, ax: Axes, above: int) -> int:  # noqa: ARG002
-        """Leave one colour unexplained."""
+    def add_legend(self, ax: Axes, above: int) -> int:  # noqa: ARG002
+        """Draw no legend."""
         return above
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """A colour scale; NaN is grey. A few whole numbers are grades, each of which is named."""
+class ColorScale:
+    """A colour scale; NaN is grey. A few whole numbers (grades) get a legend in place of a colour bar."""
 
     values: Array
     name: str
     limits: tuple[float, float]
 
     @classmethod
-    def of(cls, values: Array, name: str) -> Numbers:
+    def of(cls, values: Array, name: str) -> ColorScale:
         """Return a scale from the smallest to the largest finite value."""
         finite = values[np.isfinite(values)]
         return cls(values, name, (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0))
@@ -96,18 +97,18 @@ class Numbers:
         """Return a colour per point."""
         return np.asarray(self._scale.to_rgba(np.ma.masked_invalid(self.values)))
 
-    def only(self, mask: Mask) -> Numbers:
-        """Return the paint of some of the points."""
+    def only(self, mask: Mask) -> ColorScale:
+        """Return the colours of some of the points only."""
         return replace(self, values=self.values[mask])
 
     @property
     def grades(self) -> Array:
         """Return the values if they are few whole numbers, else nothing."""
-        found = np.unique(self.values[np.isfinite(self.values)])
-        return found if len(found) <= MOST_GRADES and np.all(found == np.rint(found)) else found[:0]
+        distinct = np.unique(self.values[np.isfinite(self.values)])
+        return distinct if len(distinct) <= MOST_GRADES and np.all(distinct == np.rint(distinct)) else distinct[:0]
 
-    def explain(self, ax: Axes, above: int) -> int:
-        """Draw a legend or colour bar; return how many rows of legend then stand above the Axes."""
+    def add_legend(self, ax: Axes, above: int) -> int:
+        """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
         grades = self.grades
         if not len(grades):
             return self.draw_bar(ax, above)
@@ -121,7 +122,7 @@ class Numbers:
         """Draw a colour bar, which takes no row of legend."""
         from matplotlib.collections import PathCollection
 
-        # The points carry the colour bar, so that it follows them; a crowd may have left none on their own.
+        # The colour bar belongs to the points, so that it follows them; where all are drawn as cells there are none.
         points = [artist for artist in ax.collections if isinstance(artist, PathCollection)]
         drawn = [one for one in points if one.get_array() is not None and one.get_clim() == self.limits]
         add_colorbar(ax, drawn[-1] if drawn else self._scale, self.name)
@@ -138,7 +139,7 @@ class Categories:
 
     @classmethod
     def of(cls, what: str, series: Any, most: int, remedy: str) -> Categories:
-        """Return categories in their own order; refuse more than can be told apart."""
+        """Return categories in their own order; raise if they are more than can be told apart."""
         import pandas as pd
 
         category = pd.Categorical(series)
@@ -150,9 +151,9 @@ class Categories:
         return cls(np.asarray(category.codes), tuple(str(level) for level in category.categories), str(series.name))
 
     @property
-    def incomplete(self) -> bool:
-        """Tell whether some are missing."""
-        return bool((self.codes == -1).any())
+    def _shown(self) -> list[int]:
+        """The codes in the legend; -1, for missing, only if some are."""
+        return [*range(len(self.levels)), *([-1] if (self.codes == -1).any() else [])]
 
     def _color(self, code: int) -> str:
         return MISSING if code < 0 else OKABE_ITO[code % len(OKABE_ITO)]
@@ -173,13 +174,12 @@ class Categories:
         return palette[self.codes]  # -1 is the last
 
     def only(self, mask: Mask) -> Categories:
-        """Return the paint of some of the points."""
+        """Return the colours of some of the points only."""
         return replace(self, codes=self.codes[mask])
 
-    def explain(self, ax: Axes, above: int) -> int:
-        """Draw a legend or colour bar; return how many rows of legend then stand above the Axes."""
-        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
-        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in codes]
+    def add_legend(self, ax: Axes, above: int) -> int:
+        """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
+        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in self._shown]
         return draw_legend(ax, handles, self.name, above)
 
     def _level(self, code: int) -> str:
@@ -191,24 +191,23 @@ class Categories:
         """Return the marker of a category that has no colour of its own."""
         return MISSING_SHAPE if code < 0 else SHAPES[code]
 
-    def explain_shapes(self, ax: Axes, above: int) -> int:
+    def add_shape_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend of the markers."""
-        codes = [*range(len(self.levels)), *([-1] if self.incomplete else [])]
-        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in codes], self.name, above)
+        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in self._shown], self.name, above)
 
 
-Paint = Plain | Numbers | Categories
+Coloring = OneColor | ColorScale | Categories
 
 
-def make_paint(colors: Any, name: str, n: int) -> Paint:
-    """Return how to colour points: plain, by numbers, or by categories."""
+def make_coloring(colors: Any, name: str, n: int) -> Coloring:
+    """Return how to colour points: all alike, by numbers, or by categories."""
     if colors is None:
-        return Plain(n)
-    import pandas as pd
+        return OneColor(n)
+    from pandas.api import types
 
-    series = pd.Series(colors).reset_index(drop=True).rename(name)
-    if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-        return Numbers.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+    series = as_series(colors, name)
+    if types.is_numeric_dtype(series) and not types.is_bool_dtype(series):
+        return ColorScale.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
     return Categories.of("color", series, len(OKABE_ITO) * len(MARKERS), ", or pass numbers for a colour scale")
 
 
@@ -216,16 +215,13 @@ def make_shapes(shapes: Any, name: str) -> Categories | None:
     """Return the categories that markers show."""
     if shapes is None:
         return None
-    import pandas as pd
-
-    series = pd.Series(shapes).reset_index(drop=True).rename(name)
-    return Categories.of("shape", series, len(SHAPES), ", or pass them as color")
+    return Categories.of("shape", as_series(shapes, name), len(SHAPES), ", or pass them as color")
 
 
-def draw_points(ax: Axes, points: Array, paint: Paint, shapes: Categories | None = None, **changes: Any) -> None:
+def draw_points(ax: Axes, points: Array, coloring: Coloring, shapes: Categories | None = None, **changes: Any) -> None:
     """Draw the points in their colours and shapes."""
     style = point_style(len(points)) | changes
-    for where, marker, colors in paint.parts():
+    for where, marker, colors in coloring.parts():
         for shape, here in _shaped(where, marker, shapes):
             if here.any():
                 own = {key: value[here] if isinstance(value, np.ndarray) else value for key, value in colors.items()}
@@ -245,19 +241,19 @@ def _scatter(ax: Axes, points: Array, marker: str, style: dict[str, Any]) -> Pat
     return ax.scatter(points[:, 0], points[:, 1], marker=marker, **style)
 
 
-def explain_points(ax: Axes, paint: Paint, shapes: Categories | None = None, above: int = 0) -> int:
+def add_legends(ax: Axes, coloring: Coloring, shapes: Categories | None = None, above: int = 0) -> int:
     """Draw the legends and the colour bar; return how many rows of legend stand above the Axes."""
     if shapes is not None:
-        above = shapes.explain_shapes(ax, above)
+        above = shapes.add_shape_legend(ax, above)
         legend = ax.get_legend()
-        second = isinstance(paint, Categories) or (isinstance(paint, Numbers) and len(paint.grades) > 0)
+        second = isinstance(coloring, Categories) or (isinstance(coloring, ColorScale) and len(coloring.grades) > 0)
         if legend is not None and second:
             ax.add_artist(legend)  # a further legend would take its place
-    return paint.explain(ax, above)
+    return coloring.add_legend(ax, above)
 
 
 def point_style(n: int) -> dict[str, Any]:
-    """Return how a point looks: smaller the more there are, with a thin white edge while they are few."""
+    """Return the style of points: smaller the more there are, with a thin white edge if there are few."""
     size = float(np.clip(3200 / n, 4, 42))
     edge = 0.6 if n <= 300 else 0.0
     style = {"s": size, "linewidths": edge, "edgecolors": "white", "zorder": 3, "rasterized": n > RASTERIZE_ABOVE}
@@ -267,8 +263,8 @@ def point_style(n: int) -> dict[str, Any]:
 def add_colorbar(ax: Axes, drawn: Any, name: str) -> Colorbar:
     """Draw a small colour bar beside the Axes."""
     bar = figure_of(ax).colorbar(drawn, ax=ax, shrink=0.6, pad=0.02, aspect=25)
-    bar.set_label(name, color=QUIET)
-    bar.ax.tick_params(colors="0.5", labelcolor=QUIET, labelsize="small", length=2.5)
+    bar.set_label(name, color=GREY)
+    bar.ax.tick_params(colors="0.5", labelcolor=GREY, labelsize="small", length=2.5)
     bar.outline.set_visible(False)  # type: ignore[operator]
     if bar.solids is not None:
         bar.solids.set_alpha(1.0)

@@ -1,4 +1,4 @@
-"""Text as it was written: a dollar is a dollar, and characters of every script if an installed font has them."""
+"""Text is drawn as it was written: no formulas, and fonts that have the characters of every script."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..checking import is_pandas, warn_user
 P = ParamSpec("P")
 R = TypeVar("R")
 MOST_SHOWN = 8
-# What a viewer does not see: controls, marks that belong to the character before, blanks.
+# Unicode categories of invisible characters: controls, marks that belong to the character before, blanks.
 UNSEEN = ("Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp", "Cs", "Cn")
-# Draws a box for every character there is.
+# A font that draws a box for every character.
 PLACEHOLDER = "Last Resort"
 
 
@@ -26,7 +26,7 @@ class MissingFontWarning(UserWarning):
 
 
 def as_written(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that draws take text for text, in fonts that have its characters."""
+    """Make a function draw text literally (``$`` starts no formula), in fonts that have its characters."""
 
     @wraps(function)
     def drawn(*arguments: P.args, **options: P.kwargs) -> R:
@@ -49,7 +49,7 @@ def as_written(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def style_of_text() -> dict[str, Any]:
-    """Return how text is drawn here, for texts that were made elsewhere: titles and names of axes of given Axes."""
+    """Return the present style of text, for texts of Axes that were made elsewhere, such as titles."""
     from matplotlib import rcParams
 
     return {"parse_math": rcParams["text.parse_math"], "fontfamily": rcParams["font.family"]}
@@ -60,7 +60,7 @@ def _without_controls(text: str) -> str:
     return "".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text)
 
 
-# ---- what is written
+# ---- the texts
 
 
 def _texts(data: Any) -> Iterator[str]:
@@ -99,11 +99,11 @@ def _texts_of_pandas(data: Any) -> Iterator[str]:
             yield from map(str, column.unique())
 
 
-# ---- who can write it
+# ---- the fonts
 
 
 def _families(characters: frozenset[str]) -> list[str]:
-    """Return the families of the present style, and those that have what it lacks."""
+    """Return the font families of the present style, and further ones for characters that it lacks."""
     import matplotlib
 
     present = [str(family) for family in matplotlib.rcParams["font.family"]]
@@ -123,7 +123,7 @@ def _families(characters: frozenset[str]) -> list[str]:
 
 @lru_cache(maxsize=32)
 def _fallback(present: tuple[str, ...], characters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """Return installed families that have the characters that the present ones lack, and what none has."""
+    """Return installed families for the characters that the present ones lack, and the characters that none has."""
     from matplotlib import font_manager
 
     missing = characters.difference(*map(_characters_of, present))
@@ -131,11 +131,10 @@ def _fallback(present: tuple[str, ...], characters: frozenset[str]) -> tuple[lis
     names = {font.name for font in font_manager.fontManager.ttflist if PLACEHOLDER not in font.name}
     while missing:
         best = max(sorted(names), key=lambda name: len(missing & _characters_of(name)))
-        found = missing & _characters_of(best)
-        if not found:
+        if not missing & _characters_of(best):
             break
         chosen.append(best)
-        missing -= found
+        missing -= _characters_of(best)
     return chosen, missing
 
 

@@ -1,4 +1,4 @@
-"""Reading what is to be drawn: coordinates, tables of numbers, and anything else with one entry per object."""
+"""Checking what is to be drawn: coordinates, tables of numbers, and data with one entry per object."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_embedding(embedding: Any, what: str = "embedding") -> tuple[Array, lis
 
 
 def _axis_name(name: str) -> str:
-    """Return the name of an axis: that of the column, unless nobody gave it that name but a study or an estimator."""
+    """Return the name of an axis: that of the column, or "dimension 1" … for names that an estimator or study makes."""
     made = re.fullmatch(r"([a-z]+?)(\d+)", name)
     if made is None:
         return name
@@ -58,16 +58,16 @@ def _axis_name(name: str) -> str:
 
 
 def _estimators() -> set[str]:
-    """Return the names that scikit-learn's way of naming output begins with: those of estimators in lower case."""
+    """Return the names of estimators in lower case, with which scikit-learn's names of output columns begin."""
     from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-    from .. import estimators  # noqa: F401 - so that its own are among the classes, whoever made the map
+    from .. import estimators  # noqa: F401 - so that its classes are known, whoever made the map
 
-    found, new = set(), [ClassNamePrefixFeaturesOutMixin]
+    names, new = set(), [ClassNamePrefixFeaturesOutMixin]
     while new:
         new = [kind for parent in new for kind in parent.__subclasses__()]
-        found |= {kind.__name__.lower() for kind in new}
-    return found
+        names |= {kind.__name__.lower() for kind in new}
+    return names
 
 
 def check_table(table: Any, what: str) -> tuple[Array, list[str]]:
@@ -95,9 +95,19 @@ def require_varying(values: Array, names: list[str], what: str) -> None:
         raise ValueError(f"{what} has columns in which all objects are the same: {quote(constant)}; leave them out.")
 
 
-def index_of(data: Any) -> pd.Index | None:
-    """Return the labels of data that have some."""
-    return labels_of(data)
+def is_frame(data: Any) -> bool:
+    """Tell whether data are a pandas DataFrame."""
+    return is_pandas(data) and hasattr(data, "columns")
+
+
+def table_of(given: Any, attribute: str, what: str, holder: str = "a fitted estimator") -> Any:
+    """Return a table that an estimator has as an attribute, or that is given itself."""
+    table = getattr(given, attribute, given)
+    if not is_frame(table):
+        raise ValueError(
+            f"{what} is of type {type(given).__name__} and has no {attribute}; pass {holder}, or its {attribute}."
+        )
+    return table
 
 
 def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole: str = "embedding") -> Any:
@@ -120,7 +130,14 @@ def one_per_object(name: str, given: Any, n: int, index: pd.Index | None, whole:
     return given.iloc[at]
 
 
+def as_series(given: Any, name: str) -> pd.Series[Any]:
+    """Return data with a name, numbered from 0."""
+    import pandas as pd
+
+    return pd.Series(given).reset_index(drop=True).rename(name)
+
+
 def name_of(given: Any) -> str:
-    """Return the name of a Series, and nothing for what has none."""
+    """Return the name of a Series, "" for data without a name."""
     name = getattr(given, "name", None)
     return "" if name is None else str(name)

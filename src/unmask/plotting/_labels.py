@@ -1,4 +1,4 @@
-"""Labels of points: near-coincident objects share one, and none covers another."""
+"""Labels of points: objects at nearly the same place share one, and none covers another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FINE, COARSE = 200, 40
 
 @dataclass(frozen=True)
 class Labels:
-    """Texts and the places they belong to; those that must be drawn are, even where there is no room."""
+    """Texts and their positions; those that are `needed` are drawn even where there is no room."""
 
     places: Array
     texts: list[str]
@@ -54,6 +54,7 @@ def draw_labels(
     places = np.concatenate([one.places for one in labels])
     texts = [text for one in labels for text in one.texts]
     colors = [one.color for one in labels for _ in one.texts]
+    crossed: Any = {f"{name}_lines": [line[:, k] for line in lines] for k, name in enumerate("xy") if lines}
     few = len(texts) <= 30
     with contextlib.redirect_stdout(io.StringIO()):  # textalloc prints where there is no room for any
         drawn = textalloc.allocate(
@@ -63,7 +64,7 @@ def draw_labels(
             texts,
             x_scatter=obstacles[:, 0],
             y_scatter=obstacles[:, 1],
-            **_lines(lines),
+            **crossed,
             textsize=9 if few else 7,
             fontweight=[one.weight for one in labels for _ in one.texts],
             margin=0.004,
@@ -75,16 +76,12 @@ def draw_labels(
             draw_all=False,
             # A line to a label must not move the limits for which the labels were placed.
             plot_kwargs={"scalex": False, "scaley": False},
-            path_effects=_white_outline() if outline else None,
+            path_effects=white_outline() if outline else None,
         )[2]
     needed = [one.needed for one in labels for _ in one.texts]
     for i in (i for i in range(len(texts)) if needed[i] and drawn[i] is None):
         style: dict[str, Any] = {"color": colors[i], "fontsize": 9, "ha": "center", "va": "center"}
-        ax.text(places[i, 0], places[i, 1], texts[i], path_effects=_white_outline(), **style)
-
-
-def _lines(lines: Sequence[Array]) -> Any:
-    return {"x_lines": [line[:, 0] for line in lines], "y_lines": [line[:, 1] for line in lines]} if lines else {}
+        ax.text(places[i, 0], places[i, 1], texts[i], path_effects=white_outline(), **style)
 
 
 def _require_plain_figure(ax: Axes) -> None:
@@ -96,7 +93,8 @@ def _require_plain_figure(ax: Axes) -> None:
         )
 
 
-def _white_outline() -> list[Any]:
+def white_outline() -> list[Any]:
+    """Return the effect of a white outline, which keeps text readable on top of lines."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=2.0, foreground="white")]

@@ -1,4 +1,4 @@
-"""What lies on a map besides its points: arrows of features, confidence ellipses, small pictures."""
+"""Layers of a map besides its points: arrows of features, confidence ellipses, small pictures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STORED_SIDE = 256
 
 @dataclass(frozen=True)
 class Arrows:
-    """Features as directions of the map: an arrow each, as long as the feature can be told from the map."""
+    """An arrow for each feature, in the direction in which it rises, longer the better the map predicts it."""
 
     centre: Array
     tips: Array
@@ -76,9 +76,9 @@ class Arrows:
 
 
 def covariances_of(given: Any, points: Array, index: pd.Index | None) -> Any:
-    """Return covariances as given, or those of a bootstrap or jackknife for the axes drawn, its objects in order.
+    """Return covariances as given, or those of a bootstrap or jackknife for the axes drawn, in the objects' order.
 
-    These hold for one map only: the same objects elsewhere, or turned, have others.
+    The latter hold for one map only: on a rotated map, or another one, covariances differ.
     """
     if not hasattr(given, "covariances"):
         return given
@@ -95,7 +95,7 @@ def covariances_of(given: Any, points: Array, index: pd.Index | None) -> Any:
 
 @dataclass(frozen=True)
 class Ellipses:
-    """An ellipse per object that holds a normal distribution's share of the given level."""
+    """An ellipse per object that contains the given share (`level`) of a normal distribution."""
 
     centres: Array
     covariances: Array
@@ -113,10 +113,10 @@ class Ellipses:
         scale = np.abs(given).max(axis=(1, 2), initial=0.0)
         tolerance = 1e-8 * scale
         with np.errstate(invalid="ignore"):
-            sound = np.isfinite(given).all(axis=(1, 2)) & (np.abs(given[:, 0, 1] - given[:, 1, 0]) <= tolerance)
-            sound &= np.linalg.eigvalsh(np.nan_to_num(given))[:, 0] >= -tolerance
-        if not sound.all():
-            at = int(np.argmin(sound))
+            valid = np.isfinite(given).all(axis=(1, 2)) & (np.abs(given[:, 0, 1] - given[:, 1, 0]) <= tolerance)
+            valid &= np.linalg.eigvalsh(np.nan_to_num(given))[:, 0] >= -tolerance
+        if not valid.all():
+            at = int(np.argmin(valid))
             raise ValueError(
                 f"ellipses has {given[at].tolist()} for object {at}, which is no covariance matrix: it must be finite, "
                 "symmetric and without negative eigenvalues."
@@ -195,9 +195,12 @@ class Thumbnails:
 
 def _read_image(image: Any, position: int) -> Array:
     """Return an image as an array, not larger than a thumbnail needs."""
-    if isinstance(image, str | Path):
-        image = _open_image(image, position)
-    pixels = np.asarray(image)
+    from matplotlib.image import imread
+
+    try:
+        pixels = np.asarray(imread(image) if isinstance(image, str | Path) else image)
+    except (OSError, SyntaxError) as error:  # pillow raises either for what is no picture
+        raise ValueError(f"images[{position}]={str(image)!r} cannot be read as a picture ({error}).") from error
     good = pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4))
     if not good or 0 in pixels.shape or pixels.dtype.kind not in "biuf":
         raise ValueError(
@@ -206,12 +209,3 @@ def _read_image(image: Any, position: int) -> Array:
         )
     step = max(1, max(pixels.shape[:2]) // STORED_SIDE)
     return pixels[::step, ::step]
-
-
-def _open_image(path: str | Path, position: int) -> Array:
-    from matplotlib.image import imread
-
-    try:
-        return np.asarray(imread(path))
-    except (OSError, SyntaxError) as error:  # pillow raises either for what is no picture
-        raise ValueError(f"images[{position}]={str(path)!r} cannot be read as a picture ({error}).") from error

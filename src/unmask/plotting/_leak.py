@@ -1,4 +1,4 @@
-"""What a map repeats of what is known: a dot for each measure beside what chance makes of it."""
+"""A chart of how much a map repeats of each known feature, beside what chance gives."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import is_pandas, quote
-from ._axes import add_title, figure_of, frame_chart, new_axes
+from ..checking import quote
+from ..problem import types_with_levels
+from ._axes import add_title, axes_or_new, figure_of, frame_chart
 from ._color import MARKERS, OKABE_ITO, draw_legend
+from ._input import is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,16 +25,14 @@ NARROW = 5.0  # inches of a figure, below which the legend takes two rows
 
 
 def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw what a map repeats of each known feature, beside what chance makes.
+    """Draw how much a map repeats of each known feature, beside what chance gives.
 
     Parameters
     ----------
     report : DataFrame
         What :func:`unmask.inspection.leak_report` returns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
     from matplotlib.patches import Patch
 
     frame = _check_report(report)
-    ax = new_axes(6.0, float(np.clip(1.5 + 0.6 * len(frame), 2.2, 12.0))) if ax is None else ax
+    ax = axes_or_new(ax, 6.0, float(np.clip(1.5 + 0.6 * len(frame), 2.2, 12.0)))
     figure = figure_of(ax)
     narrow = figure.bbox.width / figure.dpi < NARROW
     frame_chart(ax, f"{'' if narrow else 'how much of it the map shows; '}filled: more than chance", "")
@@ -76,7 +76,7 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
 
 
 def _check_report(report: Any) -> pd.DataFrame:
-    if not (is_pandas(report) and hasattr(report, "columns")):
+    if not is_frame(report):
         raise ValueError(f"report is of type {type(report).__name__}; pass the table that leak_report returns.")
     needed = ["type", *(name for m in MEASURES for name in (m, f"{m}_reference", f"{m}_p"))]
     lacking = [name for name in needed if name not in report]
@@ -96,7 +96,7 @@ def _draw_measure(ax: Axes, frame: pd.DataFrame, measure: str, offset: float, ma
     values, reference = (frame[name].to_numpy(dtype=np.float64) for name in (measure, f"{measure}_reference"))
     above = frame[f"{measure}_p"].to_numpy(dtype=np.float64) <= LEVEL
     # Only a correlation with neighbours can be below 0: a share cannot, and the other measures are roots.
-    signed = (measure == "neighbours") & ~frame["type"].isin(["nominal", "ordinal"]).to_numpy()
+    signed = (measure == "neighbours") & ~frame["type"].isin(types_with_levels()).to_numpy()
     left = np.where(signed, min(0.0, _lowest(frame)), 0.0)
     ax.barh(at, reference - left, left=left, height=0.8 * APART, color=CHANCE, zorder=1)
     if f"{measure}_baseline" in frame:

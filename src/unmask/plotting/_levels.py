@@ -1,4 +1,4 @@
-"""The levels of a known feature as a map: how far apart the fit found them."""
+"""A map of the levels of a known feature."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, quote
+from ..checking import quote
+from ._axes import axes_or_new
 from ._fonts import as_written
+from ._input import table_of
 from ._labels import extent, join_labels, spread
 from ._map import plot_map
 
@@ -17,12 +19,19 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
 
 LINE_COLOR = "0.8"
 # Rows of labels beside a line, in points from it: above, below, and farther out.
 FIRST_ROW, ROW_HEIGHT = 11, 13
 GAP = 6  # between two labels of a row, in pixels
+LABEL_STYLE: dict[str, Any] = {
+    "textcoords": "offset points",
+    "ha": "center",
+    "va": "center",
+    "fontsize": 9,
+    "color": "0.15",
+    "arrowprops": {"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0},
+}
 
 
 @as_written
@@ -80,14 +89,15 @@ def plot_levels(
     >>> ax.get_title(loc="left"), sorted(text.get_text() for text in ax.texts)
     ('size', ['large', 'medium', 'small'])
     """
-    table = _check_table(getattr(estimator_or_table, "level_positions_", estimator_or_table))
+    table = _check_table(estimator_or_table)
     name = _check_feature(feature, table)
-    places = _places(table, name)
+    own = table[table.index.get_level_values(0) == name].droplevel(0)
+    places = own.dropna(axis="columns", how="all")  # without the axes that only other features have
     labels = _with_counts(list(places.index), counts, name)
     title = str(name) if title is None else title
     if places.shape[1] > 1:
         return plot_map(places, labels=labels, ax=ax, title=title, merge=merge, max_labels=max_labels)
-    ax = plot_map(places, ax=_flat_axes() if ax is None else ax, title=title, merge=merge, max_labels=0)
+    ax = plot_map(places, ax=axes_or_new(ax, 6.4, 1.8), title=title, merge=merge, max_labels=0)
     ax.axhline(0.0, color=LINE_COLOR, linewidth=1.0, zorder=1)
     if max_labels > 0:
         points = np.column_stack([places, np.zeros(len(places))])
@@ -97,13 +107,9 @@ def plot_levels(
     return ax
 
 
-def _check_table(table: Any) -> pd.DataFrame:
-    if not (is_pandas(table) and hasattr(table, "columns")):
-        raise ValueError(
-            f"estimator_or_table is of type {type(table).__name__} and has no level_positions_; pass a fitted "
-            "ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS, or its level_positions_."
-        )
-    checked: pd.DataFrame = table
+def _check_table(given: Any) -> pd.DataFrame:
+    holders = "a fitted ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS"
+    checked: pd.DataFrame = table_of(given, "level_positions_", "estimator_or_table", holders)
     if not len(checked):
         raise ValueError(
             "estimator_or_table has no levels in its level_positions_: no known feature is nominal or ordinal. "
@@ -129,30 +135,18 @@ def _check_feature(feature: Any, table: pd.DataFrame) -> Any:
     return feature
 
 
-def _places(table: pd.DataFrame, name: Any) -> pd.DataFrame:
-    """Return the positions of one feature's levels, without the axes that only others need."""
-    own: pd.DataFrame = table[table.index.get_level_values(0) == name].droplevel(0)
-    return own.dropna(axis="columns", how="all")
-
-
 def _with_counts(levels: list[Any], counts: Mapping[Any, Any] | pd.Series[Any] | None, name: Any) -> list[str]:
     """Return a label per level."""
     if counts is None:
         return [str(level) for level in levels]
-    number = dict(counts.items())
-    strange = [level for level in number if level not in levels]
+    count = dict(counts.items())
+    strange = [level for level in count if level not in levels]
     if strange:
         raise ValueError(
             f"counts names {quote(strange)}, which {'is no level' if len(strange) == 1 else 'are no levels'} of "
             f"{name!r}; its levels are {quote(levels)}."
         )
-    return [f"{level} ({number.get(level, 0)})" for level in levels]
-
-
-def _flat_axes() -> Axes:
-    from matplotlib import pyplot
-
-    return pyplot.subplots(figsize=(6.4, 1.8), layout="constrained")[1]
+    return [f"{level} ({count.get(level, 0)})" for level in levels]
 
 
 def _label_line(ax: Axes, places: Array, labels: list[str]) -> None:
@@ -161,23 +155,9 @@ def _label_line(ax: Axes, places: Array, labels: list[str]) -> None:
     renderer = canvas.get_renderer() if hasattr(canvas, "get_renderer") else None
     ends: list[float] = []  # of the last label in each row, in pixels
     for at in np.argsort(places, kind="stable"):
-        text = _annotate(ax, places[at], labels[at])
+        text = ax.annotate(labels[at], (places[at], 0.0), xytext=(0.0, FIRST_ROW), **LABEL_STYLE)
         box = text.get_window_extent(renderer)
         row = next((r for r, end in enumerate(ends) if end + GAP < box.x0), len(ends))
         ends[row : row + 1] = [box.x1]
         distance = (FIRST_ROW + ROW_HEIGHT * (row // 2)) * (-1 if row % 2 else 1)
         text.set_position((0.0, distance))
-
-
-def _annotate(ax: Axes, place: float, label: str) -> Annotation:
-    return ax.annotate(
-        label,
-        (place, 0.0),
-        xytext=(0.0, FIRST_ROW),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=9,
-        color="0.15",
-        arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0},
-    )

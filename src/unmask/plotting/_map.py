@@ -1,4 +1,4 @@
-"""A map as a scatter plot: equal aspect, colours that everyone can tell apart, labels that can be read."""
+"""A map as a scatter plot, with labels, colours, arrows, ellipses and pictures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import require_integer, require_number
-from ._axes import add_title, figure_of, frame_map, new_axes, settle
-from ._color import draw_points, explain_points, make_paint, make_shapes
-from ._density import draw_density, wants_density
+from ..checking import labels_of, require_integer, require_number
+from ._axes import add_title, axes_or_new, fix_limits, frame_map
+from ._color import make_coloring, make_shapes
+from ._density import draw_objects, wants_density
 from ._fonts import as_written
-from ._input import as_map, check_embedding, index_of, name_of, one_per_object
+from ._input import as_map, check_embedding, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of
 from ._layers import Arrows, Ellipses, Thumbnails, covariances_of
 
@@ -113,31 +113,28 @@ def plot_map(
     """
     embedding = as_map(embedding)
     points, names = check_embedding(embedding)
-    n, index = len(points), index_of(embedding)
+    n, index = len(points), labels_of(embedding)
     labels = index if labels is None else one_per_object("labels", labels, n, index)
-    paint = make_paint(one_per_object("color", color, n, index), name_of(color), n)
+    coloring = make_coloring(one_per_object("color", color, n, index), name_of(color), n)
     shapes = make_shapes(one_per_object("shape", shape, n, index), name_of(shape))
     merge, max_labels = require_number("merge", merge, 0.0), require_integer("max_labels", max_labels, 0)
     crowded = wants_density(density, points, shapes)
     vectors = None if arrows is None else Arrows.of(points, one_per_object("arrows", arrows, n, index))
     ovals = _ellipses(points, names, index, ellipses, centres, level)
-    pictures = _thumbnails(points, one_per_object("images", images, n, index), image_size, max_images)
+    size, most = require_number("image_size", image_size, 1.0), require_integer("max_images", max_images, 0)
+    images = one_per_object("images", images, n, index)
+    pictures = None if images is None else Thumbnails(points, list(images), size, most)
 
-    ax = new_axes() if ax is None else ax
-    figure = figure_of(ax)
+    ax = axes_or_new(ax)
     frame_map(ax, names)
     if ovals is not None:
-        ovals.draw(ax, paint.rgba())
-    if crowded:
-        rows = draw_density(ax, points, paint)
-    else:
-        draw_points(ax, points, paint, shapes)
-        rows = explain_points(ax, paint, shapes)
+        ovals.draw(ax, coloring.rgba())
+    rows = draw_objects(ax, points, coloring, shapes, crowded=crowded)
     if vectors is not None:
         vectors.draw(ax)
     add_title(ax, title, rows)
-    settle(ax, figure)
-    covered = points[:0] if pictures is None else pictures.draw(ax, paint.rgba())
+    fix_limits(ax)
+    covered = points[:0] if pictures is None else pictures.draw(ax, coloring.rgba())
     texts = [] if vectors is None else [vectors.labels]
     if labels is not None and max_labels > 0:
         texts.append(choose_labels(points, list(labels), merge, max_labels))
@@ -159,9 +156,3 @@ def _ellipses(
         raise ValueError("ellipses needs two dimensions but embedding has one column; leave it out.")
     level = getattr(covariances, "level", 0.95) if level is None else level
     return Ellipses.of(points, covariances_of(covariances, points, index), centres, level)
-
-
-def _thumbnails(points: Any, images: Any, size: float, most: int) -> Thumbnails | None:
-    """Return checked pictures, if there are any."""
-    size, most = require_number("image_size", size, 1.0), require_integer("max_images", most, 0)
-    return None if images is None else Thumbnails(points, list(images), size, most)

@@ -1,4 +1,4 @@
-"""A network as a map of its nodes with its edges: by shortest paths, given what is known about the nodes."""
+"""Drawings of networks, with nodes placed by shortest paths, given what is known about them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .._typing import Array, IntArray
 from ..checking import align_rows, is_network, is_pandas, quote
 from ..dissimilarities import NetworkDissimilarity
 from ..estimators import ConditionalMDS
-from ..graphs import adjacency_graph, components, network_graph
+from ..graphs import adjacency_graph, describe_parts, network_graph
 from ._fonts import as_written
+from ._labels import white_outline
 from ._map import plot_map
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.text import Text
 
 EDGE_COLOR = "0.72"
 # From this many edges on a vector file would be slow to open.
@@ -74,13 +74,9 @@ def plot_network(
         Keep the drawing uncorrelated with what is known. A drawing always has two dimensions; where fewer are unknown,
         or where nodes of a group differ in how far they belong to it, it would show what is known again. False leaves
         it free to, as :class:`unmask.ConditionalMDS` does by default: what is unknown may truly correlate with it.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
     random_state : int, RandomState or None, default=0
         Seed of the fit's random starts; the default draws the same picture each time.
-    merge, max_labels : float and int
+    ax, title, merge, max_labels
         As in :func:`plot_map`.
 
     Returns
@@ -117,15 +113,17 @@ def plot_network(
         mds = ConditionalMDS(
             2, metric="precomputed", known_types=known_types, orthogonal=orthogonal, random_state=random_state
         )
-        placed = nodes.table(_fit(mds, nodes, nodes.attributes("known", known), weight))
+        placed = _fit(mds, nodes, nodes.attributes("known", known), weight)
     elif known is None:
-        placed = nodes.table(nodes.coordinates(embedding))
+        placed = nodes.coordinates(embedding)
     else:
         raise ValueError("known is for the fit, but embedding says where the nodes are; leave one of them out.")
     earlier = [] if ax is None else list(ax.texts)
-    ax = plot_map(placed, **columns, ax=ax, title=title, merge=merge, max_labels=max_labels)
-    _draw_edges(ax, np.asarray(placed)[:, :2], nodes.edges)
-    _outline([text for text in ax.texts if text not in earlier])
+    named = nodes.labelled(placed, [""] * placed.shape[1])
+    ax = plot_map(named, **columns, ax=ax, title=title, merge=merge, max_labels=max_labels)
+    _draw_edges(ax, placed[:, :2], nodes.edges)
+    for text in (text for text in ax.texts if text not in earlier):
+        text.set_path_effects(white_outline())  # among edges labels could not be read
     return ax
 
 
@@ -158,25 +156,15 @@ class _Nodes:
     @property
     def edges(self) -> IntArray:
         """Return pairs of positions, each edge once."""
-        upper = sp.triu(self.graph, 1).tocoo()
-        return np.column_stack(upper.coords)
+        return np.column_stack(sp.triu(self.graph, 1).tocoo().coords)
 
-    def table(self, coordinates: Array) -> Any:
-        """Return coordinates with the nodes' names, if they have some."""
+    def labelled(self, values: Array, columns: Any) -> Any:
+        """Return a table with the nodes as labels, if they have names (not as text: 1 and "1" may be two nodes)."""
         if self.index is None:
-            return coordinates
+            return values
         import pandas as pd
 
-        frame = pd.DataFrame(coordinates, index=self.index)
-        return frame.set_axis([""] * coordinates.shape[1], axis=1)
-
-    def square(self, paths: Array) -> Any:
-        """Return dissimilarities with the nodes as labels, not as text: 1 and "1" may be two nodes."""
-        if self.index is None:
-            return paths
-        import pandas as pd
-
-        return pd.DataFrame(paths, index=self.index, columns=self.index, copy=False)
+        return pd.DataFrame(values, index=self.index, columns=columns, copy=False)
 
     def coordinates(self, embedding: Any) -> Array:
         """Return given coordinates in the order of the nodes."""
@@ -200,11 +188,7 @@ class _Nodes:
             return given
         import pandas as pd
 
-        columns = {}
-        for one in names:
-            values = self._attribute(name, one)
-            self._require_all(f"the node attribute {one!r}", values)
-            columns[one] = [values[node] for node in self._names()]
+        columns = {one: self.column(name, one, complete=True).array for one in names}
         return pd.DataFrame(columns, index=self.index)
 
     def column(self, name: str, given: Any, *, complete: bool) -> Any:
@@ -243,19 +227,17 @@ class _Nodes:
 
 def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> Array:
     """Return a map of the nodes with the least sum of squared relative errors."""
-    count, component = components(nodes.graph)
-    if count > 1:
-        sizes = ", ".join(map(str, sorted(np.bincount(component), reverse=True)[:5]))
+    parts = describe_parts(nodes.graph)
+    if parts:
         raise ValueError(
-            f"the network falls into {count} parts (of {sizes}{' …' if count > 5 else ''} nodes), between which there "
-            "is no path; draw one of them at a time, or pass an embedding."
+            f"the network {parts}, between which there is no path; draw one of them at a time, or pass an embedding."
         )
     paths = NetworkDissimilarity(weight).fit(nodes.network).dissimilarities_
-    return np.asarray(mds.fit(nodes.square(paths), known=known, weights=_relative(paths)).embedding_)
+    return np.asarray(mds.fit(nodes.labelled(paths, nodes.index), known=known, weights=_relative(paths)).embedding_)
 
 
 def _relative(paths: Array) -> Array:
-    """Return the weights that make errors relative; a path of length 0 counts as the shortest other one."""
+    """Return weights that make errors relative to the lengths; a length of 0 counts as the smallest other one."""
     shortest = np.min(paths, where=paths > 0, initial=np.inf)
     if shortest == np.inf:
         return np.ones_like(paths)  # all are 0, which the fit refuses
@@ -274,11 +256,3 @@ def _draw_edges(ax: Axes, points: Array, edges: IntArray) -> None:
         rasterized=len(edges) > RASTERIZE_ABOVE,
     )
     ax.add_collection(lines, autolim=False)
-
-
-def _outline(texts: list[Text]) -> None:
-    """Give labels a white outline: among edges they could not be read."""
-    from matplotlib.patheffects import withStroke
-
-    for text in texts:
-        text.set_path_effects([withStroke(linewidth=2.0, foreground="white")])

@@ -1,4 +1,4 @@
-"""Two maps of the same objects: the second turned to fit the first, and each object's two places joined."""
+"""Two maps of the same objects: the second is rotated to fit the first, and a line joins each object's places."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, require_flag, require_integer, require_number
-from ._axes import figure_of, frame_map, new_axes, pair_of_axes, settle
-from ._color import RASTERIZE_ABOVE, Paint, draw_legend, draw_points, explain_points, make_paint, point_style
-from ._density import Cells, draw_density, wants_density
+from ..checking import is_pandas, labels_of, require_flag, require_integer, require_number
+from ._axes import axes_or_new, figure_of, fix_limits, frame_map, pair_of_axes
+from ._color import RASTERIZE_ABOVE, Coloring, draw_legend, make_coloring, point_style
+from ._density import CellGrid, draw_objects, wants_density
 from ._fonts import as_written
-from ._input import as_map, check_embedding, index_of, name_of, one_per_object
+from ._input import as_map, as_series, check_embedding, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of, spread
 from ._map import plot_map
 
@@ -87,21 +87,22 @@ def plot_pair(
     """
     before, after = as_map(before), as_map(after)
     first, names = check_embedding(before, "before")
-    index, n = index_of(before), len(first)
+    index, n = labels_of(before), len(first)
     if is_pandas(after) and index is not None:
         after = one_per_object("after", after, n, index, "before")
     second, _ = check_embedding(after, "after")
     second = align(first, second, scale=require_flag("scale", scale))
     labels = index if labels is None else one_per_object("labels", labels, n, index, "before")
     colors = one_per_object("color", color, n, index, "before")
-    paint = make_paint(colors, name_of(color), n)
+    coloring = make_coloring(colors, name_of(color), n)
     merge, max_labels = require_number("merge", merge, 0.0), require_integer("max_labels", max_labels, 0)
     texts = labels if max_labels else None
     if ax is None or hasattr(ax, "get_figure"):
-        ax = new_axes() if ax is None else ax
-        return _on_one(ax, first, second, paint, texts, (names, titles), merge, max_labels)
+        return _on_one(axes_or_new(ax), first, second, coloring, texts, (names, titles), merge, max_labels)
     left, right = pair_of_axes(ax, "drawing two maps side by side")
-    options: dict[str, Any] = {"labels": texts, "color": _named(colors, name_of(color)), "merge": merge}
+    options: dict[str, Any] = {"labels": texts, "merge": merge}
+    if colors is not None:
+        options["color"] = as_series(colors, name_of(color))  # without the index by which they were matched
     for one, points, title in ((left, first, titles[0]), (right, second, titles[1])):
         one.update_datalim(np.concatenate([first, second]))  # the same scale on both
         plot_map(points, ax=one, title=title, max_labels=max_labels, **options)
@@ -131,31 +132,25 @@ def _on_one(
     ax: Axes,
     first: Array,
     second: Array,
-    paint: Paint,
+    coloring: Coloring,
     labels: Any,
     names: tuple[list[str], tuple[str, str]],
     merge: float,
     max_labels: int,
 ) -> Axes:
     """Draw both maps on one Axes."""
-    figure = figure_of(ax)
     frame_map(ax, names[0])
     both = np.concatenate([first, second])
     ax.update_datalim(both)
-    crowded = wants_density("auto", second, None)
     if len(first) <= RASTERIZE_ABOVE:
         _draw_joins(ax, first, second)
-        rings = point_style(len(first)) | {"facecolors": "none", "edgecolors": paint.rgba(), "linewidths": 0.9}
+        rings = point_style(len(first)) | {"facecolors": "none", "edgecolors": coloring.rgba(), "linewidths": 0.9}
         ax.scatter(first[:, 0], first[:, 1], **rings)
-    if crowded:
-        rows = draw_density(ax, second, paint)
-    else:
-        draw_points(ax, second, paint)
-        rows = explain_points(ax, paint)
-    rows = _explain_pair(ax, names[1], rows, grouped=len(first) > RASTERIZE_ABOVE)
+    rows = draw_objects(ax, second, coloring, crowded=wants_density("auto", second, None))
+    rows = _add_pair_legend(ax, names[1], rows, grouped=len(first) > RASTERIZE_ABOVE)
     if len(first) > RASTERIZE_ABOVE:
         _draw_moves(ax, first, second)
-    settle(ax, figure)
+    fix_limits(ax)
     if labels is not None:
         texts = choose_labels(second, list(labels), merge, max_labels)
         draw_labels(ax, [texts], obstacles_of(both), outline=True)
@@ -190,7 +185,7 @@ def _draw_moves(ax: Axes, first: Array, second: Array) -> None:
 
 def mean_moves(first: Array, second: Array, least: int = 3) -> tuple[Array, Array]:
     """Return the mean places before and after of the objects of each cell that has at least so many of them."""
-    cells = Cells.over(first, along=MOVES_ALONG)
+    cells = CellGrid.over(first, along=MOVES_ALONG)
     crowded = np.flatnonzero(cells.counts >= least)
     count = cells.counts[crowded][:, None]
     sums = [
@@ -200,8 +195,8 @@ def mean_moves(first: Array, second: Array, least: int = 3) -> tuple[Array, Arra
     return sums[0] / count, sums[1] / count
 
 
-def _explain_pair(ax: Axes, titles: tuple[str, str], above: int, *, grouped: bool) -> int:
-    """Say above the Axes which marks belong to which map."""
+def _add_pair_legend(ax: Axes, titles: tuple[str, str], above: int, *, grouped: bool) -> int:
+    """Draw a legend above the Axes that says which markers belong to which map."""
     from matplotlib.lines import Line2D
 
     legend = ax.get_legend()
@@ -215,17 +210,8 @@ def _explain_pair(ax: Axes, titles: tuple[str, str], above: int, *, grouped: boo
     return draw_legend(ax, [ring, dot], "", above)
 
 
-def _named(colors: Any, name: str) -> Any:
-    """Return colours without an index, which has done its work, but with their name."""
-    if colors is None:
-        return None
-    import pandas as pd
-
-    return pd.Series(colors).reset_index(drop=True).rename(name)
-
-
 def _same_limits(left: Axes, right: Axes) -> None:
-    """Give both the same limits: legends and colour bars have left them boxes of different shapes."""
+    """Give both the same limits, which differ because legends and colour bars take room."""
     for get, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
         limits = np.array([getattr(one, get)() for one in (left, right)])
         for one in (left, right):

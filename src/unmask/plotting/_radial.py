@@ -1,4 +1,4 @@
-"""Tables of features as radial pictures: RadViz and star coordinates."""
+"""RadViz and star coordinates of a table of features."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import quote, require_integer, require_number
-from ._axes import add_title, figure_of, new_axes, settle
-from ._color import draw_points, explain_points, make_paint
-from ._density import draw_density, wants_density
+from ..checking import labels_of, quote, require_integer, require_number
+from ._axes import add_title, axes_or_new, fix_limits
+from ._color import make_coloring
+from ._density import draw_objects, wants_density
 from ._fonts import as_written
-from ._input import check_table, index_of, name_of, one_per_object, require_varying
+from ._input import check_table, name_of, one_per_object, require_varying
 from ._labels import choose_labels, draw_labels, obstacles_of
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ def plot_radviz(
     order : sequence of column names, optional
         Order of the anchors, anticlockwise from the right; by default that of the columns. Features next to each other
         pull together, opposite ones cancel out.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
+    ax, title, merge, max_labels
         As in :func:`plot_map`.
 
     Returns
@@ -80,13 +76,15 @@ def plot_radviz(
     >>> ax.collections[-1].get_offsets().round(6).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
+    from matplotlib.patches import Circle
+
     values, names = _features(table, order)
     y = (values - values.min(axis=0)) / np.ptp(values, axis=0)
     anchors, pull = unit_circle(len(names)), y.sum(axis=1, keepdims=True)
     points = np.divide(y @ anchors, pull, out=np.zeros((len(y), 2)), where=pull > 0)
-    ax = new_axes() if ax is None else ax
-    _draw_circle(ax)
-    return _draw_objects(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
+    ax = axes_or_new(ax)
+    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor="0.8", linewidth=1.0, zorder=1))
+    return _draw_among(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
 
 
 @as_written
@@ -115,18 +113,10 @@ def plot_star_coordinates(
     ----------
     table : array-like or DataFrame of shape (n_objects, n_features)
         Numeric features.
-    color : Series or array-like of length n_objects, optional
-        What to colour by, numbers or categories, as in :func:`plot_map`.
-    labels : sequence of length n_objects, optional
-        Labels of the objects; none by default.
     order : sequence of column names, optional
         Order of the axes, anticlockwise from the right; by default that of the columns.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
-    merge, max_labels : float and int
-        As in :func:`plot_map`.
+    color, labels, ax, title, merge, max_labels
+        As in :func:`plot_radviz`.
 
     Returns
     -------
@@ -147,14 +137,17 @@ def plot_star_coordinates(
     >>> ax.collections[-1].get_offsets()[:, 0].round(6).tolist()
     [-2.0, 2.0]
     """
+    from matplotlib.collections import LineCollection
+
     values, names = _features(table, order)
     directions = unit_circle(len(names))
     points = (values - values.mean(axis=0)) / values.std(axis=0) @ directions
     far = float(np.linalg.norm(points, axis=1).max())
-    ax = new_axes() if ax is None else ax
+    ax = axes_or_new(ax)
     anchors = directions * (far if far > 1e-12 * len(names) else 1.0)
-    _draw_spokes(ax, anchors)
-    return _draw_objects(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
+    spokes = np.stack([np.zeros_like(anchors), anchors], axis=1)
+    ax.add_collection(LineCollection(list(spokes), colors="0.8", linewidths=1.0, zorder=1), autolim=False)
+    return _draw_among(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
 
 
 def unit_circle(m: int) -> Array:
@@ -177,22 +170,7 @@ def _features(table: Any, order: Sequence[Any] | None) -> tuple[Array, list[str]
     return values[:, [names.index(name) for name in wanted]], wanted
 
 
-def _draw_circle(ax: Axes) -> None:
-    from matplotlib.patches import Circle
-
-    figure_of(ax)
-    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor="0.8", linewidth=1.0, zorder=1))
-
-
-def _draw_spokes(ax: Axes, anchors: Array) -> None:
-    from matplotlib.collections import LineCollection
-
-    figure_of(ax)
-    spokes = np.stack([np.zeros_like(anchors), anchors], axis=1)
-    ax.add_collection(LineCollection(list(spokes), colors="0.8", linewidths=1.0, zorder=1), autolim=False)
-
-
-def _draw_objects(
+def _draw_among(
     ax: Axes,
     points: Array,
     anchors: Array,
@@ -205,24 +183,19 @@ def _draw_objects(
     max_labels: int,
 ) -> Axes:
     """Draw the objects among their anchors."""
-    n, index = len(points), index_of(table)
-    paint = make_paint(one_per_object("color", color, n, index, "table"), name_of(color), n)
+    n, index = len(points), labels_of(table)
+    coloring = make_coloring(one_per_object("color", color, n, index, "table"), name_of(color), n)
     texts = one_per_object("labels", labels, n, index, "table")
     merge, max_labels = require_number("merge", merge, 0.0), require_integer("max_labels", max_labels, 0)
-    figure = figure_of(ax)
     ax.set_axis_off()
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.05)
     ax.update_datalim(np.concatenate([anchors, -anchors]) * 1.1)  # room for the names
     crowded = wants_density("auto", points, None)
-    if crowded:
-        rows = draw_density(ax, points, paint)
-    else:
-        draw_points(ax, points, paint)
-        rows = explain_points(ax, paint)
+    rows = draw_objects(ax, points, coloring, crowded=crowded)
     _name_anchors(ax, anchors, names)
     add_title(ax, title, rows)
-    settle(ax, figure)
+    fix_limits(ax)
     if texts is not None and max_labels:
         chosen = choose_labels(points, list(texts), merge, max_labels)
         draw_labels(ax, [chosen], obstacles_of(points), outline=crowded)
@@ -236,14 +209,6 @@ def _name_anchors(ax: Axes, anchors: Array, names: list[str]) -> None:
     for (x, y), name in zip(anchors / np.linalg.norm(anchors, axis=1, keepdims=True), names, strict=True):
         across = "left" if x > 0.2 else "right" if x < -0.2 else "center"
         along = "bottom" if y > 0.2 else "top" if y < -0.2 else "center"
-        place = anchors[0, 0] * np.array([x, y])
-        ax.annotate(
-            name,
-            tuple(place),
-            (6 * x, 6 * y),
-            textcoords="offset points",
-            ha=across,
-            va=along,
-            fontsize=size,
-            color=ANCHOR,
-        )
+        place = tuple(anchors[0, 0] * np.array([x, y]))
+        style: dict[str, Any] = {"ha": across, "va": along, "fontsize": size, "color": ANCHOR}
+        ax.annotate(name, place, (6 * x, 6 * y), textcoords="offset points", **style)

@@ -1,4 +1,4 @@
-"""How many dimensions, and how the search went: curves of the stress."""
+"""Curves of the stress, against the number of dimensions and against iterations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import is_pandas, quote
-from ._axes import add_title, figure_of, frame_chart, new_axes
+from ..checking import quote
+from ._axes import add_title, axes_or_new, frame_chart
 from ._color import OKABE_ITO
+from ._input import is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,10 +32,8 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
         as bars of one standard error to each side, and ``residual``, the axes of an adjusted map, as columns; ``attrs``
         may name the numbers ``elbow`` and ``chosen``, which are marked. Or the stress alone: a Series with that index,
         or a sequence for 0, 1, … dimensions.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -55,8 +54,7 @@ def plot_scree(table: Any, *, ax: Axes | None = None, title: str | None = None) 
     [0, 1, 2, 3]
     """
     frame = _check_scree(table)
-    ax = new_axes(5.6, 3.8) if ax is None else ax
-    figure_of(ax)
+    ax = axes_or_new(ax, 5.6, 3.8)
     frame_chart(ax, "dimensions", "normalised stress" if "heldout" not in frame else "share of the sum of squares")
     x = frame.index.to_numpy()
     _draw_marks(ax, frame)
@@ -88,7 +86,7 @@ def _draw_residual_axes(ax: Axes, residual: pd.Series[Any]) -> None:
 def _check_scree(table: Any) -> pd.DataFrame:
     import pandas as pd
 
-    if not (is_pandas(table) and hasattr(table, "columns")):
+    if not is_frame(table):
         table = pd.Series(table, dtype=np.float64).to_frame("stress")
     frame: pd.DataFrame = table
     if "stress" not in frame:
@@ -110,17 +108,9 @@ def _draw_marks(ax: Axes, frame: pd.DataFrame) -> None:
             marks.setdefault(int(frame.attrs[name]), []).append(name)
     for place, names in marks.items():
         ax.axvline(place, color=MARK, linewidth=1.2, linestyle="-" if "chosen" in names else ":", zorder=1)
-        ax.annotate(
-            " and ".join(names),
-            (place, 1.0),
-            (0, 2),
-            xycoords=ax.get_xaxis_transform(),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize="small",
-            color="0.35",
-        )
+        style: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small", "color": "0.35"}
+        above: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+        ax.annotate(" and ".join(names), (place, 1.0), (0, 2), **above, **style)
 
 
 def plot_stress_path(estimator: Any, *, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -130,10 +120,8 @@ def plot_stress_path(estimator: Any, *, ax: Axes | None = None, title: str | Non
     ----------
     estimator : ConditionalMDS or ConditionalIsomap
         A fitted estimator; its ``stress_path_`` and ``starts_`` are drawn.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -164,8 +152,7 @@ def plot_stress_path(estimator: Any, *, ax: Axes | None = None, title: str | Non
         )
     path = np.asarray(estimator.stress_path_, dtype=np.float64)
     ends = np.asarray(estimator.starts_["stress"], dtype=np.float64)
-    ax = new_axes(5.6, 3.8) if ax is None else ax
-    figure_of(ax)
+    ax = axes_or_new(ax, 5.6, 3.8)
     frame_chart(ax, "iteration of the best start", "normalised stress")
     everything = np.concatenate([path, ends])
     if everything.min() > 0 and everything.max() > LOG_ABOVE * everything.min():
@@ -192,17 +179,8 @@ def _log_scale(ax: Axes) -> None:
 
 def _draw_ends(ax: Axes, ends: Array) -> None:
     """Draw the final stresses of all starts as short lines at the right."""
-    marks = ax.hlines(
-        ends,
-        1.02,
-        1.06,
-        transform=ax.get_yaxis_transform(),
-        colors=OKABE_ITO[1],
-        alpha=0.7,
-        linewidth=0.9,
-        clip_on=False,
-    )
-    marks.set_label("ends of all starts")
+    style: dict[str, Any] = {"colors": OKABE_ITO[1], "alpha": 0.7, "linewidth": 0.9, "clip_on": False}
+    ax.hlines(ends, 1.02, 1.06, transform=ax.get_yaxis_transform(), label="ends of all starts", **style)
     ax.update_datalim(np.column_stack([np.zeros_like(ends), ends]), updatex=False)
     ax.autoscale_view()
     text = f"{len(ends)} starts" if len(ends) > 1 else "1 start"

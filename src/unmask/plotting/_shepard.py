@@ -1,17 +1,30 @@
-"""Fitted distances against the dissimilarities they stand for."""
+"""Shepard's diagram: fitted distances against dissimilarities."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._typing import Array
-from ..checking import align_columns, align_rows, check_dissimilarities, find_labels, is_unlabelled, labels_of
+from ..checking import (
+    MissingDissimilarityWarning,
+    SquareFeaturesWarning,
+    align_columns,
+    align_rows,
+    check_dissimilarities,
+    find_labels,
+    is_unlabelled,
+    labels_of,
+)
+from ..dissimilarities import compare
+from ..estimators import transformer_of
 from ..kernels import Workers, resolve_threads
-from ._axes import add_title, figure_of, frame_chart, new_axes
+from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
-from ._density import Cells, draw_counts
+from ._density import CellGrid, draw_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +48,8 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     X : array-like, DataFrame, …, optional
         What it was fitted to: dissimilarities in any form that it takes (labels are matched), or features, of which its
         metric makes dissimilarities. ConditionalIsomap keeps the lengths of its paths and does not look at it.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    title : str, optional
-        Title of the Axes.
+    ax, title : Axes and str, optional
+        As in :func:`plot_map`.
 
     Returns
     -------
@@ -74,8 +85,7 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     delta, distance = given[upper], fitted.to_numpy()[upper]
     aims = estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta
     there = np.isfinite(delta) & np.isfinite(distance)
-    ax = new_axes(5.4, 4.8) if ax is None else ax
-    figure_of(ax)
+    ax = axes_or_new(ax, 5.4, 4.8)
     frame_chart(ax, "dissimilarity", "fitted distance")
     _draw_pairs(ax, delta[there], distance[there])
     _draw_aims(ax, delta[there], aims[there], "disparities" if aims is not delta else "no error")
@@ -88,29 +98,26 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
 
 def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     """Return the dissimilarities that were fitted, in the order of the fitted objects."""
-    if hasattr(estimator, "geodesic_"):
-        return np.asarray(estimator.geodesic_.dissimilarities_, dtype=np.float64)
+    transformer = transformer_of(estimator)
+    kept = getattr(transformer, "dissimilarities_", None)
+    if kept is not None:
+        return np.asarray(kept, dtype=np.float64)
     if X is None:
         raise ValueError("X is needed, because the estimator does not keep it; pass what it was fitted to.")
-    if estimator.metric != "precomputed":
-        from sklearn.metrics import pairwise_distances
-
-        X = align_rows(X, _labels(fitted, labels_of(X)), "X")
-        X = pairwise_distances(np.asarray(X), metric=estimator.metric, **(estimator.metric_params or {}))
-    import warnings
-
-    from ..checking import MissingDissimilarityWarning
-
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
-        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the fit has said so
+        for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
+            warnings.simplefilter("ignore", said)  # the fit has said so
+        if transformer is not None:
+            X = align_rows(X, _labels(fitted, labels_of(X)), "X")
+            X = compare(clone(transformer), X).values
         checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
     if checked.n != len(fitted):
         raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
-    return _in_order(checked.values, checked.labels, _labels(fitted, checked.labels))
+    return _in_order(checked.array_for("Shepard's diagram"), checked.labels, _labels(fitted, checked.labels))
 
 
 def _labels(fitted: pd.DataFrame, others: pd.Index | None) -> pd.Index | None:
-    """Return the labels of the fitted objects, unless pandas made them up and the same objects are called otherwise."""
+    """Return the labels of the fitted objects; None if they are only numbered and the others have other labels."""
     if others is None or (is_unlabelled(fitted.index) and (find_labels(others, fitted.index) < 0).any()):
         return None
     return fitted.index
@@ -131,7 +138,7 @@ def _draw_pairs(ax: Axes, delta: Array, distance: Array) -> None:
         style = point_style(len(points)) | {"linewidths": 0.0, "alpha": 0.8 if len(points) <= 300 else 0.4}
         ax.scatter(delta, distance, color=OKABE_ITO[0], **style)
         return
-    cells = Cells.over(points, square=False)
+    cells = CellGrid.over(points, square=False)
     alone = ~cells.crowded[cells.of_point]
     ax.scatter(
         delta[alone], distance[alone], s=1.5, color=OKABE_ITO[0], linewidths=0.0, alpha=0.6, rasterized=True, zorder=3

@@ -1,96 +1,72 @@
-"""Coding known features, weights, structures, penalties: everything that makes a frozen problem."""
+"""Coding known features, weights, structures, penalties: everything that makes a frozen problem.
 
-from ._blocks import (
-    Cells,
-    CommonBlock,
-    DenseBlock,
-    DiagonalBlock,
-    FunctionBlock,
-    MonotoneBlock,
-    MovingBlock,
-    coef_blocks,
-)
-from ._codings import Cyclic, Feature, Nominal, Numeric, NumericCoding, Ordinal, Spline, feature_type
-from ._costs import DISTANCES, LOSSES, TARGETS, Distance, Loss, Neighbours, make_cost
-from ._known import KnownFeatures, check_known, known_table, nothing_known
-from ._leak import (
-    LinearLeak,
-    NeighbourLeak,
-    PermutedMaps,
-    Trait,
-    beside_chance,
-    leak_p_value,
-    leak_reference,
-    leaking_directions,
-    linear_leak,
-    neighbour_leak,
-    told_by_neighbours,
-    traits_of,
-)
+Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
+"""
+
+from ._blocks import Cells, coef_blocks
+from ._costs import Distance, Loss, Neighbours, make_cost
+from ._graph import EdgeGraph, TableGraph, WeightGraph, make_graph
+from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._linalg import basis_by_group, canonical_correlations, orthonormal_basis, symmetric_root
-from ._penalties import LeakPenalty
+from ._pairs import build_pairs, warn_of_few_pairs
+from ._penalties import PENALTIES, Penalty, make_penalties
 from ._problem import Problem, check_dimension, check_room
+from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
-from ._weights import SCHEMES, Edges, build_pairs, warn_of_few_pairs
+from ._types import (
+    FEATURE_TYPES,
+    Cyclic,
+    FeatureType,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Spline,
+    feature_type,
+    types_with_levels,
+)
 
 __all__ = [
-    "DISTANCES",
+    "FEATURE_TYPES",
     "LEVELS",
-    "LOSSES",
+    "PENALTIES",
     "SCHEMES",
-    "TARGETS",
     "TIES",
     "Cells",
-    "CommonBlock",
     "Curve",
     "Cyclic",
-    "DenseBlock",
-    "DiagonalBlock",
     "Distance",
-    "Edges",
+    "EdgeGraph",
+    "Equal",
     "Feature",
-    "FunctionBlock",
+    "FeatureType",
     "KnownFeatures",
     "KnownSpace",
-    "LeakPenalty",
-    "LinearLeak",
     "Loss",
-    "MonotoneBlock",
-    "MovingBlock",
-    "NeighbourLeak",
     "Neighbours",
     "Nominal",
     "Numeric",
-    "NumericCoding",
     "Ordinal",
-    "PermutedMaps",
+    "Penalty",
     "Problem",
+    "Scheme",
     "Spline",
     "Structure",
-    "Trait",
-    "basis_by_group",
-    "beside_chance",
+    "TableGraph",
+    "WeightGraph",
     "build_pairs",
-    "canonical_correlations",
     "check_dimension",
     "check_known",
     "check_room",
     "coef_blocks",
     "feature_type",
     "known_table",
-    "leak_p_value",
-    "leak_reference",
-    "leaking_directions",
-    "linear_leak",
     "make_cost",
+    "make_graph",
     "make_level",
-    "neighbour_leak",
+    "make_penalties",
     "nothing_known",
-    "orthonormal_basis",
     "ranked",
-    "symmetric_root",
-    "told_by_neighbours",
-    "traits_of",
+    "register_scheme",
+    "types_with_levels",
     "warn_of_few_pairs",
 ]

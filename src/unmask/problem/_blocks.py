@@ -7,66 +7,124 @@ theta's units the majoriser of the stress is the identity (for unit weights; at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from .._typing import Array, IntArray
-from ._codings import Feature, NumericCoding
-from ._known import KnownFeatures
+from .linalg import whitening
+
+if TYPE_CHECKING:
+    from ._known import Feature, KnownFeatures
 
 # A cell of a known table is measured in this share of the coefficients' unit: of the order of one, in dissimilarities
 # that are of the order of one.
 TYPICAL_COEFFICIENT = 0.3
+# The one corner of a cell that is a number: its move is the move of its column.
+ONE = np.ones((1, 1))
 
 
-class CoefBlock(Protocol):
+class CoefBlock:
     """Coefficients of some known columns: a part of theta that lifts to columns of Z."""
 
+    free: ClassVar[bool] = False  # whether the columns act by any linear combination
+    one_axis: ClassVar[bool] = False  # whether they become one column of Z, however many they are
+    one_scale: ClassVar[bool] = False  # whether they are measured in one unit
+    nonlinear: ClassVar[bool] = False  # whether the lift is not linear, so that a step may overshoot
+    constrained: ClassVar[bool] = False  # whether the part must stay in a convex set: see `project`
+
+    columns: list[int]
+
+    @classmethod
+    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+        """Return the block of some columns; H's diagonal is needed where levels are ordered."""
+        raise NotImplementedError
+
     @property
-    def columns(self) -> list[int]: ...
-    @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Return the number of parameters."""
+        return len(self.columns)
+
     @property
     def width(self) -> int:
         """Return the number of columns of Z."""
+        return 1 if self.one_axis else len(self.columns)
 
     def lift(self, part: Array) -> Array:
         """Return this block's columns of Z."""
+        raise NotImplementedError
 
     def adjoint(self, part: Array, G: Array) -> Array:
         """Return the gradient in this block's part of theta."""
+        raise NotImplementedError
 
     def coef(self, part: Array) -> Array:
         """Return the coefficients: what rows of the design are multiplied by."""
+        raise NotImplementedError
 
     def pull(self, gradient: Array) -> Array:
         """Return the gradient in theta for a gradient in the coefficients."""
+        raise NotImplementedError
 
     def gram(self, part: Array) -> Array:
         """Return BB' of this block in standard units."""
+        B = self.coef(part)
+        return np.asarray(B @ B.T)
 
-    def pack(self, B: Array) -> Array:
-        """Return this block's part of theta for coefficients in standard units."""
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
+        """Return this block's part of theta for coefficients in standard units; ``rng`` scatters free cells."""
+        raise NotImplementedError
+
+    def project(self, part: Array) -> Array:
+        """Return the nearest permitted parameters."""
+        return part
+
+    def mixed(self, at: list[int], standard: Array) -> tuple[list[int], Array]:
+        """Return where in the design a missing cell is, and the rows of the design that it may be a mixture of."""
+        return at, standard
+
+    def price(self, part: Array) -> float:
+        """Return the penalty on values moved within their measurement error; `adjoint` has its gradient."""
+        return 0.0
+
+    def moved(self, part: Array) -> list[tuple[Cells, Array]]:
+        """Return the estimated cells, each with its mixture of levels or its change."""
+        return []
+
+    def with_cells(self, part: Array, estimated: dict[tuple[int, ...], Array]) -> Array:
+        """Return the part with the estimates of missing cells that another structure found, by their columns."""
+        return part
 
 
 @dataclass(frozen=True)
-class DenseBlock:
-    """Columns that share a full block: B = T B_theta, where the columns times T are ``basis``."""
+class _Whitened(CoefBlock):
+    """Columns in the metric V'HV = I: ``basis`` is the columns times T."""
 
     columns: list[int]
     basis: Array
     T: Array
     inverse: Array  # of T
 
+    @classmethod
+    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+        V = known.values[:, columns]
+        metric = V.T @ HV[:, columns]
+        # B'(V'HV)B = |RB|^2 with R = roots vectors', so B_theta = RB and T is the inverse of R.
+        # Values lost to rounding are raised: a larger metric only means shorter steps.
+        roots, vectors = whitening((metric + metric.T) / 2)
+        T = vectors / roots
+        return cls(columns, V @ T, T, roots[:, None] * vectors.T)
+
+
+class DenseBlock(_Whitened):
+    """Columns that share a full block: B = T B_theta."""
+
+    free = True
+
     @property
     def size(self) -> int:
         return len(self.columns) ** 2
-
-    @property
-    def width(self) -> int:
-        return len(self.columns)
 
     def lift(self, part: Array) -> Array:
         return np.asarray(self.basis @ part.reshape(self.T.shape))
@@ -80,29 +138,23 @@ class DenseBlock:
     def pull(self, gradient: Array) -> Array:
         return np.asarray((self.T.T @ gradient).ravel())
 
-    def gram(self, part: Array) -> Array:
-        B = self.coef(part)
-        return np.asarray(B @ B.T)
-
-    def pack(self, B: Array) -> Array:
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
         return np.asarray((self.inverse @ B).ravel())
 
 
 @dataclass(frozen=True)
-class DiagonalBlock:
+class DiagonalBlock(CoefBlock):
     """Columns that have one coefficient each, all of them in one vectorised block."""
 
     columns: list[int]
     basis: Array
     scale: Array
 
-    @property
-    def size(self) -> int:
-        return len(self.columns)
-
-    @property
-    def width(self) -> int:
-        return len(self.columns)
+    @classmethod
+    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+        V = known.values[:, columns]
+        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, columns]))
+        return cls(columns, V * scale, scale)
 
     def lift(self, part: Array) -> Array:
         return self.basis * part
@@ -119,23 +171,29 @@ class DiagonalBlock:
     def gram(self, part: Array) -> Array:
         return np.diag((part * self.scale) ** 2)
 
-    def pack(self, B: Array) -> Array:
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
         return np.asarray(np.diagonal(B) / self.scale)
 
 
 @dataclass(frozen=True)
-class CommonBlock:
+class CommonBlock(CoefBlock):
     """Columns that share one coefficient: a circle stays a circle, and levels stay equally far from each other."""
+
+    one_scale = True
 
     columns: list[int]
     basis: Array
     scale: float
 
-    size = 1
+    @classmethod
+    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+        V = known.values[:, columns]
+        scale = float(1.0 / np.sqrt(np.sum(V * HV[:, columns])))
+        return cls(columns, V * scale, scale)
 
     @property
-    def width(self) -> int:
-        return len(self.columns)
+    def size(self) -> int:
+        return 1
 
     def lift(self, part: Array) -> Array:
         return np.asarray(self.basis * part[0])
@@ -149,18 +207,15 @@ class CommonBlock:
     def pull(self, gradient: Array) -> Array:
         return np.array([np.trace(gradient) * self.scale])
 
-    def gram(self, part: Array) -> Array:
-        return np.asarray((part[0] * self.scale) ** 2 * np.eye(len(self.columns)))
-
-    def pack(self, B: Array) -> Array:
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
         return np.array([np.sqrt(np.mean(np.sum(B**2, axis=1))) / self.scale])
 
 
-class _OneColumn:
+class _OneAxis(CoefBlock):
     """What blocks share that become one column of Z: a basis times their part of theta."""
 
+    one_axis = True
     basis: Array
-    width = 1
 
     def lift(self, part: Array) -> Array:
         return np.asarray(self.basis @ part)[:, None]
@@ -169,18 +224,8 @@ class _OneColumn:
         return np.asarray(self.basis.T @ G[:, 0])
 
 
-@dataclass(frozen=True)
-class FunctionBlock(_OneColumn):
+class FunctionBlock(_OneAxis, _Whitened):
     """Columns that are a basis of functions of one feature, which becomes one column of Z."""
-
-    columns: list[int]
-    basis: Array
-    T: Array
-    inverse: Array
-
-    @property
-    def size(self) -> int:
-        return len(self.columns)
 
     def coef(self, part: Array) -> Array:
         return np.asarray(self.T @ part)[:, None]
@@ -188,28 +233,38 @@ class FunctionBlock(_OneColumn):
     def pull(self, gradient: Array) -> Array:
         return np.asarray(self.T.T @ gradient[:, 0])
 
-    def gram(self, part: Array) -> Array:
-        b = self.coef(part)
-        return np.asarray(b @ b.T)
-
-    def pack(self, B: Array) -> Array:
-        """Take the one direction that has most of BB'."""
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
+        """Keep the leading eigenvector of BB': a function has one direction."""
         values, vectors = np.linalg.eigh(B @ B.T)
         return np.asarray(self.inverse @ (np.sqrt(max(values[-1], 0.0)) * vectors[:, -1]))
 
 
 @dataclass(frozen=True)
-class MonotoneBlock(_OneColumn):
+class MonotoneBlock(_OneAxis):
     """Ordered levels, whose positions on one axis must not fall: the design is who has which level.
 
     A position's majoriser is the sum of the degrees of the objects at that level, so the nearest permitted positions
     in theta's metric are a weighted isotonic regression.
     """
 
+    constrained = True
+
     columns: list[int]  # the steps between levels, standardised
     basis: Array  # who has which level, divided by the root of each level's mass
     mass: Array
     step_scale: Array  # of the columns: a step in standard units is the difference of two positions times this
+
+    @classmethod
+    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
+        steps = known.values + known.shift
+        # Back from standard units to steps of 0 and 1, whose sum is the level.
+        raw = np.column_stack([known.restore(steps[:, c], c) for c in columns])
+        level = np.rint(raw.sum(axis=1)).astype(int)
+        members = np.zeros((len(level), len(columns) + 1))
+        members[np.arange(len(level)), level] = 1.0
+        members[known.feature_of(columns[0]).missing] = 0.0
+        mass = members.T @ (np.ones(len(level)) if degrees is None else degrees)
+        return cls(columns, members / np.sqrt(mass), mass, known.scale[[known.kept[c] for c in columns]])
 
     @property
     def size(self) -> int:
@@ -225,13 +280,16 @@ class MonotoneBlock(_OneColumn):
         b = np.diff(self.coef(part)[:, 0]) * self.step_scale
         return np.outer(b, b)
 
-    def pack(self, B: Array) -> Array:
+    def pack(self, B: Array, rng: np.random.Generator | None = None) -> Array:
         steps = np.sqrt(np.sum(B**2, axis=1)) / self.step_scale
         return np.asarray(np.concatenate([[0.0], np.cumsum(steps)]) * np.sqrt(self.mass))
 
     def project(self, part: Array) -> Array:
         positions = isotonic_regression(part / np.sqrt(self.mass), weights=self.mass).x
         return np.asarray(positions * np.sqrt(self.mass))
+
+    def mixed(self, at: list[int], standard: Array) -> tuple[list[int], Array]:
+        return list(range(self.size)), np.eye(self.size)
 
 
 @dataclass(frozen=True)
@@ -261,7 +319,7 @@ class Cells:
         return len(self.rows) * len(self.corners)
 
     def start(self, rng: np.random.Generator | None) -> Array:
-        """Return even mixtures or zeros; with a generator, something near them."""
+        """Return even mixtures or zeros to start from; random ones with a generator."""
         if self.mixture:
             r = np.full(self.shape, 1.0 / len(self.corners))
             return r if rng is None else rng.dirichlet(np.ones(len(self.corners)), len(self.rows))
@@ -273,17 +331,18 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class MovingBlock:
+class MovingBlock(CoefBlock):
     """A block of which some rows of the design are estimated: Z is the inner block's plus the moved rows' share."""
+
+    nonlinear = True
+    constrained = True
 
     inner: CoefBlock
     cells: tuple[Cells, ...]
     unit: float  # a cell's r times this is its theta
 
-    nonlinear = True
-
     @property
-    def columns(self) -> list[int]:
+    def columns(self) -> list[int]:  # type: ignore[override]
         return self.inner.columns
 
     @property
@@ -296,11 +355,11 @@ class MovingBlock:
 
     def parts(self, part: Array) -> tuple[Array, list[Array]]:
         """Return the inner block's part and each group of cells' r."""
-        first, found = self.inner.size, []
+        first, moves = self.inner.size, []
         for cells in self.cells:
-            found.append(part[first : first + cells.size].reshape(cells.shape) / self.unit)
+            moves.append(part[first : first + cells.size].reshape(cells.shape) / self.unit)
             first += cells.size
-        return part[: self.inner.size], found
+        return part[: self.inner.size], moves
 
     def lift(self, part: Array) -> Array:
         own, moved = self.parts(part)
@@ -319,14 +378,10 @@ class MovingBlock:
         return np.concatenate([self.inner.adjoint(own, G) + self.inner.pull(gradient_B), *out])
 
     def price(self, part: Array) -> float:
-        """Return what the moves cost."""
         return float(sum(c.price * np.sum(r**2) for c, r in zip(self.cells, self.parts(part)[1], strict=True)))
 
     def coef(self, part: Array) -> Array:
         return self.inner.coef(self.parts(part)[0])
-
-    def pull(self, gradient: Array) -> Array:  # pragma: no cover - no block moves within a moving one
-        raise NotImplementedError
 
     def gram(self, part: Array) -> Array:
         return self.inner.gram(self.parts(part)[0])
@@ -335,8 +390,10 @@ class MovingBlock:
         starts = [cells.start(rng).ravel() * self.unit for cells in self.cells]
         return np.concatenate([self.inner.pack(B), *starts])
 
+    def moved(self, part: Array) -> list[tuple[Cells, Array]]:
+        return list(zip(self.cells, self.parts(part)[1], strict=True))
+
     def with_cells(self, part: Array, estimated: dict[tuple[int, ...], Array]) -> Array:
-        """Return the part with missing cells as they were estimated before, by the columns they are in."""
         own, moved = self.parts(part)
         known = [
             estimated.get(tuple(cells.columns), r) if cells.price == 0.0 else r
@@ -346,13 +403,12 @@ class MovingBlock:
 
     def project(self, part: Array) -> Array:
         own, moved = self.parts(part)
-        own = self.inner.project(own) if isinstance(self.inner, MonotoneBlock) else own
         moved = [cells.project(r) for cells, r in zip(self.cells, moved, strict=True)]
-        return np.concatenate([own, *((r * self.unit).ravel() for r in moved)])
+        return np.concatenate([self.inner.project(own), *((r * self.unit).ravel() for r in moved)])
 
 
 def _onto_mixtures(r: Array) -> Array:
-    """Return for each row the nearest one of shares: at least 0, with sum 1."""
+    """Project each row onto the simplex: no share below 0, and their sum 1."""
     descending = -np.sort(-r, axis=1)
     excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, r.shape[1] + 1)
     last = np.sum(descending > excess, axis=1) - 1
@@ -370,74 +426,24 @@ def coef_blocks(
     ``price`` is what moving a cell by its standard error costs; at 0 only missing cells move. ``degrees`` (H's
     diagonal) are needed where levels are ordered or cells move.
     """
-    singles = [
-        g[0] for g, tie in zip(known.groups, known.ties, strict=True) if len(g) == 1 and tie in ("free", "common")
-    ]
-    blocks: list[CoefBlock] = []
-    for group, tie in zip(known.groups, known.ties, strict=True):
-        if group[0] not in singles:
-            blocks.append(_MAKERS[tie](known, list(group), HV, degrees))
-    if singles:
-        V = known.values[:, singles]
-        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, singles]))
-        blocks.append(DiagonalBlock(singles, V * scale, scale))
+    together: dict[bool, list[tuple[list[int], type[CoefBlock]]]] = {False: [], True: []}
+    for group, kind in zip(known.groups, known.block_types, strict=True):
+        together[len(group) == 1 and not kind.one_axis].append((list(group), kind))
+    blocks = [kind.make(known, group, HV, degrees) for group, kind in together[False]]
+    if singles := [column for group, _ in together[True] for column in group]:
+        blocks.append(DiagonalBlock.make(known, singles, HV, degrees))
     return tuple(_moving(known, block, degrees, price) for block in blocks)
-
-
-def _whitened(known: KnownFeatures, columns: list[int], HV: Array) -> tuple[Array, Array, Array]:
-    """Return the columns in the metric V'HV = I, the matrix T that brings them there, and its inverse."""
-    V = known.values[:, columns]
-    metric = V.T @ HV[:, columns]
-    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
-    # B'(V'HV)B = |RB|^2 with R = root(values) vectors', so B_theta = RB and T is the inverse of R.
-    # Values lost to rounding are raised: a larger metric only means shorter steps.
-    roots = np.sqrt(np.maximum(values, values[-1] * 1e-14))
-    T = vectors / roots
-    return V @ T, T, roots[:, None] * vectors.T
-
-
-def _dense(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
-    return DenseBlock(columns, *_whitened(known, columns, HV))
-
-
-def _function(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
-    return FunctionBlock(columns, *_whitened(known, columns, HV))
-
-
-def _common(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
-    V = known.values[:, columns]
-    scale = float(1.0 / np.sqrt(np.sum(V * HV[:, columns])))
-    return CommonBlock(columns, V * scale, scale)
-
-
-def _monotone(known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
-    scale = known.scale[[known.kept[c] for c in columns]]
-    steps = known.values + known.shift
-    # Back from standard units to steps of 0 and 1, whose sum is the level.
-    raw = np.column_stack([known.restore(steps[:, c], c) for c in columns])
-    level = np.rint(raw.sum(axis=1)).astype(int)
-    members = np.zeros((len(level), len(columns) + 1))
-    members[np.arange(len(level)), level] = 1.0
-    feature = next(f for f in known.features if known.kept[columns[0]] in f.columns)
-    members[feature.missing] = 0.0
-    mass = members.T @ (np.ones(len(level)) if degrees is None else degrees)
-    return MonotoneBlock(columns, members / np.sqrt(mass), mass, scale)
-
-
-_MAKERS = {"free": _dense, "common": _common, "function": _function, "monotone": _monotone}
 
 
 def _moving(known: KnownFeatures, block: CoefBlock, degrees: Array | None, price: float) -> CoefBlock:
     """Let the block's missing cells move, and its measured ones where they have an error and a price."""
     cells = []
     for feature in known.features:
-        columns = [
-            known.kept.index(c) for c in feature.columns if c in known.kept and known.kept.index(c) in block.columns
-        ]
+        columns = [c for c in known.columns_of(feature) if c in block.columns]
         if columns and len(feature.missing):
             cells.append(_missing_cells(known, block, feature, columns))
         if columns and price > 0 and columns[0] in known.errors:
-            cells.append(_measured_cells(known, block, columns, price / known.errors[columns[0]] ** 2))
+            cells.append(_measured_cells(known, block, feature, columns, price / known.errors[columns[0]] ** 2))
     if not cells:
         return block
     unit = TYPICAL_COEFFICIENT * float(np.sqrt(1.0 if degrees is None else degrees.mean()))
@@ -445,33 +451,18 @@ def _moving(known: KnownFeatures, block: CoefBlock, degrees: Array | None, price
 
 
 def _missing_cells(known: KnownFeatures, block: CoefBlock, feature: Feature, columns: list[int]) -> Cells:
-    corners = feature.coding.vertices()
-    at = [block.columns.index(c) for c in columns]
-    if corners is None:
-        one, (low, high) = np.ones((1, 1)), _bounds(known, feature)
-        return Cells(feature.missing, at, one, columns, one, mixture=False, low=low, high=high)
-    raw = np.zeros((len(corners), len(known.names)))
-    raw[:, list(feature.columns)] = corners
-    standard = known.standardise(raw)[:, columns]
-    if isinstance(block, MonotoneBlock):
-        return Cells(feature.missing, list(range(block.size)), np.eye(block.size), columns, standard, mixture=True)
-    return Cells(feature.missing, at, standard, columns, standard, mixture=True)
+    at, standard = [block.columns.index(c) for c in columns], known.vertices_of(feature)
+    if standard is None:
+        low, high = known.bounds_of(feature)
+        return Cells(feature.missing, at, ONE, columns, ONE, mixture=False, low=low, high=high)
+    return Cells(feature.missing, *block.mixed(at, standard), columns, standard, mixture=True)
 
 
-def _bounds(known: KnownFeatures, feature: Feature) -> tuple[float, float]:
-    """Return what the cells of a numeric feature can be, in standard units."""
-    if not isinstance(feature.coding, NumericCoding):
-        return -np.inf, np.inf
-    at = feature.columns[0]
-    low, high = ((bound - known.reference[at] - known.centre[at]) / known.scale[at] for bound in feature.coding.bounds)
-    return float(low), float(high)
-
-
-def _measured_cells(known: KnownFeatures, block: CoefBlock, columns: list[int], price: float) -> Cells:
-    one, column = np.ones((1, 1)), columns[0]
-    feature = next(f for f in known.features if known.kept[column] in f.columns)
+def _measured_cells(
+    known: KnownFeatures, block: CoefBlock, feature: Feature, columns: list[int], price: float
+) -> Cells:
     rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)
-    given = (known.values + known.shift)[rows, column][:, None]
-    low, high = (bound - given for bound in _bounds(known, feature))
-    at = [block.columns.index(column)]
-    return Cells(rows, at, one, columns, one, mixture=False, price=price, low=low, high=high)
+    given = (known.values + known.shift)[rows, columns[0]][:, None]
+    low, high = (bound - given for bound in known.bounds_of(feature))
+    at = [block.columns.index(columns[0])]
+    return Cells(rows, at, ONE, columns, ONE, mixture=False, price=price, low=low, high=high)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, name_object, require_choice, require_number
-from ..kernels import Cost, Form, PairFunction, Workers
+from ..kernels import Cost, Form, PairFunction, Workers, square_array
 from ..kernels import plain_costs as functions
 
 FORMS = {"squared distance": Form.SQUARED, "inner product": Form.INNER, "absolute differences": Form.COLUMNS}
@@ -203,7 +203,8 @@ def make_cost(
 
 def make_targets(target: Any, checked: Dissimilarities, workers: Workers) -> Array:
     """Return what the map is to match, n x n."""
-    upper = np.triu(checked.values.astype(np.float64), 1)  # the half that every pass reads
+    values = square_array(checked.source, "a general cost", "use ConditionalMDS")
+    upper = np.triu(values.astype(np.float64), 1)  # the half that every pass reads
     D = upper + upper.T
     make = _target_function(target)
     if checked.missing and (make is _inner_products or isinstance(make, Neighbours)):
@@ -324,7 +325,7 @@ def _distance_parameter(matching: Distance, distance: Any, given: float | None, 
     if given is not None:
         parameter = _require_parameter("distance_parameter", given, distance)
     elif isinstance(distance, str) and matching.form == Form.COLUMNS:
-        parameter = _SMOOTHING * _median_size(checked.values)
+        parameter = _SMOOTHING * _median_size(checked.array_for("GeneralMDS"))
     else:
         parameter = float(matching.parameter)
     if matching.form == Form.COLUMNS and not parameter > 0.0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import RedundantKnownWarning, align_rows, is_pandas, polars_column, quote, require_real, warn_user
-from ._codings import Feature, Inferred, feature_type
+from ._blocks import CoefBlock, CommonBlock, DenseBlock
+from ._types import Coding, feature_type, inferred_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 # A column whose part not explained by the columns before it is below this share of its spread is redundant.
 DEPENDENCE = 1e-6
 
-Groups = tuple[tuple[int, ...], ...]
+Blocks = list[tuple[tuple[int, ...], type[CoefBlock]]]  # coded columns that share coefficients, and how
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,24 @@ class KnownColumn:
 
 
 @dataclass(frozen=True)
+class Feature:
+    """A known feature: its coding, the places of its coded columns, and whether its type was declared."""
+
+    name: str
+    coding: Coding
+    columns: tuple[int, ...]
+    declared: bool
+    missing: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # rows
+    counts: tuple[int, ...] = ()  # of the objects of each level
+
+
+@dataclass(frozen=True)
 class KnownFeatures:
     """Known features as columns of numbers in standard units, and how to bring others into the same units.
 
     ``names``, ``reference``, ``centre`` and ``scale`` are of every coded column; ``values`` holds the kept ones only,
-    centred with unit standard deviation, 0 where a cell is missing; ``groups`` are positions in it, and ``ties`` say
-    how the columns of a group share coefficients (see the codings).
+    centred with unit standard deviation, 0 where a cell is missing; ``groups`` are positions in it, and ``block_types``
+    say how the columns of a group share coefficients.
     """
 
     names: tuple[str, ...]
@@ -45,9 +58,9 @@ class KnownFeatures:
     reference: Array  # of every column: subtracted first, exactly, so that a shift by 1e9 costs no digits
     centre: Array
     scale: Array
-    groups: Groups
+    groups: tuple[tuple[int, ...], ...]
     redundant: dict[str, str] = field(default_factory=dict)
-    ties: tuple[str, ...] = ()
+    block_types: tuple[type[CoefBlock], ...] = ()
     features: tuple[Feature, ...] = ()
     shift: Array | float = 0.0  # what was taken out of values within separate groups of objects
     errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
@@ -59,9 +72,7 @@ class KnownFeatures:
     @property
     def n_dimensions(self) -> int:
         """Number of dimensions the known features take of the fitted space."""
-        return sum(
-            1 if tie in ("function", "monotone") else len(g) for g, tie in zip(self.groups, self.ties, strict=True)
-        )
+        return sum(1 if kind.one_axis else len(g) for g, kind in zip(self.groups, self.block_types, strict=True))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -77,6 +88,36 @@ class KnownFeatures:
         at = self.kept[column]
         return np.asarray(standard * self.scale[at] + self.centre[at] + self.reference[at])
 
+    def blockwise(self, make: Callable[[list[int]], Array]) -> Array:
+        """Return a matrix with a block for each group of columns that share coefficients, and 0 elsewhere."""
+        matrix = np.zeros((self.n_kept, self.n_kept))
+        for group in self.groups:
+            matrix[np.ix_(group, group)] = make(list(group))
+        return matrix
+
+    def columns_of(self, feature: Feature) -> list[int]:
+        """Return where a feature's columns are among the kept ones."""
+        return [self.kept.index(c) for c in feature.columns if c in self.kept]
+
+    def feature_of(self, column: int) -> Feature:
+        """Return the feature that a kept column belongs to."""
+        return next(feature for feature in self.features if self.kept[column] in feature.columns)
+
+    def vertices_of(self, feature: Feature) -> Array | None:
+        """Return what a missing cell of a feature is a mixture of, in standard units; None if any number will do."""
+        vertices = feature.coding.vertices()
+        if vertices is None:
+            return None
+        raw = np.zeros((len(vertices), len(self.names)))
+        raw[:, list(feature.columns)] = vertices
+        return self.standardise(raw)[:, self.columns_of(feature)]
+
+    def bounds_of(self, feature: Feature) -> tuple[float, float]:
+        """Return the smallest and the largest possible value of a numeric feature, in standard units."""
+        at = feature.columns[0]
+        low, high = ((bound - self.reference[at] - self.centre[at]) / self.scale[at] for bound in feature.coding.bounds)
+        return float(low), float(high)
+
     def encode(self, table: list[KnownColumn]) -> Array:
         """Return all coded columns for new objects; no cell may be missing."""
         coded = [feature.coding.encode(column.cells) for feature, column in zip(self.features, table, strict=True)]
@@ -91,9 +132,9 @@ class KnownFeatures:
 
 
 def nothing_known(n: int) -> KnownFeatures:
-    """Return the known features of ordinary multidimensional scaling: none."""
+    """Return an empty set of known features, as in ordinary multidimensional scaling."""
     empty = np.empty(0)
-    return KnownFeatures((), (), np.empty((n, 0)), empty, empty, empty, ())
+    return KnownFeatures((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
 
 
 def check_known(
@@ -118,34 +159,35 @@ def check_known(
     if not table:
         return nothing_known(n)
     features, raw = _code(table, types)
-    groups, ties = _grouped(features, coef, table)
-    reference, centre, scale, constant = _units(raw, groups, ties)
+    blocks = _grouped(features, coef, table)
+    reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
     shift = _group_means(standard, component)
     standard = standard - shift
     constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
     names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
-    redundant = _redundant(standard, names, features, groups, ties, constant)
+    constants = {int(c): "constant" for c in np.flatnonzero(constant)}
+    redundant = _Redundancy(standard, names, constants).look(features, blocks)
     kept = tuple(c for c in range(len(names)) if c not in redundant)
     place = {column: position for position, column in enumerate(kept)}
-    left = [(tuple(place[c] for c in g if c in place), tie) for g, tie in zip(groups, ties, strict=True)]
+    left = [(tuple(place[c] for c in columns if c in place), kind) for columns, kind in blocks]
     return KnownFeatures(
-        names,
-        kept,
-        standard[:, list(kept)],
-        reference,
-        centre,
-        scale,
-        tuple(g for g, _ in left if g),
-        _reported(redundant, names, features),
-        tuple(tie for g, tie in left if g),
-        features,
-        shift[:, list(kept)],
-        _check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
+        names=names,
+        kept=kept,
+        values=standard[:, list(kept)],
+        reference=reference,
+        centre=centre,
+        scale=scale,
+        groups=tuple(g for g, _ in left if g),
+        redundant=_reported(redundant, names, features),
+        block_types=tuple(kind for g, kind in left if g),
+        features=features,
+        shift=shift[:, list(kept)],
+        errors=_check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
     )
 
 
-def _units(raw: Array, groups: Groups, ties: tuple[str, ...]) -> tuple[Array, Array, Array, Any]:
+def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Any]:
     """Return each coded column's reference, its centre from there, its scale, and whether it is constant."""
     reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
     shifted = raw - reference
@@ -156,7 +198,7 @@ def _units(raw: Array, groups: Groups, ties: tuple[str, ...]) -> tuple[Array, Ar
     centre = np.nan_to_num(_mean(shifted / unit)) * unit
     deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
     scale = np.where(constant, 1.0, deviation)
-    for group in (list(g) for g, tie in zip(groups, ties, strict=True) if tie == "common"):
+    for group in (list(columns) for columns, kind in blocks if kind.one_scale):
         scale[group] = np.sqrt(np.mean(scale[group] ** 2))
     return reference, centre, scale, constant
 
@@ -233,9 +275,9 @@ def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tu
     declared = {find_column(key, table, "known_types"): value for key, value in _mapping(types, "known_types").items()}
     features, coded, first = [], [], 0
     for at, column in enumerate(table):
-        kind = feature_type(declared[at], column.name) if at in declared else Inferred()
+        kind = feature_type(declared[at], column.name) if at in declared else None
         require_real(column.cells, f"known: column {column.name!r}")
-        coding = kind.learn(column.cells, column.name)
+        coding = (kind or inferred_type(column.cells, column.name)).learn(column.cells, column.name)
         columns = coding.encode(column.cells)
         missing = _missing_rows(columns, column)
         places = tuple(range(first, first + columns.shape[1]))
@@ -279,16 +321,8 @@ def _check_errors(
             raise ValueError(
                 f"known_error: {feature.name!r} has error {error!r}, which must be a number of at least 0."
             )
-        if feature.coding.kind != "numeric":
-            raise ValueError(
-                f"known_error: {feature.name!r} is {feature.coding.kind}; only the values of a numeric feature can "
-                "move within an error. Leave it out of known_error, or declare it numeric."
-            )
-        if feature.coding.suffixes == ("[log]",):
-            raise ValueError(
-                f"known_error: {feature.name!r} is declared Numeric(log=True), and an error in its own units is none "
-                "in those of its logarithm; pass the logarithms as the feature, with their error, or leave it out."
-            )
+        if why := feature.coding.why_no_error:
+            raise ValueError(f"known_error: {feature.name!r} is {why}.")
         if error > 0 and feature.columns[0] in place:
             found[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
     return found
@@ -297,24 +331,17 @@ def _check_errors(
 # ---- which columns share coefficients
 
 
-def _grouped(
-    features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]
-) -> tuple[Groups, tuple[str, ...]]:
-    """Return groups of coded columns and how each is tied: by ``coef`` if free, else by the type of feature."""
-    numeric = all(feature.coding.kind == "numeric" for feature in features)
+def _grouped(features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
+    """Return groups of coded columns and the block of each: what the type of feature says, or else ``coef``."""
     if isinstance(coef, str) and coef == "auto":
-        coef = "full" if numeric else "grouped"
-    tied = [f for f in features if f.coding.tie != "free"]
-    groups = [(f.columns, f.coding.tie) for f in tied]
+        coef = "full" if all(feature.coding.is_number for feature in features) else "grouped"
+    blocks: Blocks = [(f.columns, f.coding.block) for f in features if f.coding.block is not None]
     for members in _groups_of_features(coef, features, table):
-        free = [features[m] for m in members if features[m].coding.tie == "free"]
-        columns = tuple(c for feature in free for c in feature.columns)
-        # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
-        tie = "common" if coef == "diagonal" and len(columns) > 1 else "free"
+        columns = tuple(c for m in members if features[m].coding.block is None for c in features[m].columns)
         if columns:
-            groups.append((columns, tie))
-    groups.sort(key=lambda group: group[0][0])
-    return tuple(columns for columns, _ in groups), tuple(tie for _, tie in groups)
+            # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
+            blocks.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
+    return sorted(blocks, key=lambda block: block[0][0])
 
 
 def _groups_of_features(
@@ -341,91 +368,59 @@ def _groups_of_features(
 # ---- redundancy
 
 
-def _redundant(
-    standard: Array,
-    names: tuple[str, ...],
-    features: tuple[Feature, ...],
-    groups: Groups,
-    ties: tuple[str, ...],
-    constant: Any,
-) -> dict[int, str]:
-    """Say of each redundant column why it is: constant, explained within its block, or by another block."""
-    found: dict[int, str] = {int(c): "constant" for c in np.flatnonzero(constant)}
-    found |= _copies(standard, names, features, groups, ties, set(found))
-    for group, tie in zip(groups, ties, strict=True):
-        if tie == "free":
-            found |= _dependent_within(standard, names, [c for c in group if c not in found])
-    found |= _contained(standard, names, groups, ties, set(found))
-    return found
+@dataclass
+class _Redundancy:
+    """Coded columns without information of their own, and why: constant, explained in their block, or by another."""
 
+    standard: Array
+    names: tuple[str, ...]
+    found: dict[int, str]
 
-def _copies(
-    standard: Array,
-    names: tuple[str, ...],
-    features: tuple[Feature, ...],
-    groups: Groups,
-    ties: tuple[str, ...],
-    skip: set[int],
-) -> dict[int, str]:
-    """Find proportional copies of features of one column.
+    def look(self, features: tuple[Feature, ...], blocks: Blocks) -> dict[int, str]:
+        free = [columns for columns, kind in blocks if kind.free]
+        self._copies([f.columns[0] for f in features if len(f.columns) == 1], {c: len(g) for g in free for c in g})
+        for columns in free:
+            self._dependent([c for c in columns if c not in self.found])
+        self._contained([([c for c in g if c not in self.found], kind.free) for g, kind in blocks])
+        return self.found
 
-    Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
-    """
-    found: dict[int, str] = {}
-    free = {c: group for group, tie in zip(groups, ties, strict=True) if tie == "free" for c in group}
-    single = [f.columns[0] for f in features if len(f.columns) == 1 and f.columns[0] in free]
-    for at, column in enumerate(single):
-        for other in single[:at]:
-            if {column, other} & (skip | set(found)) or _unexplained(standard, [column], [other]) >= DEPENDENCE:
-                continue
-            lesser, greater = (column, other) if len(free[column]) <= len(free[other]) else (other, column)
-            found[lesser] = f"a copy of {names[greater]!r}"
-    return found
+    def _copies(self, single: list[int], company: dict[int, int]) -> None:
+        """Find proportional copies of features of one column.
 
+        Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
+        """
+        single = [column for column in single if column in company]
+        for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
+            if not {column, other} & set(self.found) and self._explained([column], [other]):
+                lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
+                self.found[lesser] = f"a copy of {self.names[greater]!r}"
 
-def _dependent_within(standard: Array, names: tuple[str, ...], columns: list[int]) -> dict[int, str]:
-    """Find columns of a block that are linear combinations of the columns before them."""
-    found: dict[int, str] = {}
-    for at, column in enumerate(columns):
-        before = [c for c in columns[:at] if c not in found]
-        if before and _unexplained(standard, [column], before) < DEPENDENCE:
-            found[column] = (
-                f"a copy of {names[before[0]]!r}"
-                if len(before) == 1
-                else "a linear combination of " + quote(names[c] for c in before)
-            )
-    return found
+    def _dependent(self, columns: list[int]) -> None:
+        """Find columns of a block that are linear combinations of the columns before them."""
+        before: list[int] = []
+        for column in columns:
+            if before and self._explained([column], before):
+                names = quote(self.names[c] for c in before)
+                self.found[column] = f"{'a copy' if len(before) == 1 else 'a linear combination'} of {names}"
+            else:
+                before.append(column)
 
+    def _contained(self, left: list[tuple[list[int], bool]]) -> None:
+        """Find blocks that lie within the space of another free block, which can do all that they can."""
+        for at, (group, _) in enumerate(left):
+            for other, (container, free) in enumerate(left):
+                larger = (len(container), at) > (len(group), other)  # of two that are as large, the first
+                usable = free and len(container) > 1 and other != at and not set(container) & set(self.found)
+                if group and larger and usable and self._explained(group, container):
+                    self.found |= {c: "a function of " + quote(self.names[c] for c in container) for c in group}
+                    break
 
-def _contained(
-    standard: Array, names: tuple[str, ...], groups: Groups, ties: tuple[str, ...], skip: set[int]
-) -> dict[int, str]:
-    """Find blocks that lie within the space of another free block, which can do all that they can."""
-    found: dict[int, str] = {}
-    left = [[c for c in group if c not in skip] for group in groups]
-    for at, group in enumerate(left):
-        for other, (container, tie) in enumerate(zip(left, ties, strict=True)):
-            earlier = len(container) > len(group) or (len(container) == len(group) and other < at)
-            if (
-                other == at
-                or tie != "free"
-                or len(container) < 2
-                or not earlier
-                or not group
-                or set(container) & set(found)
-            ):
-                continue
-            if _unexplained(standard, group, container) < DEPENDENCE:
-                found |= {c: "a function of " + quote(names[c] for c in container) for c in group}
-                break
-    return found
-
-
-def _unexplained(standard: Array, columns: list[int], others: list[int]) -> float:
-    """Return the largest root mean square of what the others leave of the columns (in their standard deviations)."""
-    design, target = standard[:, others], standard[:, columns]
-    rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
-    return float(np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300)).max())
+    def _explained(self, columns: list[int], others: list[int]) -> bool:
+        """Tell whether others leave next to nothing of any of the columns (in their standard deviations)."""
+        design, target = self.standard[:, others], self.standard[:, columns]
+        rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
+        share = np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300))
+        return float(share.max()) < DEPENDENCE
 
 
 def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:

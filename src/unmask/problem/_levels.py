@@ -7,13 +7,17 @@ gives the nearest one of that size: the map cannot collapse.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.interpolate import BSpline
-from scipy.optimize import isotonic_regression, nnls
+from scipy.optimize import isotonic_regression
 
 from .._typing import Array, IntArray
+from ..checking import Dissimilarities
+from ..kernels import ArraySource, square_array
+from .linalg import NonNegative
 
 LEVELS = ("ratio", "interval", "ordinal", "spline")
 TIES = ("primary", "secondary")
@@ -29,7 +33,7 @@ class Level(Protocol):
         """Return the admissible transformation of the dissimilarities nearest to the distances."""
 
 
-class Ordinal:
+class OrdinalPrimary:
     """Only the order counts; equal dissimilarities may have different disparities (the primary approach to ties)."""
 
     def __init__(self, delta: Array, weights: Array | None) -> None:
@@ -76,11 +80,7 @@ class _Combination:
         self._learn(delta)
         self.basis = self._functions(delta)
         self._weighted = self.basis if weights is None else self.basis * weights[:, None]
-        gram = self.basis.T @ self._weighted
-        values, vectors = np.linalg.eigh(gram)
-        sound = values > values[-1] * 1e-12
-        self._factor = (vectors[:, sound] * np.sqrt(values[sound])).T
-        self._half_inverse = (vectors[:, sound] / np.sqrt(values[sound])).T
+        self._coefficients = NonNegative(self.basis.T @ self._weighted)
 
     def _learn(self, delta: Array) -> None:
         raise NotImplementedError
@@ -89,8 +89,7 @@ class _Combination:
         raise NotImplementedError
 
     def __call__(self, distances: Array) -> Array:
-        coefficients = nnls(self._factor, self._half_inverse @ (self._weighted.T @ distances))[0]
-        return np.asarray(self.basis @ coefficients)
+        return np.asarray(self.basis @ self._coefficients.solve(self._weighted.T @ distances))
 
 
 class Interval(_Combination):
@@ -124,27 +123,28 @@ def make_level(name: str, ties: str, delta: Array, weights: Array | None) -> Lev
     """Return a level for the dissimilarities and weights of the pairs that count."""
     levels: dict[str, Any] = {
         "interval": Interval,
-        "ordinal": Ordinal if ties == "primary" else OrdinalSecondary,
+        "ordinal": OrdinalPrimary if ties == "primary" else OrdinalSecondary,
         "spline": MonotoneSpline,
     }
     level: Level = levels[name](delta, weights)
     return level
 
 
-def ranked(values: Array) -> Array:
-    """Return a square table with each pair's rank among all pairs, as a share, in its place; NaN stays.
+def ranked(dissimilarities: Dissimilarities) -> Dissimilarities:
+    """Put each pair's rank among all pairs, as a share, in the place of its dissimilarity; NaN stays.
 
     Where only the order counts, nothing else of the dissimilarities may reach the starts either.
     """
     from scipy.stats import rankdata
 
+    values = square_array(dissimilarities.source, "level='ordinal'", "use level='ratio'")
     upper = np.triu_indices(len(values), 1)
     delta = values[upper].astype(np.float64)
     ranks = rankdata(delta, nan_policy="omit") / np.count_nonzero(~np.isnan(delta))
     table = np.zeros(values.shape, dtype=values.dtype)
     table[upper] = ranks
     table.T[upper] = ranks
-    return table
+    return replace(dissimilarities, source=ArraySource(table), largest=1.0)
 
 
 class Curve:

@@ -1,30 +1,71 @@
-"""Penalties: something added to the stress, with its own value and half-gradient in Z."""
+"""Penalties: something added to the stress, with its own value and half-gradient in Z.
+
+A new one is a class here or in a file of its own, and its place in the table: by the name of the estimator's parameter
+that says how strong it is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from .._typing import Array
+from ._problem import Problem
 from ._structures import KnownSpace
+from .linalg import basis_by_group
 
 
-@dataclass(frozen=True)
-class LeakPenalty:
-    """``strength`` times the part of U's sum of squares that the known features explain, 0 when they are uncorrelated.
+class Penalty:
+    """Something added to the stress."""
 
-    It is strength * degree * |Q'U|^2, with the mean of H's diagonal to bring it into the units of the stress: for unit
-    weights that is the sum over pairs of the squared distances within what is explained.
-    """
-
-    strength: float
-    degree: float
-    space: KnownSpace
-    p: int
+    space: KnownSpace | None = None  # a space in which it holds U back, which the metric of the steps then knows
+    stiffness: float = 0.0  # its curvature there, in the units of H; infinite: nothing of U is there
+    majorised: ClassVar[bool] = False  # whether steps in that metric can never raise it
 
     def add_to(self, G: Array, Z: Array) -> float:
         """Return the penalty at Z and add its half-gradient to G."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LeakPenalty(Penalty):
+    """``stiffness`` times the part of U's sum of squares that the known features explain, 0 when uncorrelated.
+
+    It is stiffness * |Q'U|^2; the stiffness is that of the user times the mean of H's diagonal, to bring it into the
+    units of the stress: for unit weights that is the sum over pairs of the squared distances within what is explained.
+    """
+
+    majorised = True
+
+    p: int
+    space: KnownSpace
+    stiffness: float
+
+    def add_to(self, G: Array, Z: Array) -> float:
+        if np.isinf(self.stiffness):  # there is nothing to penalise
+            return 0.0
         explained = self.space.Q.T @ Z[:, : self.p]
-        G[:, : self.p] += self.strength * self.degree * (self.space.Q @ explained)
-        return float(self.strength * self.degree * np.sum(explained**2))
+        G[:, : self.p] += self.stiffness * (self.space.Q @ explained)
+        return float(self.stiffness * np.sum(explained**2))
+
+
+def _leak(strength: float, problem: Problem, degrees: Array) -> LeakPenalty | None:
+    if problem.p == 0 or problem.known.n_kept == 0:
+        return None
+    # Groups mapped apart are turned each on its own, so that it is within each that the map is to be apart from V.
+    space = KnownSpace(basis_by_group(problem.known.values, problem.component))
+    return LeakPenalty(problem.p, space, strength * float(degrees.mean()))
+
+
+# Each is made from its strength, the problem and H's diagonal; None where there is nothing to penalise.
+PENALTIES: dict[str, Callable[[float, Problem, Array], Penalty | None]] = {"leak_penalty": _leak}
+
+
+def make_penalties(problem: Problem, degrees: Array) -> tuple[Penalty, ...]:
+    """Return the penalties of a problem; a map orthogonal to what is known is one without leak at any price."""
+    strengths = {**problem.penalties, **({"leak_penalty": np.inf} if problem.orthogonal else {})}
+    made = (PENALTIES[name](strength, problem, degrees) for name, strength in strengths.items() if strength > 0)
+    return tuple(penalty for penalty in made if penalty is not None)

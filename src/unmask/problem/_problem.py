@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .._typing import IntArray
 from ..checking import count
-from ..kernels import Pairs
+from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
-from ._linalg import orthonormal_basis
-from ._weights import Edges
+from .linalg import orthonormal_basis
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Problem:
     pairs: Pairs | Edges
     known: KnownFeatures
     p: int
-    leak_penalty: float = 0.0
+    penalties: Mapping[str, float] = field(default_factory=dict)  # how strong each is, by its name
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
     component: IntArray | None = None  # number of each object's group, if they fall into several

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.linalg
 
 from .._typing import Array
-from ._blocks import Cells, CoefBlock, MonotoneBlock, MovingBlock
-from ._linalg import symmetric_root
+from ._blocks import Cells, CoefBlock
+from .linalg import symmetric_root
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class Structure:
     @cached_property
     def nonlinear(self) -> bool:
         """Whether cells of the known table move, so that the lift is not linear and a step may overshoot."""
-        return any(isinstance(block, MovingBlock) for block in self.blocks)
+        return any(block.nonlinear for block in self.blocks)
 
     @cached_property
     def constrained(self) -> bool:
         """Whether some parts of theta must stay in a convex set: ordered levels, mixtures."""
-        return any(isinstance(block, MonotoneBlock | MovingBlock) for block in self.blocks)
+        return any(block.constrained for block in self.blocks)
 
     def project(self, theta: Array) -> Array:
         """Return the nearest permitted parameters."""
@@ -114,22 +114,16 @@ class Structure:
             return theta
         theta = theta.copy()
         for block, part, _ in self.layout:
-            if isinstance(block, MonotoneBlock | MovingBlock):
-                theta[part] = block.project(theta[part])
+            theta[part] = block.project(theta[part])
         return theta
 
     def price(self, theta: Array) -> float:
-        """Return what the moves of measured cells cost; their gradient is part of the adjoint."""
-        return sum(block.price(theta[part]) for block, part, _ in self.layout if isinstance(block, MovingBlock))
+        """Return the penalty on values moved within their measurement error; `adjoint` has its gradient."""
+        return sum(block.price(theta[part]) for block, part, _ in self.layout)
 
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
-        """Return the cells that were estimated, and for each row its mixture or its move."""
-        return [
-            found
-            for block, part, _ in self.layout
-            if isinstance(block, MovingBlock)
-            for found in zip(block.cells, block.parts(theta[part])[1], strict=True)
-        ]
+        """Return the estimated cells, each with its mixture of levels or its change."""
+        return [cell for block, part, _ in self.layout for cell in block.moved(theta[part])]
 
     def adjoint(self, theta: Array, G: Array) -> Array:
         """Return the gradient in theta for the gradient G in Z."""
@@ -161,9 +155,7 @@ class Structure:
     def pack(self, U: Array, B: Array, rng: np.random.Generator | None = None) -> Array:
         """Return theta for a map U and coefficients B in standard units (kept columns); ``rng`` scatters free cells."""
         parts: list[Array] = [(self._expand(U) * self.root_degrees).ravel()]
-        for block in self.blocks:
-            own = B[np.ix_(block.columns, block.columns)]
-            parts.append(block.pack(own, rng) if isinstance(block, MovingBlock) else block.pack(own))
+        parts += [block.pack(B[np.ix_(block.columns, block.columns)], rng) for block in self.blocks]
         return self.project(np.concatenate(parts))
 
     def carry(self, theta: Array, to: Structure) -> Array:
@@ -176,8 +168,7 @@ class Structure:
         carried = to.pack(self.unknown(theta), B)
         estimated = {tuple(cells.columns): r for cells, r in self.moved(theta) if cells.price == 0.0}
         for block, part, _ in to.layout:
-            if isinstance(block, MovingBlock):
-                carried[part] = block.with_cells(carried[part], estimated)
+            carried[part] = block.with_cells(carried[part], estimated)
         return carried
 
     def gram(self, theta: Array) -> Array:

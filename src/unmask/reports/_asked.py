@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..discovery import Step
-from ..plotting._pair import MOST_CONNECTIONS
+from ..plotting import MOST_CONNECTIONS
 from ._html import (
     Column,
     Html,
@@ -24,7 +24,7 @@ from ._html import (
 )
 from ._maps import Paint, map_picture, paint_of, pair_pictures, shown_on
 from ._pictures import figure_element
-from ._section import METHODS, Section, beside, given, more, told
+from ._section import METHODS, beside, given, more, section, told
 from ._subject import LeftOut, Subject
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ MOST_FEATURES = 20
 MOST_MAPS = 10
 
 
-def asked(subject: Subject) -> Section:
-    """Tell the data and what is known about the objects."""
-    material = subject.study._material
+@section("asked", "What was asked")
+def asked(subject: Subject) -> Html:
+    """Describe the data and the known features."""
+    material = subject.study.material
     lines: list[tuple[str, object]] = [
         ("Objects", f"{subject.n:,}"),
         ("Pairs with a dissimilarity", f"{subject.n_pairs - subject.missing_pairs:,} of {subject.n_pairs:,}"),
@@ -52,7 +53,7 @@ def asked(subject: Subject) -> Section:
         "Objects that are more dissimilar are to lie farther apart. What is known about them is taken into account "
         "first; a map then shows what it leaves unexplained."
     )
-    return Section("asked", "What was asked", join([words, facts(lines), _known_table(subject)]))
+    return join([words, facts(lines), _known_table(subject)])
 
 
 def _known_table(subject: Subject) -> Html:
@@ -65,7 +66,7 @@ def _known_table(subject: Subject) -> Html:
     columns = [
         Column("Feature", [name_of(f.name) for f in shown]),
         Column("Type", [f"{f.coding.kind}{', declared' if f.declared else ''}" for f in shown]),
-        Column("Values", [f"{subject.columns[f.name].nunique():,}" for f in shown], numeric=True),
+        Column("Values", [f"{subject.study.features[f.name].nunique():,}" for f in shown], numeric=True),
         Column("Missing", [f"{len(f.missing):,}" for f in shown], numeric=True),
         Column("Where from", [name_of(origins.get(f.name, "known from the start"), 200) for f in shown]),
     ]
@@ -74,24 +75,19 @@ def _known_table(subject: Subject) -> Html:
 
 
 def _imputed_table(step: Step) -> Html:
-    """Tell what was estimated for cells that were missing."""
-    found = step.imputed
-    if found.empty:
+    """List the missing cells of known features with their estimates."""
+    if step.imputed.empty:
         return Html("")
-    shown = found.head(MOST_FEATURES)
+    shown = step.imputed.head(MOST_FEATURES)
     columns = [
         Column("Object", [name_of(label) for label in shown["object"]]),
         Column("Feature", [name_of(name) for name in shown["feature"]]),
-        Column("Estimated", [_cell(value) for value in shown["value"]], numeric=True),
+        Column("Estimated", [number(x) if isinstance(x, float) else name_of(x) for x in shown["value"]], numeric=True),
         Column("How sure", [_sure(cell) for cell in shown.to_dict("records")]),
         Column("Remark", list(shown["remark"])),
     ]
     title = "Missing cells, as the last map estimated them"
-    return join([table(title, columns, "imputed"), more(len(found), len(shown), "cell")])
-
-
-def _cell(value: object) -> object:
-    return number(value) if isinstance(value, float) else name_of(value)
+    return join([table(title, columns, "imputed"), more(len(step.imputed), len(shown), "cell")])
 
 
 def _sure(cell: dict[Any, Any]) -> str:
@@ -105,13 +101,10 @@ def _sure(cell: dict[Any, Any]) -> str:
 # ---- before and after
 
 
-def before_and_after(subject: Subject) -> Section:
-    """Show the map with nothing known, or else the first, beside the last."""
-    return Section("pair", "Before and after", subject.attempt(lambda: _pair(subject)))
-
-
-def _pair(subject: Subject) -> Html:
-    first, last = subject.steps[0], subject.last
+@section("pair", "Before and after")
+def before_and_after(subject: Subject) -> Html:
+    """Show a map with nothing known beside the last map."""
+    first, last = subject.study.steps[0], subject.last
     if not last.known:
         return note("There is no after yet: the last map was given no known features.")
     if not last.n_components or not (first.known or first.n_components):
@@ -127,10 +120,12 @@ def _pair(subject: Subject) -> Html:
 
 
 def _pair_words(subject: Subject) -> str:
-    """Say what to see on two maps side by side."""
+    """Explain how to read two maps side by side."""
     few = subject.n <= MOST_CONNECTIONS
     lines = "A line joins each object's two places." if few else "Lines or arrows show where some of the objects went."
-    added = " The first map is no step of the study: it was fitted for this page." if subject.steps[0].known else ""
+    added = (
+        " The first map is no step of the study: it was fitted for this page." if subject.study.steps[0].known else ""
+    )
     return (
         f"{lines} Objects that differ in nothing but what became known have come together; how the others still differ "
         "is what the second map is about. It was turned to fit the first, which changes no distance. Labels for which "
@@ -154,16 +149,16 @@ def _plain_map(subject: Subject) -> pd.DataFrame:
 # ---- every map
 
 
-def step_by_step(subject: Subject) -> Section:
+@section("steps", "Step by step")
+def step_by_step(subject: Subject) -> Html:
     """Show every map, and what was recognised on it."""
-    steps = subject.steps
+    steps = subject.study.steps
     shown = steps if len(steps) <= MOST_MAPS else (steps[0], *steps[1 - MOST_MAPS :])
     parts = [element("p", told(action), class_="then") for action in subject.after(0)]
     if len(shown) < len(steps):
         hidden = len(steps) - len(shown)
         parts.append(note(f"Shown are the first map and the last {len(shown) - 1}; {hidden} between are left out."))
-    parts += [_step(subject, step) for step in shown]
-    return Section("steps", "Step by step", join(parts))
+    return join([*parts, *(_step(subject, step) for step in shown)])
 
 
 def _step(subject: Subject, step: Step) -> Html:

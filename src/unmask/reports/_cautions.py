@@ -28,12 +28,12 @@ PLAIN_WORDS = {
 
 
 def in_short(subject: Subject, cautions: int) -> Section:
-    """Say in a few sentences and numbers what was found."""
+    """Sum up the findings in a few numbers and sentences."""
     last = subject.last
     tiles = [
         ("objects", f"{subject.n:,}"),
-        ("maps" if len(subject.steps) > 1 else "map", f"{len(subject.steps):,}"),
-        ("known to the last map" if len(subject.steps) > 1 else "known", count(len(last.known), "feature")),
+        ("maps" if len(subject.study.steps) > 1 else "map", f"{len(subject.study.steps):,}"),
+        ("known to the last map" if len(subject.study.steps) > 1 else "known", count(len(last.known), "feature")),
         ("accounted for", percent(1 - last.stress)),
     ]
     shown = element("dl", *(element("div", element("dt", n), element("dd", v)) for n, v in tiles), class_="tiles")
@@ -48,15 +48,12 @@ def in_short(subject: Subject, cautions: int) -> Section:
 
 
 def _sentences(subject: Subject) -> Html:
-    first, last = subject.steps[0], subject.last
-    words = [f"{count(subject.n, 'object')} were mapped by how dissimilar they are. "]
-    words += [join(["The first map (", given(first), f") accounts for {percent(1 - first.stress)} of that. "])]
+    first, last = subject.study.steps[0], subject.last
+    words: list[object] = [f"{count(subject.n, 'object')} were mapped by how dissimilar they are. The first map ("]
+    words += [given(first), f") accounts for {percent(1 - first.stress)} of that. "]
     if last is not first:
-        words += [
-            "What is known and the last map (",
-            given(last),
-            f") together account for {percent(1 - last.stress)}. ",
-        ]
+        words += ["What is known and the last map (", given(last)]
+        words.append(f") together account for {percent(1 - last.stress)}. ")
     if last.known:
         words.append("The last map shows how the objects differ beyond what is known about them.")
     return paragraph(*words)
@@ -67,15 +64,16 @@ def _sentences(subject: Subject) -> Html:
 
 def cautions(subject: Subject) -> list[Html]:
     """Return warnings in plain words: of the data, of the fits, of the last map, and of this page."""
-    found = [*_of_data(subject), *_of_steps(subject), *_of_last(subject), *_of_scree(subject), *_of_intervals(subject)]
-    found += [_caution("Left out", reason) for reason in subject.left_out]
-    return found + [_caution("While this page was made", text) for text in subject.heard]
+    parts = (_of_data, _of_steps, _of_last, _of_scree, _of_intervals)
+    listed = [caution for part in parts for caution in part(subject)]
+    listed += [_caution("Left out", reason) for reason in subject.left_out]
+    return listed + [_caution("While this page was made", text) for text in subject.heard]
 
 
-def cautions_section(found: list[Html]) -> Section:
+def cautions_section(listed: list[Html]) -> Section:
     """Return the cautions as a section."""
-    shown = items(found[:MOST_CAUTIONS], class_="careful") if found else paragraph("Nothing was found to warn of.")
-    return Section("cautions", "What to be careful about", join([shown, more(len(found), MOST_CAUTIONS, "caution")]))
+    shown = items(listed[:MOST_CAUTIONS], class_="careful") if listed else paragraph("Nothing was found to warn of.")
+    return Section("cautions", "What to be careful about", join([shown, more(len(listed), MOST_CAUTIONS, "caution")]))
 
 
 def _caution(what: str, *why: object) -> Html:
@@ -93,7 +91,7 @@ def _of_data(subject: Subject) -> Iterator[Html]:
 
 def _of_steps(subject: Subject) -> Iterator[Html]:
     said: dict[str, list[str]] = {}
-    for step in subject.steps:
+    for step in subject.study.steps:
         for warning in step.warnings:
             if step is subject.last and warning.startswith(LEAK_WARNING):
                 continue  # said in short
@@ -115,17 +113,15 @@ def _of_last(subject: Subject) -> Iterator[Html]:
 
 
 def _of_scree(subject: Subject) -> Iterator[Html]:
-    used, found = subject.last.n_components, subject.__dict__.get("scree")  # if it was made
-    if found is not None and found.attrs["elbow"] > used:
-        bend = found.attrs["elbow"]
-        yield _caution(
-            "More dimensions", f"The stress bends at {bend} and the last map has {used}: more may be hidden."
-        )
+    used, curve = subject.last.n_components, subject.made("scree")
+    if curve is not None and (elbow := curve.attrs["elbow"]) > used:
+        words = f"The stress bends at {elbow} and the last map has {used}: more may be hidden."
+        yield _caution("More dimensions", words)
 
 
 def _of_intervals(subject: Subject) -> Iterator[Html]:
-    found = subject.__dict__.get("stability")  # if it was made
-    if found is not None:
-        unsure = found.importance.index[found.importance["low"] <= 0]
+    stability = subject.made("stability")
+    if stability is not None:
+        unsure = stability.importance.index[stability.importance["low"] <= 0]
         if len(unsure):
             yield _caution("Perhaps nothing", Html("Intervals of importance reach 0: "), names_of(list(unsure)))

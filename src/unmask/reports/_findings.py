@@ -11,12 +11,11 @@ from ..plotting import plot_importance, plot_scree, plot_shepard
 from ._html import Column, Html, clip_apart, count, element, join, name_of, note, number, paragraph, percent, table
 from ._maps import Paint, map_picture
 from ._pictures import CHART, SQUARE, draw, figure_element
-from ._section import Section, beside, more
+from ._section import beside, more, section
 from ._subject import LeftOut, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 # Rows of a table before the rest are only counted.
 MOST_ROWS = 20
@@ -27,28 +26,21 @@ LONGEST_NAME = 20
 # ---- how many dimensions
 
 
-def dimensions(subject: Subject) -> Section:
+@section("scree", "How many dimensions?")
+def dimensions(subject: Subject) -> Html:
     """Show the stress for every number of dimensions."""
-    return Section("scree", "How many dimensions?", subject.attempt(lambda: _scree(subject)))
-
-
-def _scree(subject: Subject) -> Html:
-    found = subject.scree
-    elbow, most = found.attrs["elbow"], len(found) - 1
-
-    def drawing(figure: Figure) -> None:
-        plot_scree(found, ax=figure.add_subplot())
-
+    curve = subject.scree
+    elbow, most = curve.attrs["elbow"], len(curve) - 1
     picture = figure_element(
-        [draw(drawing, CHART)],
+        [draw(lambda ax: plot_scree(curve, ax=ax), CHART)],
         f"Stress against the number of dimensions, from 0 to {most}; the curve bends most at {elbow}.",
         "What is left unexplained by maps of 0, 1, 2 … dimensions, given the same known features. It always falls; "
         "after the elbow further dimensions pay little.",
     )
     columns = [
-        Column("Dimensions", [str(p) for p in found.index]),
-        Column("Stress", [number(value) for value in found["stress"]], numeric=True),
-        Column("Accounted for", [percent(1 - value) for value in found["stress"]], numeric=True),
+        Column("Dimensions", [str(p) for p in curve.index]),
+        Column("Stress", [number(value) for value in curve["stress"]], numeric=True),
+        Column("Accounted for", [percent(1 - value) for value in curve["stress"]], numeric=True),
     ]
     said = f"The curve bends most at {count(elbow, 'dimension')}; the last map has {subject.last.n_components}."
     return beside(picture, paragraph(said), table("Stress by number of dimensions", columns, "scree-table"))
@@ -57,17 +49,13 @@ def _scree(subject: Subject) -> Html:
 # ---- what is known
 
 
-def importances(subject: Subject) -> Section:
+@section("importance", "What the known features do")
+def importances(subject: Subject) -> Html:
     """Show how much each known feature counts, with intervals if there are any."""
-    return Section("importance", "What the known features do", subject.attempt(lambda: _importances(subject)))
-
-
-def _importances(subject: Subject) -> Html:
     if not subject.last.known:
         return note("The last map was given no known features.")
-    found, remark = _importance_table(subject)
-    ordered = found.sort_values("standardized", ascending=False, kind="stable")
-    shown = ordered.iloc[:MOST_ROWS]
+    importance, remark = _importance_table(subject)
+    shown = importance.sort_values("standardized", ascending=False, kind="stable").iloc[:MOST_ROWS]
     intervals = "low" in shown
     columns = [
         Column("Feature", [name_of(name) for name in shown.index]),
@@ -77,34 +65,27 @@ def _importances(subject: Subject) -> Html:
         ends = zip(shown["low"], shown["high"], strict=True)
         ranges = [f"{number(low)} to {number(high)}" for low, high in ends]
         columns.append(Column(f"{subject.stability.level:.0%} interval", ranges, numeric=True))
-    listed = join([table("Importance", columns, "importance-table"), more(len(found), len(shown), "feature")])
+    listed = join([table("Importance", columns, "importance-table"), more(len(importance), len(shown), "feature")])
     return join([beside(_importance_picture(subject, shown, intervals), listed), remark])
 
 
 def _importance_picture(subject: Subject, shown: pd.DataFrame, intervals: bool) -> Html:
     named = shown.set_axis(clip_apart(shown.index, LONGEST_NAME), axis=0)
-
-    def drawing(figure: Figure) -> None:
-        plot_importance(named, ax=figure.add_subplot())
-
     height = float(np.clip(1.0 + 0.32 * len(shown), 1.8, 7.0))
-    made = (
-        f" Bars: intervals from {subject.stability.n_resamples} resamples of the errors, for these objects."
-        if intervals
-        else ""
-    )
+    caption = "How much one standard deviation of a feature adds to the distances, in the units of the dissimilarities."
+    if intervals:
+        caption += f" Bars: intervals from {subject.stability.n_resamples} resamples of the errors, for these objects."
     return figure_element(
-        [draw(drawing, (CHART[0], height))],
+        [draw(lambda ax: plot_importance(named, ax=ax), (CHART[0], height))],
         f"Importance of {count(len(shown), 'known feature')}, the largest at the top.",
-        "How much one standard deviation of a feature adds to the distances, in the units of the dissimilarities."
-        + made,
+        caption,
     )
 
 
 def _importance_table(subject: Subject) -> tuple[pd.DataFrame, Html]:
     """Return importances with intervals, or without and why."""
     plain = subject.last.importance
-    if not subject.settings.resamples:
+    if not subject.options.resamples:
         return plain, Html("")
     try:
         return subject.stability.importance, Html("")
@@ -117,30 +98,27 @@ def _importance_table(subject: Subject) -> tuple[pd.DataFrame, Html]:
 # ---- how good the fit is
 
 
-def quality(subject: Subject) -> Section:
+@section("quality", "How good the fit is")
+def quality(subject: Subject) -> Html:
     """Show the fitted distances, and which objects fit least well."""
     parts = [element("h3", "Pair by pair"), subject.attempt(lambda: _shepard(subject))]
     parts += [element("h3", "Object by object"), subject.attempt(lambda: _points(subject))]
-    return Section("quality", "How good the fit is", join(parts))
+    return join(parts)
 
 
 def _shepard(subject: Subject) -> Html:
     pairs = subject.pairs
-
-    def drawing(figure: Figure) -> None:
-        plot_shepard(pairs.fit, pairs.dissimilarities, ax=figure.add_subplot())
-
     sample = len(pairs.dissimilarities)
     some = f" Shown are the pairs of {sample:,} objects, picked at random." if sample < subject.n else ""
     picture = figure_element(
-        [draw(drawing, SQUARE)],
+        [draw(lambda ax: plot_shepard(pairs.fit, pairs.dissimilarities, ax=ax), SQUARE)],
         "Fitted distances against dissimilarities, a point per pair, with a line where there is no error.",
         "Shepard's diagram: each pair's distance in the fit against its dissimilarity. On the line they agree; pairs "
         f"above it came out too far apart, pairs below it too close.{some}",
     )
-    found = shepard(pairs.dissimilarities, pairs.fit, **pairs.weights)
-    found = found[found["weight"] > 0]
-    worst = found.iloc[np.argsort(-found["residual"].abs().to_numpy(), kind="stable")[:MOST_PAIRS]]
+    rows = shepard(pairs.dissimilarities, pairs.fit, **pairs.weights)
+    rows = rows[rows["weight"] > 0]
+    worst = rows.iloc[np.argsort(-rows["residual"].abs().to_numpy(), kind="stable")[:MOST_PAIRS]]
     columns = [
         Column("Pair", [join(map(name_of, pair), " and ") for pair in zip(worst["i"], worst["j"], strict=True)]),
         Column("Aim", [number(value) for value in worst["disparity"]], numeric=True),
@@ -175,12 +153,9 @@ def _points(subject: Subject) -> Html:
 # ---- how sure the places are
 
 
-def sureness(subject: Subject) -> Section:
-    """Show how far places may be off."""
-    return Section("sureness", "How sure the places are", subject.attempt(lambda: _sureness(subject)))
-
-
-def _sureness(subject: Subject) -> Html:
+@section("sureness", "How sure the places are")
+def sureness(subject: Subject) -> Html:
+    """Show how far the objects' places may be off."""
     if subject.last.n_components < 2:
         raise LeftOut("Ellipses are left out: they need a map of two dimensions.")
     spread, step = subject.stability, subject.last

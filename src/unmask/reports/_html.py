@@ -32,7 +32,7 @@ class Html(str):
 
 
 def clean(text: object) -> str:
-    """Return text that a browser can show: line ends as spaces, and marks in place of characters that are none."""
+    """Return text on one line, with a replacement mark for each character that a browser cannot show."""
     one_line = " ".join(str(text).split())
     return "".join(REPLACEMENT if c in TURNING or unicodedata.category(c) in UNPRINTABLE else c for c in one_line)
 
@@ -44,18 +44,18 @@ def clip(text: object, most: int = LONGEST) -> str:
 
 
 def clip_apart(names: Iterable[object], most: int) -> list[str]:
-    """Return clipped names of which no two became the same."""
-    found: dict[str, None] = {}
+    """Return clipped names, numbered where two would become the same."""
+    clipped: dict[str, None] = {}
     for name in names:
-        short, number = clip(name, most), 2
-        while short in found:
-            short, number = f"{clip(name, most - 3)} {number}", number + 1
-        found[short] = None
-    return list(found)
+        short, suffix = clip(name, most), 2
+        while short in clipped:
+            short, suffix = f"{clip(name, most - 3)} {suffix}", suffix + 1
+        clipped[short] = None
+    return list(clipped)
 
 
 def element(name: str, /, *children: object, **attributes: object) -> Html:
-    """Return an element; children that are no `Html`, and all attributes, are escaped.
+    """Return an element; attributes, and children that are not `Html`, are escaped.
 
     An attribute is named without its trailing underscore and with hyphens for others; None leaves it out.
     """
@@ -65,7 +65,7 @@ def element(name: str, /, *children: object, **attributes: object) -> Html:
 
 
 def join(parts: Iterable[object], between: str = "") -> Html:
-    """Return parts one after the other, escaped unless they are markup."""
+    """Return parts joined into one piece of markup; those that are not `Html` are escaped."""
     return Html(between.join(part if isinstance(part, Html) else escape(str(part)) for part in parts))
 
 
@@ -80,7 +80,7 @@ def name_of(text: object, most: int = LONGEST) -> Html:
 
 
 def names_of(names: Sequence[object]) -> Html:
-    """Return names as a list in a sentence."""
+    """Return names as an enumeration: a, b and c."""
     shown = [name_of(name, 60) for name in names]
     if len(shown) > 12:
         shown = [*shown[:10], Html(f"{len(names) - 10} more")]
@@ -88,7 +88,7 @@ def names_of(names: Sequence[object]) -> Html:
 
 
 def note(*children: object) -> Html:
-    """Return a remark set apart from the text."""
+    """Return a paragraph that is set apart as a note."""
     return element("p", *children, class_="note")
 
 
@@ -101,7 +101,7 @@ def items(lines: Iterable[object], kind: str = "ul", **attributes: object) -> Ht
 
 
 def number(value: float) -> str:
-    """Return a number with three digits, without an exponent where it can be read without."""
+    """Return a number with three significant digits, with an exponent only if it is very large or small."""
     if not math.isfinite(value):
         return NOTHING
     size = abs(value)
@@ -111,13 +111,13 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of 1 in per cent."""
+    """Return a share (0 to 1) as a percentage."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%" if math.isfinite(share) else NOTHING
 
 
-def count(n: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+def count(n: int, noun: str) -> str:
+    """Return a count with its noun, in the singular or the plural."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 # ---- tables
@@ -156,6 +156,6 @@ def scrolling(content: Html, *, label: str | None = None, labelledby: str | None
 
 
 def facts(pairs: Sequence[tuple[str, object]]) -> Html:
-    """Return names with their values."""
+    """Return a list of names with their values."""
     rows = (element("div", element("dt", name), element("dd", value)) for name, value in pairs)
     return element("dl", *rows, class_="facts")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from ._subject import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 # A legend with more entries, or labels with more characters, would leave no room for the map.
 MOST_COLOURS = 8
@@ -30,7 +28,7 @@ LEGEND_ROW, LEGEND_COLUMNS = 36, 4
 
 @dataclass(frozen=True)
 class Paint:
-    """A feature to colour a map by, under a name that fits into a legend; without values all are the same colour."""
+    """A feature to colour a map by, with a name short enough for a legend; without values there is one colour."""
 
     name: str = ""
     values: pd.Series[Any] | None = None
@@ -47,13 +45,13 @@ class Paint:
 
 
 def paint_of(subject: Subject, name: str | None) -> Paint:
-    """Return how to colour by a feature: a colour for each of its values while they are few, else a scale."""
+    """Return how to colour by a feature: by a scale for measurements, else one colour per value if these are few."""
     if name is None:
         return Paint()
     import pandas as pd
     from pandas.api import types
 
-    column, short = subject.columns[name], clip(name, LONGEST_LABEL)
+    column, short = subject.study.features[name], clip(name, LONGEST_LABEL)
     many = column.nunique() > MOST_COLOURS
     if types.is_numeric_dtype(column) and not _is_nominal(subject, name) and (many or not _is_whole(column)):
         return Paint(short, column.rename(short))
@@ -61,37 +59,34 @@ def paint_of(subject: Subject, name: str | None) -> Paint:
         return Paint()
     category = pd.Categorical(column)
     beside = min(max(len(category.categories), 1), LEGEND_COLUMNS)
-    levels = clip_apart(map(_level, category.categories), LEGEND_ROW // beside)
+    texts = (f"{level:g}" if isinstance(level, float) else str(level) for level in category.categories)
+    levels = clip_apart(texts, LEGEND_ROW // beside)
     shown = pd.Categorical.from_codes(np.asarray(category.codes), pd.Index(levels, dtype=object))
     return Paint(short, pd.Series(shown, index=column.index, name=short))
 
 
 def _is_nominal(subject: Subject, name: str) -> bool:
-    declared = subject.study._material.known_types | {a.name: a.kind for a in subject.adoptions}
+    declared = subject.study.material.known_types | {a.name: a.kind for a in subject.adoptions}
     return declared.get(name) == "nominal" or isinstance(declared.get(name), Nominal)
 
 
 def _is_whole(column: pd.Series[Any]) -> bool:
-    """Tell values such as 1, 2, 3, which have a colour each, from measurements."""
+    """Return whether all values are whole numbers, which are shown as categories if they are few."""
     values = column.dropna().to_numpy(dtype=np.float64)
     return bool(np.all(values == np.round(values)))
 
 
-def _level(level: object) -> str:
-    return f"{level:g}" if isinstance(level, float) else str(level)
-
-
 def shown_on(subject: Subject, step: Step) -> str | None:
-    """Return the feature that a map is coloured by: what was recognised on it, else what it was told last."""
-    found = [action.name for action in subject.after(step.number) if isinstance(action, Adoption)]
-    return found[0] if found else step.known[-1] if step.known else None
+    """Return the feature to colour a map by: the first that was recognised on it, else the last that was known."""
+    adopted = (action.name for action in subject.after(step.number) if isinstance(action, Adoption))
+    return next(adopted, step.known[-1] if step.known else None)
 
 
 # ---- pictures
 
 
 def _labels(subject: Subject) -> dict[str, Any]:
-    """Return options for labels; numbers that nobody gave are not worth the room they take among many."""
+    """Return options for labels; many objects that are only numbered get none."""
     import pandas as pd
 
     if isinstance(subject.objects, pd.RangeIndex) and subject.n > MOST_LABELS:
@@ -105,12 +100,8 @@ def _named(embedding: pd.DataFrame) -> pd.DataFrame:
 
 def map_picture(subject: Subject, embedding: pd.DataFrame, paint: Paint, ellipses: Any = None) -> str:
     """Return one map."""
-
-    def drawing(figure: Figure) -> None:
-        options = {"color": paint.values, "ellipses": ellipses, **_labels(subject)}
-        plot_map(_named(embedding), ax=figure.add_subplot(), **options)
-
-    return draw(drawing, MAP)
+    options = {"color": paint.values, "ellipses": ellipses, **_labels(subject)}
+    return draw(lambda ax: plot_map(_named(embedding), ax=ax, **options), MAP)
 
 
 def pair_pictures(
@@ -119,13 +110,9 @@ def pair_pictures(
     """Return two maps side by side, and for narrow screens on top of each other."""
     options: dict[str, Any] = {"color": paint.values, "scale": False, **_labels(subject)}
 
-    def on(axes: Callable[[Figure], Any], names: tuple[str, str]) -> Callable[[Figure], None]:
-        def drawing(figure: Figure) -> None:
-            plot_pair(_named(before), _named(after), ax=axes(figure), titles=names, **options)
-
-        return drawing
+    def drawing(ax: Any, names: tuple[str, str]) -> None:
+        plot_pair(_named(before), _named(after), ax=ax, titles=names, **options)
 
     short = (clip(titles[0], LONGEST_TITLE), clip(titles[1], LONGEST_TITLE))
-    wide = on(lambda figure: figure.subplots(1, 2), short)
-    narrow = on(lambda figure: figure.add_subplot(), ("before", "after"))
-    return [draw(wide, WIDE), draw(narrow, TALL)]
+    wide = draw(lambda axes: drawing(axes, short), WIDE, columns=2)
+    return [wide, draw(lambda ax: drawing(ax, ("before", "after")), TALL)]

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from ._html import Html, element
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Drawing = Callable[["Figure"], None]
 
 # Inches; a browser shows 96 pixels for each, and a phone has room for some 350.
 MAP = (4.1, 3.8)
@@ -42,13 +40,16 @@ TEXT = (
 SUPERFLUOUS = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>]*>|<metadata>.*?</metadata>|font-family: [^;\"]*;? ?", re.DOTALL)
 
 
-def draw(drawing: Drawing, size: tuple[float, float]) -> str:
-    """Return a drawing as the address of a picture that holds everything itself."""
+def draw(drawing: Callable[[Any], object], size: tuple[float, float], columns: int = 1) -> str:
+    """Return a picture as a data URL.
+
+    `drawing` draws on the Axes that it is called with: on one, or on an array of so many columns.
+    """
     from matplotlib.figure import Figure
 
     with _own_style():
         figure = Figure(figsize=size, layout="constrained", facecolor="none")
-        drawing(figure)
+        drawing(figure.subplots(1, columns))
         _keep_small(figure)
         stored = io.StringIO()
         figure.savefig(stored, format="svg", dpi=RASTER_DPI, metadata={"Date": None})
@@ -59,7 +60,7 @@ def draw(drawing: Drawing, size: tuple[float, float]) -> str:
 
 @contextmanager
 def _own_style() -> Iterator[None]:
-    """Draw in the library's style, whatever the user's is; a dollar in a label is a dollar."""
+    """Draw in matplotlib's default style, whatever the user's is; a dollar sign begins no formula."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
@@ -71,7 +72,7 @@ def _own_style() -> Iterator[None]:
 
 
 def _keep_small(figure: Figure) -> None:
-    """Leave text as text, and make many shapes one picture of pixels."""
+    """Keep text as text, and turn drawings of many shapes into pixels."""
     for ax in figure.axes:
         for text in ax.texts:
             text.set_path_effects([])

@@ -5,23 +5,22 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from ..discovery import Step
-from ..discovery._actions import Action
-from ..discovery._fitting import PACKAGES
+from ..discovery import PACKAGES, Action, Step
 from ._html import NOTHING, Column, Html, clean, clip, count, element, items, join, number, paragraph, scrolling, table
-from ._section import METHODS, Section, given, more, told
+from ._section import METHODS, given, more, section, told
 from ._subject import Subject
 
 MOST_HISTORY = 40
 
 
-def history(subject: Subject) -> Section:
-    """Tell what was done, in order, and the fits as a table."""
+@section("history", "History")
+def history(subject: Subject) -> Html:
+    """List what was done, in order, and the fits as a table."""
     actions = subject.study.actions
     shown = actions[-MOST_HISTORY:]
     lines = items(map(_line, shown), "ol", class_="history", start=len(actions) - len(shown) + 1)
     skipped = more(len(actions), len(shown), "action")
-    return Section("history", "History", join([skipped, lines, _fits(subject)]))
+    return join([skipped, lines, _fits(subject)])
 
 
 def _line(action: Action) -> Html:
@@ -33,7 +32,9 @@ def _line(action: Action) -> Html:
 
 
 def _fits(subject: Subject) -> Html:
-    steps = subject.steps[-MOST_HISTORY:]
+    steps = subject.study.steps[-MOST_HISTORY:]
+    others = [{name: value for name, value in step.params.items() if name != "n_components"} for step in steps]
+    parameters = [clip(", ".join(f"{name}={value!r}" for name, value in params.items())) for params in others]
     columns = [
         Column("Map", [f"{step.number}" for step in steps]),
         Column("Given", [given(step) for step in steps]),
@@ -41,17 +42,14 @@ def _fits(subject: Subject) -> Html:
         Column("Stress", [number(step.stress) for step in steps], numeric=True),
         Column("Leak", [f"{step.leak:.2f}" if step.known else NOTHING for step in steps], numeric=True),
         Column("Settled", ["interrupted" if not s.finished else "yes" if s.converged else "no" for s in steps]),
-        Column("Parameters", [clip(_parameters(step)) for step in steps]),
+        Column("Parameters", parameters),
     ]
     return table("The fits", columns, "fits")
 
 
-def _parameters(step: Step) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in step.params.items() if name != "n_components")
-
-
-def versions(subject: Subject) -> Section:
-    """Tell which versions made the numbers, and which this page."""
+@section("versions", "Versions")
+def versions(subject: Subject) -> Html:
+    """List the versions of the packages that made the last map and this page."""
     now = {"python": platform.python_version()} | {name: version(name) for name in (*PACKAGES, "matplotlib")}
     made = subject.last.versions
     names = list(dict.fromkeys([*made, *now]))
@@ -60,25 +58,18 @@ def versions(subject: Subject) -> Section:
         Column("The last map", [clip(made.get(name, NOTHING)) for name in names]),
         Column("This page", [now.get(name, NOTHING) for name in names]),
     ]
-    return Section("versions", "Versions", table("What made the numbers", columns, "versions-table"))
+    return table("What made the numbers", columns, "versions-table")
 
 
-def script(subject: Subject) -> Section:
+@section("script", "The script")
+def script(subject: Subject) -> Html:
     """Show the script that makes the maps again."""
-    return Section("script", "The script", subject.attempt(lambda: _script(subject)))
-
-
-def _script(subject: Subject) -> Html:
-    code = subject.study.to_script(subject.settings.saved_as)
+    code = subject.study.to_script(subject.options.saved_as)
     words = paragraph(
         "It makes the maps again, from the dissimilarities on. It needs the study itself, saved with ",
         element("code", "study.save"),
         ".",
     )
-    shown = "\n".join(_code_line(line) for line in code.splitlines())
+    # Cleaned word by word, which keeps the spaces between them.
+    shown = "\n".join(" ".join(map(clean, line.split(" "))) for line in code.splitlines())
     return join([words, scrolling(element("pre", element("code", shown)), label="The script, in Python")])
-
-
-def _code_line(line: str) -> str:
-    """Return a line of code that a browser can show, its spaces kept."""
-    return " ".join(clean(word) for word in line.split(" "))

@@ -8,20 +8,14 @@ from ..plotting import plot_leak
 from ._html import Column, Html, count, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
 from ._pictures import MAP, WIDE, draw, figure_element
-from ._section import Section
+from ._section import section
 from ._subject import LeftOut, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 LEAK_WARNING = "LeakWarning"
 LEVEL = 0.05
-
-
-def repeats_section(subject: Subject) -> Section:
-    """Tell for each known feature what is left of it on the last map."""
-    return Section("repeats", "Does the last map repeat what was known?", subject.attempt(lambda: _repeats(subject)))
 
 
 def leak_in_short(subject: Subject) -> Html:
@@ -46,11 +40,13 @@ def leak_in_short(subject: Subject) -> Html:
 
 
 def _told_by_neighbours(subject: Subject) -> str:
-    """Say what neighbours on the map tell all the same, if that was looked at."""
-    found = subject.__dict__.get("leaks")
-    if found is None or not (found["neighbours_p"] <= LEVEL).any():
-        return "" if found is None else " Neighbours on it tell nothing of what was known beyond chance."
-    told = found[found["neighbours_p"] <= LEVEL]
+    """Say what neighbours on the map still tell of what is known; nothing if that was not computed."""
+    leaks = subject.made("leaks")
+    if leaks is None:
+        return ""
+    told = leaks[leaks["neighbours_p"] <= LEVEL]
+    if told.empty:
+        return " Neighbours on it tell nothing of what was known beyond chance."
     named = ", ".join(
         f"{name} {score:.2f} (by chance below {reference:.2f})"
         for name, score, reference in zip(told.index, told["neighbours"], told["neighbours_reference"], strict=True)
@@ -59,34 +55,27 @@ def _told_by_neighbours(subject: Subject) -> str:
 
 
 def repeats_what_is_known(subject: Subject) -> bool:
-    """Tell whether the last fit warned of a leak."""
+    """Return whether the last fit warned of a leak."""
     return any(text.startswith(LEAK_WARNING) for text in subject.last.warnings)
 
 
-def _repeats(subject: Subject) -> Html:
+@section("repeats", "Does the last map repeat what was known?")
+def repeats_section(subject: Subject) -> Html:
+    """Show for each known feature how much of it is left on the last map."""
     step = subject.last
     if not step.known:
         return note("Nothing was known to the last map.")
     if not step.n_components:
         raise LeftOut("What the last map repeats is not looked at: it has no dimensions.")
     report = subject.leaks
-
-    def drawing(figure: Figure) -> None:
-        plot_leak(report, ax=figure.add_subplot())
-
     height = 0.8 * len(report)
-    pictures = [draw(drawing, (WIDE[0], 1.7 + height)), draw(drawing, (MAP[0], 2.0 + height))]
-    return join(
-        [
-            _words(step.adjusted),
-            _table(report),
-            figure_element(pictures, "What the map repeats of each known feature, beside what chance makes.", _CHANCE),
-            _both_maps(subject),
-        ]
+    sizes = ((WIDE[0], 1.7 + height), (MAP[0], 2.0 + height))
+    picture = figure_element(
+        [draw(lambda ax: plot_leak(report, ax=ax), size) for size in sizes],
+        "What the map repeats of each known feature, beside what chance makes.",
+        "Grey is what chance makes of each measure in 19 of 20 maps; a filled dot is above it.",
     )
-
-
-_CHANCE = "Grey is what chance makes of each measure in 19 of 20 maps; a filled dot is above it."
+    return join([_words(step.adjusted), _table(report), picture, _both_maps(subject)])
 
 
 def _words(adjusted: bool) -> Html:

@@ -19,10 +19,9 @@ from ._repeats import repeats_section
 from ._rivals import RIVALS, rivals
 from ._section import Section
 from ._style import STYLE
-from ._subject import Settings, Subject
+from ._subject import ReportOptions, Subject
 
 Progress = Callable[[str, int, int], object]
-Builder = Callable[[Subject], Section]
 
 # Nothing is loaded, nothing runs, nothing is sent: the browser is told so too.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -134,36 +133,36 @@ def render_report(
     ValueError
         If there is nothing to report, or a parameter is not what it must be.
     """
-    subject = Subject(_checked(study), _settings(scree, bootstrap, compare, seed, max_objects, saved_as))
+    subject = Subject(_checked(study), _options(scree, bootstrap, compare, seed, max_objects, saved_as))
     heading = clip(title if title is not None else study.title) or "A study of dissimilarities"
-    builders = _builders(subject.settings)
+    builders = _builders(subject.options)
     made = []
     for at, (what, build) in enumerate(builders.items()):
         if progress is not None:
             progress(what, at, len(builders))
         made.append(build(subject))
-    found = cautions(subject)
+    listed = cautions(subject)
     # What was found, and what to be careful about, can be said only when all else is there; cautions follow findings.
     ahead = list(builders).index("history")
-    made[ahead:ahead] = [cautions_section(found)]
-    page = _page(heading, subject, [in_short(subject, len(found)), *made])
+    made[ahead:ahead] = [cautions_section(listed)]
+    page = _page(heading, subject, [in_short(subject, len(listed)), *made])
     if progress is not None:
         progress("done", len(builders), len(builders))
     return page
 
 
-def _builders(settings: Settings) -> dict[str, Builder]:
-    """Return the parts of the page, in order, with what each is called while it is made."""
-    wanted: dict[str, tuple[bool, Builder]] = {
+def _builders(options: ReportOptions) -> dict[str, Callable[[Subject], Section]]:
+    """Return the functions that make the sections, in order, with the names under which progress is reported."""
+    wanted: dict[str, tuple[bool, Callable[[Subject], Section]]] = {
         "what was asked": (True, asked),
         "before and after": (True, before_and_after),
         "maps": (True, step_by_step),
         "what is repeated": (True, repeats_section),
-        "scree": (settings.scree, dimensions),
+        "scree": (options.scree, dimensions),
         "importances": (True, importances),
         "quality of the fit": (True, quality),
-        "confidence ellipses": (settings.resamples > 0, sureness),
-        "other methods": (bool(settings.rivals), rivals),
+        "confidence ellipses": (options.resamples > 0, sureness),
+        "other methods": (bool(options.rivals), rivals),
         "history": (True, history),
         "versions": (True, versions),
         "script": (True, script),
@@ -182,7 +181,7 @@ def _checked(study: Any) -> Discovery:
     return study
 
 
-def _settings(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: Any, saved_as: Any) -> Settings:
+def _options(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: Any, saved_as: Any) -> ReportOptions:
     resamples = require_integer("bootstrap", bootstrap, 0)
     if resamples == 1:
         raise ValueError("bootstrap=1 says nothing about spread; use at least 2 resamples, or 0 for none.")
@@ -192,7 +191,7 @@ def _settings(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: 
         raise ValueError(f"compare={compare!r} must be True, False or a list of names of methods.")
     else:
         methods = tuple(compare)
-    return Settings(
+    return ReportOptions(
         scree=require_flag("scree", scree),
         resamples=resamples,
         rivals=methods,
@@ -221,18 +220,15 @@ def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
     main = element("main", *(s.html for s in sections), id="content")
     columns = element("div", contents, main, class_="columns")
     skip = element("a", "Skip to the report", href="#content", class_="skip")
-    body = element("body", skip, element("div", _header(heading, subject), columns, _footer(), class_="page"))
+    footer = element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")
+    body = element("body", skip, element("div", _header(heading, subject), columns, footer, class_="page"))
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
 def _header(heading: str, subject: Subject) -> Html:
-    done = [count(subject.n, "object"), count(len(subject.steps), "map")]
+    done = [count(subject.n, "object"), count(len(subject.study.steps), "map")]
     if subject.adoptions:
         done.append(f"{count(len(subject.adoptions), 'feature')} recognised")
     kind = element("p", "Report of a study", class_="kind")
     title = element("h1", element("bdi", heading))
     return element("header", kind, title, element("p", join(done, ", "), class_="lead"))
-
-
-def _footer() -> Html:
-    return element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")

@@ -10,7 +10,7 @@ import numpy as np
 from ..checking import EstimatedKnownWarning
 from ..inspection import compare, neighbourhood_scores
 from ._html import NOTHING, Column, Html, clip, count, items, join, name_of, note, number, paragraph, table
-from ._section import Section
+from ._section import section
 from ._subject import LeftOut, Subject
 
 if TYPE_CHECKING:
@@ -33,52 +33,45 @@ RIVALS = {
 DEFAULTS = {"n_components", "random_state", "known_types"}
 
 
-def rivals(subject: Subject) -> Section:
+@section("rivals", "Would a simpler method have done?")
+def rivals(subject: Subject) -> Html:
     """Compare the last map with those of other methods."""
-    return Section("rivals", "Would a simpler method have done?", subject.attempt(lambda: _rivals(subject)))
-
-
-def _rivals(subject: Subject) -> Html:
     step = subject.last
     if not step.n_components:
         raise LeftOut("Other methods are left out: they need at least one dimension.")
-    methods = [name for name in subject.settings.rivals if name != "conditional-mds" or not _is_plain(subject)]
+    methods = [name for name in subject.options.rivals if name != "conditional-mds" or not _is_plain(subject)]
     subject.require_few("The comparison with other methods", f"{count(len(methods), 'further map')}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimatedKnownWarning)  # the page says so
-        found = compare(
+        scores = compare(
             subject.dissimilarities,
-            subject.known_of(step),
+            subject.study.known_of(step),
             n_components=step.n_components,
             methods=methods,
             known_types=dict(step.known_types) or None,
-            random_state=subject.settings.seed,
+            random_state=subject.options.seed,
         )
-    made = found["leak"].notna()
-    absent = found["note"].str.startswith("ImportError: ")
-    rest = _listed("Methods that made no map:", found[~made & ~absent]) + _listed("Said by the methods:", found[made])
-    return join(
-        [_words(subject), *_estimated(subject), _table(subject, found[made]), *rest, *_not_installed(found[absent])]
-    )
+    made = scores["leak"].notna()
+    absent = scores["note"].str.startswith("ImportError: ")
+    parts = [_words(subject), _estimated(subject), _table(subject, scores[made])]
+    parts += [_notes("Methods that made no map:", scores[~made & ~absent])]
+    return join([*parts, _notes("Said by the methods:", scores[made]), _not_installed(scores[absent])])
 
 
-def _estimated(subject: Subject) -> list[Html]:
+def _estimated(subject: Subject) -> Html:
     """Say that missing cells of known features are estimates."""
-    known = subject.known_of(subject.last)
+    known = subject.study.known_of(subject.last)
     gaps = 0 if known is None else int(known.isna().to_numpy().sum())
-    if not gaps:
-        return []
     are = "is" if gaps == 1 else "are"
-    return [
-        note(f"{count(gaps, 'missing cell')} of the known features {are} estimated, and all methods use the estimates.")
-    ]
+    words = f"{count(gaps, 'missing cell')} of the known features {are} estimated, and all methods use the estimates."
+    return note(words) if gaps else Html("")
 
 
 def _is_plain(subject: Subject) -> bool:
-    """Tell whether the last step is conditional scaling with its defaults already."""
+    """Return whether the last step is conditional scaling with its defaults."""
     step = subject.last
     chosen = set(step.params) - ({"adjust"} if not step.adjusted else set())
-    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study._material.weights is None
+    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study.material.weights is None
 
 
 def _words(subject: Subject) -> Html:
@@ -91,39 +84,35 @@ def _words(subject: Subject) -> Html:
     )
 
 
-def _table(subject: Subject, found: pd.DataFrame) -> Html:
+def _table(subject: Subject, scores: pd.DataFrame) -> Html:
     step = subject.last
-    names = ["This study's last map", *(name_of(RIVALS.get(name, name)) for name in found.index)]
-    scores = {
-        "Stress": [number(value) for value in (step.stress, *found["stress"])],
-        "Leak": [f"{value:.2f}" for value in (step.leak, *found["leak"])],
-        "Trustworthiness": [_score(value) for value in (_trustworthiness(subject), *found["trustworthiness"])],
-    }
-    columns = [Column(heading, cells, numeric=True) for heading, cells in scores.items()]
-    return table("Methods on the same data", [Column("Method", names), *columns], "rivals-table")
-
-
-def _score(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else NOTHING
+    names = ["This study's last map", *(name_of(RIVALS.get(name, name)) for name in scores.index)]
+    trust = (_trustworthiness(subject), *scores["trustworthiness"])
+    columns = [
+        Column("Method", names),
+        Column("Stress", [number(value) for value in (step.stress, *scores["stress"])], numeric=True),
+        Column("Leak", [f"{value:.2f}" for value in (step.leak, *scores["leak"])], numeric=True),
+        Column("Trustworthiness", [f"{x:.2f}" if np.isfinite(x) else NOTHING for x in trust], numeric=True),
+    ]
+    return table("Methods on the same data", columns, "rivals-table")
 
 
 def _trustworthiness(subject: Subject) -> float:
     if subject.missing_pairs:
         return np.nan
     nearest = min(5, (subject.n - 1) // 2)  # as in compare
-    scores = neighbourhood_scores(subject.dissimilarities, subject.last.embedding, n_neighbors=nearest)
-    return float(scores["trustworthiness"].iloc[0])
+    kept = neighbourhood_scores(subject.dissimilarities, subject.last.embedding, n_neighbors=nearest)
+    return float(kept["trustworthiness"].iloc[0])
 
 
-def _not_installed(found: pd.DataFrame) -> list[Html]:
+def _not_installed(scores: pd.DataFrame) -> Html:
     """Name the methods whose packages are not there."""
-    if found.empty:
-        return []
-    names = ", ".join(RIVALS.get(str(name), str(name)).partition(",")[0] for name in found.index)
-    return [note(f"Not compared, because not installed: {names}. pip install 'unmask[compare]' adds them.")]
+    names = ", ".join(RIVALS.get(str(name), str(name)).partition(",")[0] for name in scores.index)
+    words = f"Not compared, because not installed: {names}. pip install 'unmask[compare]' adds them."
+    return note(words) if names else Html("")
 
 
-def _listed(words: str, found: pd.DataFrame) -> list[Html]:
+def _notes(words: str, scores: pd.DataFrame) -> Html:
     """Return the notes of some methods, if there are any."""
-    said = [join([name_of(name), ": ", clip(text, 300)]) for name, text in found["note"].items() if text]
-    return [note(words), items(said)] if said else []
+    said = [join([name_of(name), ": ", clip(text, 300)]) for name, text in scores["note"].items() if text]
+    return join([note(words), items(said)]) if said else Html("")

@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array
 from ..discovery import Adoption, Discovery, Forgetting, Step
-from ..discovery._fitting import ESTIMATORS
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
 from ..problem import KnownFeatures, check_known, nothing_known
 from ._html import Html, note
@@ -37,8 +36,8 @@ class LeftOut(Exception):  # noqa: N818 - nothing went wrong
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What was asked of the report."""
+class ReportOptions:
+    """The options of a report, checked."""
 
     scree: bool
     resamples: int
@@ -49,7 +48,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Fit:
+class RecordedFit:
     """Fitted distances of some objects, in the form in which inspection and plotting take a fitted estimator."""
 
     embedding_: Array
@@ -64,8 +63,8 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """A fit and the dissimilarities it was made of, of all objects or of a sample."""
+class FittedPairs:
+    """A fit and the dissimilarities it was made from, of all objects or of a sample."""
 
     fit: Any
     dissimilarities: pd.DataFrame
@@ -78,19 +77,14 @@ class Pairs:
 
 @dataclass
 class Subject:
-    """A study and everything that sections of its report share; what goes wrong is kept for the cautions."""
+    """A study and what several sections of its report need; what was left out or warned of is kept for the cautions."""
 
     study: Discovery
-    settings: Settings
+    options: ReportOptions
     left_out: list[str] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
 
     # ---- the study
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The fits."""
-        return self.study.steps
 
     @property
     def last(self) -> Step:
@@ -100,7 +94,7 @@ class Subject:
     @property
     def dissimilarities(self) -> pd.DataFrame:
         """The dissimilarities, not copied: N² numbers."""
-        return self.study._material.dissimilarities
+        return self.study.material.dissimilarities
 
     @property
     def n(self) -> int:
@@ -128,48 +122,34 @@ class Subject:
         return [action for action in self.study.actions if isinstance(action, Adoption)]
 
     def after(self, number: int) -> list[Adoption | Forgetting]:
-        """Return what was done after so many fits and before the next."""
-        found: list[Adoption | Forgetting] = []
+        """Return what was adopted or put aside between the fit of this number (0: the beginning) and the next."""
+        between: list[Adoption | Forgetting] = []
         fits = 0
         for action in self.study.actions:
             if isinstance(action, Step):
                 fits += 1
             elif fits == number:
-                found.append(action)
-        return found
-
-    @cached_property
-    def columns(self) -> dict[str, pd.Series[Any]]:
-        """Every feature that was ever known, those put aside among them."""
-        given = self.study._material.known
-        return {str(name): given[name] for name in given.columns} | {a.name: a.values for a in self.adoptions}
-
-    def known_of(self, step: Step) -> pd.DataFrame | None:
-        """Return what a step was given; None if nothing."""
-        import pandas as pd
-
-        return pd.DataFrame({name: self.columns[name] for name in step.known}) if step.known else None
-
-    def estimator_of(self, step: Step) -> Any:
-        """Return the estimator of a step, to be fitted again."""
-        params = {name: value for name, value in step.params.items() if name != "known_types"}
-        types = dict(step.known_types) or None
-        return ESTIMATORS[step.estimator].public(metric="precomputed", known_types=types, **params)
+                between.append(action)
+        return between
 
     def coded(self, step: Step) -> KnownFeatures:
         """Return what a step was given as the fit codes it."""
         if not step.known:
             return nothing_known(self.n)
-        mds = self.estimator_of(step)
+        mds = self.study.estimator_of(step)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
-            return check_known(self.known_of(step), self.n, None, mds.coef, types=step.known_types)
+            return check_known(self.study.known_of(step), self.n, None, mds.coef, types=step.known_types)
 
     # ---- what needs computing
 
+    def made(self, name: str) -> Any:
+        """Return what was computed under this name (`leaks`, `scree`, `stability`); None if it was not."""
+        return self.__dict__.get(name)
+
     def require_few(self, what: str, cost: str, times: int = 1) -> None:
-        """Raise `LeftOut` where further fits would take too long."""
-        most = times * self.settings.max_objects
+        """Raise `LeftOut` if there are too many objects for further fits."""
+        most = times * self.options.max_objects
         if self.n > most:
             raise LeftOut(
                 f"{what} is left out: it needs {cost}, and {self.n:,} objects are more than the {most:,} for which a "
@@ -198,23 +178,23 @@ class Subject:
     @cached_property
     def stability(self) -> Stability:
         """What the bootstrap found."""
-        resamples = self.settings.resamples
+        resamples = self.options.resamples
         self.require_few("The bootstrap", f"{resamples} further fits")
-        seed = self.settings.seed
-        options: dict[str, Any] = {"n_resamples": resamples, "random_state": seed, **self._weights}
-        return bootstrap(self._estimator, self.dissimilarities, self._known, **options)
+        seed = self.options.seed
+        given: dict[str, Any] = {"n_resamples": resamples, "random_state": seed, **self._weights}
+        return bootstrap(self._estimator, self.dissimilarities, self._known, **given)
 
     @property
     def _estimator(self) -> Any:
-        return self.estimator_of(self.last)
+        return self.study.estimator_of(self.last)
 
     @property
     def _known(self) -> pd.DataFrame | None:
-        return self.known_of(self.last)
+        return self.study.known_of(self.last)
 
     @property
     def _weights(self) -> dict[str, Any]:
-        return {} if self.study._material.weights is None else {"weights": self.study._material.weights}
+        return {} if self.study.material.weights is None else {"weights": self.study.material.weights}
 
     def fit_without_known(self) -> Any:
         """Return a fit with the last step's parameters and nothing known."""
@@ -224,8 +204,8 @@ class Subject:
         return self._estimator.set_params(**params).fit(self.dissimilarities, **self._weights)
 
     @cached_property
-    def pairs(self) -> Pairs:
-        """Dissimilarities and distances of the last fit: by the record where that is enough, or fitted again."""
+    def pairs(self) -> FittedPairs:
+        """Dissimilarities and distances of the last fit: from the record where that is enough, or fitted again."""
         pairs = self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample()
         if pairs is not None:
             return pairs
@@ -236,26 +216,26 @@ class Subject:
                 f"The Shepard diagram is left out: fitted again, the last map has a stress of {again.stress_:.6f} and "
                 f"not {self.last.stress:.6f}, so that it would show another map."
             )
-        return Pairs(again, self.dissimilarities, self._weights)
+        return FittedPairs(again, self.dissimilarities, self._weights)
 
-    def _recorded(self) -> Pairs | None:
-        """Return the fit that map and coefficients make, if its stress is that of the step.
+    def _recorded(self) -> FittedPairs | None:
+        """Return the fit computed from the recorded map and coefficients, or None if its stress is another.
 
-        It is not where dissimilarities were transformed, or known values were moved or filled in.
+        It is another where dissimilarities were transformed, or known values were moved or filled in.
         """
         Z = self._coordinates()
-        pairs = Pairs(self._fit_of(cdist(Z, Z), self.objects), self.dissimilarities, self._weights)
+        pairs = FittedPairs(self._fit_of(cdist(Z, Z), self.objects), self.dissimilarities, self._weights)
         try:
             stress = pairs.stress_per_point()["stress"].sum()
         except ValueError:  # weights that moved with the map
             return None
         return pairs if abs(stress - self.last.stress) <= SAME_STRESS else None
 
-    def _recorded_sample(self) -> Pairs | None:
-        """Return the same for some objects of many, if their parts of the stress are those that were recorded."""
+    def _recorded_sample(self) -> FittedPairs | None:
+        """Return the same for a sample of many objects, or None if their parts of the stress are not those recorded."""
         if self._weights or self.last.params.get("weights") is not None:
             return None
-        rows = np.sort(np.random.default_rng(self.settings.seed).choice(self.n, MOST_IN_PAIRS, replace=False))
+        rows = np.sort(np.random.default_rng(self.options.seed).choice(self.n, MOST_IN_PAIRS, replace=False))
         Z, D = self._coordinates(), self.dissimilarities.to_numpy()
         distances = cdist(Z[rows], Z)
         total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, self.n, CHUNK))
@@ -263,7 +243,7 @@ class Subject:
         if np.abs(parts - self.last.stress_per_point.to_numpy()[rows]).sum() > SAME_STRESS:
             return None
         picked = self.dissimilarities.iloc[rows, rows]
-        return Pairs(self._fit_of(distances[:, rows], picked.index, rows), picked, {})
+        return FittedPairs(self._fit_of(distances[:, rows], picked.index, rows), picked, {})
 
     def _coordinates(self) -> Array:
         """Return all fitted coordinates: those of the map, and what is known in its units."""
@@ -272,17 +252,17 @@ class Subject:
         own = coded.values * coded.scale[kept]  # in the units of the coefficients
         return np.column_stack([self.last.free_embedding, own @ self.last.coef.to_numpy()[np.ix_(kept, kept)]])
 
-    def _fit_of(self, distances: Array, objects: pd.Index, rows: Any = slice(None)) -> Fit:
+    def _fit_of(self, distances: Array, objects: pd.Index, rows: Any = slice(None)) -> RecordedFit:
         import pandas as pd
 
         np.fill_diagonal(distances, 0.0)
         table = pd.DataFrame(distances, index=objects, columns=objects)
-        return Fit(self.last.embedding.to_numpy()[rows], table, self.last.params.get("weights"))
+        return RecordedFit(self.last.embedding.to_numpy()[rows], table, self.last.params.get("weights"))
 
     # ---- parts that may fail
 
     def attempt(self, make: Callable[[], Html]) -> Html:
-        """Return a part of the page, or why it is not there: no failing part takes the others with it."""
+        """Return a part of the page, or a note on why it is missing; a failing part does not stop the others."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             try:
@@ -294,12 +274,12 @@ class Subject:
             except Exception as error:  # a fit that cannot be repeated must not cost the whole report
                 made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
         said = dict.fromkeys(str(warning.message) for warning in heard)
-        known = {message for step in self.steps for message in step.warnings}
+        known = {message for step in self.study.steps for message in step.warnings}
         self.heard += [text for text in said if text not in self.heard and not any(text in one for one in known)]
         return made
 
     def without(self, reason: str) -> Html:
-        """Say why a part is not there, here and among the cautions."""
+        """Return a note on why a part is missing, and list the reason among the cautions."""
         if reason not in self.left_out:
             self.left_out.append(reason)
         return note(reason)

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._typing import Array
 from ..engines import Engine
 from ..problem import KnownFeatures
+from ..problem.linalg import NonNegative, whitening
 
 # Up to this many objects a full decomposition is faster than an iterative one.
 DENSE_UP_TO = 300
@@ -34,10 +34,7 @@ def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.
     ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-2 is plenty for a start.
     """
     gram, intercept = regress_squares(engine, _regressors(known, start=tol > 0), known.values)
-    root = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        root[block] = _psd_root(gram[block], known.values[:, list(group)])
+    root = known.blockwise(lambda group: _psd_root(gram[np.ix_(group, group)], known.values[:, group]))
     U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
     return ClosedForm(U, root @ root.T, values)
 
@@ -47,8 +44,7 @@ def _psd_root(M: Array, V: Array) -> Array:
 
     Negative eigenvalues are cut in the metric V'V: there the part of VM V' that is cut does not depend on the coding.
     """
-    squares, axes = np.linalg.eigh(V.T @ V / len(V))
-    roots = np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))
+    roots, axes = whitening(V.T @ V / len(V))
     spread = (axes * roots) @ axes.T
     values, vectors = np.linalg.eigh(spread @ M @ spread)
     return np.asarray((axes / roots) @ axes.T @ (vectors * np.sqrt(np.maximum(values, 0.0))))
@@ -61,18 +57,21 @@ def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -
     """
     n = engine.n
     ones_and_V = np.column_stack([np.ones(n), V])
-    D2X = engine.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
+    D2X = engine.graph.squared_product(ones_and_V, np.empty((n, 0)), 0.0)
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
-    count, sums, second = _complete_sums(V, products) if engine.every_pair else _observed_sums(engine, V, products)
+    count, sums, second = (
+        _complete_sums(V, products) if engine.graph.every_pair else _observed_sums(engine, V, products)
+    )
     if not products:
         return np.zeros((0, 0)), response / count
     first, last = (list(side) for side in zip(*products, strict=True))
     normal = second - np.outer(sums, sums) / count
     target = moments[first, last] - sums * response / count
+    # A squared coefficient cannot be below zero.
     diagonal = all(a == b for a, b in products)
-    weights = _non_negative(normal, target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
+    weights = NonNegative(normal).solve(target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
     M = np.zeros((V.shape[1], V.shape[1]))
     # A product of two different columns stands for two entries of BB'.
     M[first, last] += weights / 2
@@ -120,22 +119,13 @@ def _observed_sums(engine: Engine, V: Array, products: list[tuple[int, int]]) ->
     """The same sums over the pairs that count, a block of pairs at a time."""
     count, sums, second = 0.0, np.zeros(len(products)), np.zeros((len(products), len(products)))
     a, b = [pair[0] for pair in products], [pair[1] for pair in products]
-    for rows, columns in engine.observed_pairs():
+    for rows, columns in engine.graph.observed_pairs():
         difference = V[rows] - V[columns]
         F = difference[:, a] * difference[:, b]
         count += len(rows)
         sums += F.sum(axis=0)
         second += F.T @ F
     return count, sums, second
-
-
-def _non_negative(normal: Array, target: Array) -> Array:
-    """Solve normal equations with non-negative weights: a squared coefficient cannot be below zero."""
-    values, vectors = np.linalg.eigh(normal)
-    sound = values > values[-1] * 1e-12
-    factor = (vectors[:, sound] * np.sqrt(values[sound])).T
-    right = (vectors[:, sound] / np.sqrt(values[sound])).T @ target
-    return np.asarray(scipy.optimize.nnls(factor, right)[0])
 
 
 def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: float) -> tuple[Array, Array]:
@@ -151,7 +141,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     def apply(X: Array) -> Array:
         X = X.reshape(n, -1)
         X = X - X.mean(axis=0)
-        Y = -0.5 * engine.squared_product(X, VB, intercept)
+        Y = -0.5 * engine.graph.squared_product(X, VB, intercept)
         return np.asarray(Y - Y.mean(axis=0) - VB @ (VB.T @ X))
 
     if n <= DENSE_UP_TO or p >= n // 2:

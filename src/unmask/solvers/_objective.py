@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..engines import Engine
-from ..problem import KnownSpace, LeakPenalty, Problem, Structure, basis_by_group, coef_blocks
+from ..problem import Penalty, Problem, Structure, coef_blocks, make_penalties
 
 
 class Point(NamedTuple):
@@ -23,7 +23,7 @@ class Point(NamedTuple):
 class Objective:
     """Stress plus penalties as a function of theta: one pass over the pairs a call. Several threads may call it."""
 
-    def __init__(self, engine: Engine, structure: Structure, penalties: tuple[LeakPenalty, ...] = ()) -> None:
+    def __init__(self, engine: Engine, structure: Structure, penalties: tuple[Penalty, ...] = ()) -> None:
         self.engine = engine
         self.structure = structure
         self.penalties = penalties
@@ -48,7 +48,8 @@ class Objective:
     @property
     def halvings(self) -> int:
         """Number of times a step along the gradient may have to be halved: none for the stress and a linear lift."""
-        return 30 if self.structure.nonlinear or not self.engine.majorises else 0
+        majorised = self.engine.majorises and all(penalty.majorised for penalty in self.penalties)
+        return 30 if self.structure.nonlinear or not majorised else 0
 
     def safe_step(self) -> float:
         """Return the length of a step along the gradient, in theta, that can never raise the objective.
@@ -56,33 +57,28 @@ class Objective:
         Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
         H <= 2 diag(H), as for every Laplacian. A penalty is part of the metric (see Structure) and costs nothing here.
         """
-        return 1.0 if self.engine.unit_weights else 0.5
+        return 1.0 if self.engine.graph.unit_weights else 0.5
 
     def smacof_step(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        solve = self.engine.laplacian_solver()
-        if self.structure.space is not None and self.structure.keep == 0.0:
-            solve = self.structure.space.stiffen(solve, np.inf)
+        solve = self.engine.graph.solver()
         for penalty in self.penalties:
-            solve = penalty.space.stiffen(solve, penalty.strength * penalty.degree)
+            if penalty.space is not None:
+                solve = penalty.space.stiffen(solve, penalty.stiffness)
         return self.structure.step(solve)
 
 
 def make_objective(problem: Problem, engine: Engine) -> Objective:
     """Build the structure and the penalties of a problem for an engine."""
-    known, p = problem.known, problem.p
-    blocks = coef_blocks(known, engine.laplacian(known.values), engine.degrees, problem.error_price)
-    apart = p > 0 and known.n_kept > 0 and (problem.orthogonal or problem.leak_penalty > 0)
-    if not apart:
-        root = np.sqrt(engine.degrees[:1] if engine.unit_weights else engine.degrees[:, None])
-        return Objective(engine, Structure(problem.n, p, root, blocks))
+    known, p, graph = problem.known, problem.p, engine.graph
+    blocks = coef_blocks(known, graph.laplacian(known.values), graph.degrees, problem.error_price)
+    penalties = make_penalties(problem, graph.degrees)
+    held = next((penalty for penalty in penalties if penalty.space is not None), None)
+    if held is None:
+        root = np.sqrt(graph.degrees[:1] if graph.unit_weights else graph.degrees[:, None])
+        return Objective(engine, Structure(problem.n, p, root, blocks), penalties)
     # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
-    root = np.sqrt(engine.degrees.max(keepdims=True))
-    # Groups mapped apart are turned each on its own, so that it is within each that the map is to be apart from V.
-    space = KnownSpace(basis_by_group(known.values, problem.component))
-    if problem.orthogonal:
-        return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=0.0))
-    penalty = LeakPenalty(problem.leak_penalty, float(engine.degrees.mean()), space, p)
+    root = np.sqrt(graph.degrees.max(keepdims=True))
     # In the known space the curvature is the stress's plus the penalty's: 1 + this, in theta's units.
-    extra = penalty.strength * penalty.degree / float(engine.degrees.max())
-    return Objective(engine, Structure(problem.n, p, root, blocks, space, keep=1.0 / np.sqrt(1.0 + extra)), (penalty,))
+    keep = 1.0 / np.sqrt(1.0 + held.stiffness / float(graph.degrees.max()))
+    return Objective(engine, Structure(problem.n, p, root, blocks, held.space, keep), penalties)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Array
-from ..checking import UnfinishedMapWarning, warn_user
+from ..checking import Progress, UnfinishedMapWarning, warn_user
 from ..kernels import Workers
 from ..problem import KnownFeatures
+from ..problem.linalg import whitening
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Callback, Reason, Rule, Solution, minimise
+from ._loop import Reason, SearchSettings, Solution, follow
 from ._objective import Objective
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
@@ -54,19 +54,17 @@ def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random
     """Return the closed form as a start, moved off zero where it has zeros."""
     structure, typical = objective.structure, _typical_distance(objective)
     U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
-    B = np.zeros_like(gram)
-    for group in known.groups:
-        block = np.ix_(group, group)
-        B[block] = _root_off_zero(gram[block], known.values[:, list(group)], LEAST_SHARE * typical)
-    flat = np.sqrt(np.mean(U**2, axis=0)) < LEAST_SHARE * typical
-    U = U + flat * rng.normal(scale=LEAST_SHARE * typical, size=U.shape)
+    least = LEAST_SHARE * typical
+    B = known.blockwise(lambda group: _root_off_zero(gram[np.ix_(group, group)], known.values[:, group], least))
+    flat = np.sqrt(np.mean(U**2, axis=0)) < least
+    U = U + flat * rng.normal(scale=least, size=U.shape)
     return Start("closed-form", structure.pack(U, B))
 
 
 def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
     """Return a root of a block of BB' with no direction of VB shorter than ``least``, however V is coded."""
-    squares, axes = np.linalg.eigh(V.T @ V / len(V))
-    spread = (axes * np.sqrt(np.maximum(squares, 1e-14 * squares[-1]))) @ axes.T  # the symmetric root
+    roots, axes = whitening(V.T @ V / len(V))
+    spread = (axes * roots) @ axes.T  # the symmetric root
     values, vectors = np.linalg.eigh(spread @ gram @ spread)
     return np.asarray(np.linalg.solve(spread, vectors * np.sqrt(np.maximum(values, least**2))))
 
@@ -77,13 +75,12 @@ def random_start(objective: Objective, known: KnownFeatures, rng: np.random.Gene
     # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
     size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
     U = rng.normal(scale=size, size=(structure.n, structure.p))
-    B = np.zeros((known.n_kept, known.n_kept))
-    for group in known.groups:
-        # One size for a block, in a metric in which its coding does not matter.
-        B[np.ix_(group, group)] = _root_off_zero(
-            np.zeros((len(group), len(group))), known.values[:, list(group)], size * rng.lognormal(sigma=0.5)
-        )
-    return Start("random", structure.pack(U, B, rng))
+
+    def some(group: list[int]) -> Array:
+        """Return coefficients of one size for a block, in a metric in which its coding does not matter."""
+        return _root_off_zero(np.zeros((len(group),) * 2), known.values[:, group], size * rng.lognormal(sigma=0.5))
+
+    return Start("random", structure.pack(U, known.blockwise(some), rng))
 
 
 def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:
@@ -97,7 +94,7 @@ def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) 
 def _typical_distance(objective: Objective) -> float:
     """Return the root mean square of the (scaled) dissimilarities, each weighted as in the stress."""
     engine = objective.engine
-    return float(np.sqrt(engine.total / (engine.degrees.sum() / 2)))
+    return float(np.sqrt(engine.total / (engine.graph.degrees.sum() / 2)))
 
 
 def make_starts(
@@ -114,56 +111,44 @@ def make_starts(
 def attempt_all(
     objective: Objective,
     starts: Iterable[Start],
-    make_rule: Callable[[], Rule],
     workers: Workers,
-    *,
-    tol: float,
-    max_iter: int,
-    callback: Callback | None = None,
-    tell: Callable[[str], None] | None = None,
+    settings: SearchSettings,
 ) -> list[Attempt]:
     """Follow every start to its end, several at a time where a pass itself cannot use the threads.
 
-    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. After Ctrl-C those that
-    have begun end where they are, and the others are left out. ``tell`` hears a line about each.
+    Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. After Ctrl-C, or when a
+    callback asks for it, those that have begun end where they are, and the others are left out.
     """
     queue = list(starts)
     attempts: list[Attempt | None] = [None] * len(queue)
-    pressed = threading.Event()
-    line_of = _Lines(len(queue))
+    watch, make_rule = settings.watch, settings.make_rule(objective)
+    watch.begin("search", len(queue))
 
-    def watch(iteration: int, value: float) -> bool:
-        return bool(callback is not None and callback(iteration, value)) | pressed.is_set()
-
-    def follow(number: int) -> None:
-        if number and pressed.is_set():  # without the first there is no map
+    def attempt(number: int) -> None:
+        if number and watch.stopped.is_set():  # without the first there is no map
             return
         kind, theta = queue[number]
-        solution = minimise(objective, theta, make_rule(), tol=tol, max_iter=max_iter, callback=watch)
-        if solution.reason is Reason.CALLBACK and pressed.is_set():
-            solution = replace(solution, reason=Reason.INTERRUPTED)
-        attempts[number] = Attempt(kind, solution)
-        if solution.reason is Reason.INTERRUPTED:
-            pressed.set()
-        if tell is not None:
-            tell(line_of(number, kind, solution))
+        begin = Progress("search", start=number + 1, n_starts=len(queue), kind=kind)
+        solution = follow(objective, theta, make_rule, settings, begin)
+        attempts[number] = Attempt(kind, solution)  # before anybody hears of it, who may raise
+        settings.end(begin, objective, solution)
 
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
-    with hearing_interrupt(pressed):
+    with hearing_interrupt(watch.stopped):
         try:
-            (workers if together else Workers(1)).run(follow, len(queue))
+            (workers if together else Workers(1)).run(attempt, len(queue))
         except KeyboardInterrupt:
             # Without a map there is nothing to keep; and whoever presses twice wants none.
-            if pressed.is_set() or not any(attempts) or was_cut_short([a for a in attempts if a is not None]):
+            if watch.stopped.is_set() or not any(attempts):
                 raise
-            pressed.set()
+            watch.stopped.set()
     done = [attempt for attempt in attempts if attempt is not None]
-    return _marked(done) if pressed.is_set() else done
+    return _marked(done) if watch.stopped.is_set() else done
 
 
 def _marked(done: list[Attempt]) -> list[Attempt]:
-    """Return attempts of which one says that Ctrl-C was pressed: the last, if it was pressed between two of them."""
-    if any(attempt.solution.reason is Reason.INTERRUPTED for attempt in done):
+    """Return attempts of which one says that it was interrupted: the last, if that was between two of them."""
+    if was_cut_short(done):
         return done
     kind, last = done[-1]
     return [*done[:-1], Attempt(kind, replace(last, reason=Reason.INTERRUPTED))]
@@ -171,7 +156,7 @@ def _marked(done: list[Attempt]) -> list[Attempt]:
 
 def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
     """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
-    if not any(s.reason is Reason.INTERRUPTED for s in (last, *(attempt.solution for attempt in attempts))):
+    if not was_cut_short([*attempts, Attempt("", last)]):
         return False
     warn_user(
         f"the fit was interrupted in start {len(attempts)}; its map is the best by then, and unfinished: fit again to "
@@ -183,23 +168,7 @@ def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
 
 def was_cut_short(attempts: list[Attempt]) -> bool:
     """Tell whether somebody ended the search before its time, so that no other should follow."""
-    return any(attempt.solution.reason in (Reason.INTERRUPTED, Reason.CALLBACK) for attempt in attempts)
-
-
-class _Lines:
-    """Makes a line about each start that has come to its end, among those that have."""
-
-    def __init__(self, number_of_starts: int) -> None:
-        self.total, self.lowest = number_of_starts, float("inf")
-        self._lock = threading.Lock()
-
-    def __call__(self, number: int, kind: str, solution: Solution) -> str:
-        with self._lock:
-            best = ", the best so far" if solution.value < self.lowest else ""
-            self.lowest = min(self.lowest, solution.value)
-        state = "" if solution.converged else ", not converged"
-        where = f"start {number + 1} of {self.total} ({kind})"
-        return f"{where}: stress {solution.value:.9g} after {solution.n_iter} iterations{state}{best}"
+    return any(attempt.solution.reason is Reason.INTERRUPTED for attempt in attempts)
 
 
 def best_of(attempts: list[Attempt]) -> Solution:

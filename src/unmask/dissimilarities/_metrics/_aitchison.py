@@ -1,4 +1,4 @@
-"""Compositions: what counts is the ratios of their parts."""
+"""Aitchison's distances between compositions: only the ratios of their parts matter."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ..._typing import Array
 from ...checking import require_number
-from ._family import Family, Reader
-from ._named import require_non_negative, require_shares
+from ._family import Reader
+from ._named import EuclideanCoordinates, require_non_negative, require_shares
 
 
-class Aitchison(Family):
+class Aitchison(EuclideanCoordinates):
     """Euclidean distances of centred log-ratios (Aitchison 1986)."""
 
     parameters = ("pseudocount",)
@@ -36,13 +35,9 @@ class Aitchison(Family):
         logarithms = np.log(parts)
         return np.asarray(logarithms - logarithms.mean(axis=1, keepdims=True))
 
-    def between(self, rows: Array, columns: Array) -> Array:
-        """Return Euclidean distances of the log-ratios."""
-        return np.asarray(cdist(rows, columns))
 
-
-class RobustAitchison(Family):
-    """The same on the parts that are there; a part that is not counts as the geometric mean of those that are."""
+class RobustAitchison(EuclideanCoordinates):
+    """Aitchison's distance that allows zeros: a part of 0 counts as the geometric mean of the other parts."""
 
     positive_only = True
 
@@ -53,7 +48,3 @@ class RobustAitchison(Family):
         logarithms = np.log(parts, out=np.zeros_like(parts), where=there)
         mean = logarithms.sum(axis=1, keepdims=True) / there.sum(axis=1, keepdims=True)
         return np.where(there, logarithms - mean, 0.0)
-
-    def between(self, rows: Array, columns: Array) -> Array:
-        """Return Euclidean distances of the log-ratios."""
-        return np.asarray(cdist(rows, columns))

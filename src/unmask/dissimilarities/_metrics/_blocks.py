@@ -40,12 +40,12 @@ def fill_square(
     def fill(index: int) -> None:
         a, b = tiles[index]
         rows, columns = slice(a, a + family.tile), slice(b, b + family.tile)
-        values = _compare(family, objects[rows], objects[columns])
+        values = compare_tile(family, objects[rows], objects[columns], D.dtype)
         if a == b:
             values = np.triu(values, 1)
             values += values.T
-        D[rows, columns] = _rounded(values, D)
-        missing[index] = _survey(D[rows, columns], family, names, a, b) // (2 if a == b else 1)
+        D[rows, columns] = values
+        missing[index] = count_missing(D[rows, columns], family, names, a, b) // (2 if a == b else 1)
         if a != b:
             D[columns, rows] = D[rows, columns].T
         advance(values.size)
@@ -64,25 +64,21 @@ def fill_rectangle(
     def fill(index: int) -> None:
         a, b = tiles[index]
         rows, columns = slice(a, a + family.tile), slice(b, b + family.tile)
-        D[rows, columns] = _rounded(_compare(family, new[rows], fitted[columns]), D)
-        missing[index] = _survey(D[rows, columns], family, names, a, b)
+        D[rows, columns] = compare_tile(family, new[rows], fitted[columns], D.dtype)
+        missing[index] = count_missing(D[rows, columns], family, names, a, b)
         advance(D[rows, columns].size)
 
     workers.run(fill, len(tiles))
     return int(missing.sum()), D.size
 
 
-def _compare(family: Family, rows: Any, columns: Any) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what comes of it is looked at in _survey
-        return family.between(rows, columns)
+def compare_tile(family: Family, rows: Any, columns: Any, dtype: Any) -> Array:
+    """Return the dissimilarities of some objects to others."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # count_missing looks at what comes of it
+        return family.between(rows, columns).astype(dtype, copy=False)
 
 
-def _rounded(values: Array, D: Array) -> Array:
-    with np.errstate(over="ignore"):
-        return values.astype(D.dtype, copy=False)
-
-
-def _survey(tile: Array, family: Family, names: Names, a: int, b: int) -> int:
+def count_missing(tile: Array, family: Family, names: Names, a: int = 0, b: int = 0) -> int:
     """Return the number of missing dissimilarities in a tile; raise on what cannot be one."""
     low, high = tile.min(), tile.max()  # both NaN if any cell is
     if low >= 0 and high < np.inf:
@@ -100,6 +96,11 @@ def _survey(tile: Array, family: Family, names: Names, a: int, b: int) -> int:
 def _not_a_dissimilarity(tile: Array, i: int, j: int, family: Family, pair: str) -> str:
     value = float(tile[i, j])
     found = f"metric={family.name!r} gives {value:g} for {pair}"
+    if family.largest > 1e150 and not np.isfinite(value):  # squares of anything below this are finite
+        return (
+            f"{found}: X has {family.largest:g} among its features, too large for the distances between its rows to be "
+            "finite numbers; divide the features by a common number."
+        )
     if value < 0:
         return f"{found}; a dissimilarity must be at least 0. Is it a similarity?"
     if value == np.inf and tile.dtype == np.float32:

@@ -1,4 +1,4 @@
-"""Series: dynamic time warping, through the package dtaidistance."""
+"""Dynamic time warping of series, by the package dtaidistance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._sequences import read_sequences, require_some
 class DynamicTimeWarping(Family):
     """Root of the sum of squared differences along the best alignment of two series.
 
-    The package's compiled part keeps the interpreter lock; it shares a tile out to threads of its own (OpenMP).
+    The package's compiled part holds the interpreter lock; it divides a tile among threads of its own (OpenMP).
     """
 
     parameters = ("penalty", "window")
@@ -33,7 +33,7 @@ class DynamicTimeWarping(Family):
         }
 
     def fit(self, reader: Reader) -> list[Array]:
-        """Find the package, and out of what it is built."""
+        """Return the series after checking that the package is installed, and compiled."""
         dtw = require_package("dtaidistance.dtw", "metric='dtw'", "series")
         if dtw.dtw_cc is None:
             warn_user(

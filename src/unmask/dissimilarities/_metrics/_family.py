@@ -93,6 +93,7 @@ class Family:
     sparse: bool = False
     positive_only: bool = False
     text: bool = False
+    largest: float = 0.0  # among the features, where a sum of squares can become too large
     tile: int = 512  # 512 x 512 pairs take 2 MB, which stay in the cache while they are mirrored
     way_out: str = "leave one of them out, or choose another metric"
 

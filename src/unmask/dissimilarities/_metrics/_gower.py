@@ -1,4 +1,4 @@
-"""Gower's dissimilarity: tables whose columns are of different kinds, with cells missing."""
+"""Gower's dissimilarity for tables with columns of different types and missing cells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Number as AnyNumber
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,27 +28,25 @@ _CODE_NAME = re.compile(r"(?i)(zip|postal|post)[ _-]?(code)?s?|postcode|plz|post
 CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
 
 
-class Column(Protocol):
-    """How the cells of one column are coded as numbers (NaN where missing) and compared."""
+class ColumnComparison:
+    """How the cells of one column are coded as numbers (NaN where missing) and compared: by default equal or not."""
 
-    def code(self, cells: pd.Series) -> Array: ...
+    def code(self, cells: pd.Series) -> Array:
+        """Return the cells as numbers."""
+        raise NotImplementedError
 
-    def difference(self, x: Array, y: Array) -> Array: ...
-
-    def counts(self, x: Array, y: Array) -> Any: ...
-
-
-class Compared:
-    """A column of which every pair of cells that are there counts."""
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return 1 where two cells differ."""
+        return np.asarray(x != y, dtype=np.float64)
 
     def counts(self, x: Array, y: Array) -> Any:
-        """Tell which pairs count; None if all do."""
+        """Tell which pairs of cells are compared; None if all are."""
         missing_x, missing_y = np.isnan(x), np.isnan(y)
         return ~(missing_x | missing_y) if missing_x.any() or missing_y.any() else None
 
 
 @dataclass(frozen=True)
-class Quantity(Compared):
+class Quantity(ColumnComparison):
     """Numbers, dates and durations: the difference as a share of the range among the fitted objects."""
 
     name: str
@@ -69,7 +67,7 @@ class Quantity(Compared):
     def difference(self, x: Array, y: Array) -> Array:
         """Return the distance, which exceeds 1 where a new object lies outside the range."""
         if self.span == 0:
-            return np.asarray(x != y, dtype=np.float64)
+            return super().difference(x, y)
         difference = x - y
         return np.abs(difference, out=difference)
 
@@ -99,14 +97,14 @@ class Ranks(Quantity):
 
 
 @dataclass(frozen=True)
-class Nominal(Compared):
+class Category(ColumnComparison):
     """Categories: equal or not; one that was not seen in the fit equals none."""
 
     name: str
     levels: dict[Any, int]
 
     @classmethod
-    def learn(cls, name: str, cells: pd.Series) -> Nominal:
+    def learn(cls, name: str, cells: pd.Series) -> Category:
         """Number the categories."""
         try:
             return cls(name, {level: code for code, level in enumerate(dict.fromkeys(cells[cells.notna()]))})
@@ -119,20 +117,16 @@ class Nominal(Compared):
         """Return the numbers of the categories, -1 for a new one."""
         return _coded(self.name, cells, self.levels)
 
-    def difference(self, x: Array, y: Array) -> Array:
-        """Return 1 where two categories differ."""
-        return np.asarray(x != y, dtype=np.float64)
-
 
 @dataclass(frozen=True)
-class Presence:
-    """Presence and absence, where that both lack something says nothing."""
+class Presence(ColumnComparison):
+    """Presence and absence; pairs of which both are absent do not count."""
 
     name: str
 
     @classmethod
     def learn(cls, name: str, cells: pd.Series) -> Presence:
-        """Check that there is nothing but presence and absence."""
+        """Check that all cells are presence or absence."""
         column = cls(name)
         column.code(cells)
         return column
@@ -147,10 +141,6 @@ class Presence:
                 "holds 0 and 1, or False and True."
             )
         return values
-
-    def difference(self, x: Array, y: Array) -> Array:
-        """Return 1 where only one is present."""
-        return np.asarray(x != y, dtype=np.float64)
 
     def counts(self, x: Array, y: Array) -> Any:
         """Tell where at least one is present, and neither missing."""
@@ -167,12 +157,12 @@ class Gower(Family):
 
     def __init__(self, name: str, params: Mapping[str, Any]) -> None:
         super().__init__(name, params)
-        self.columns: list[Column] = []
+        self.columns: list[ColumnComparison] = []
         self.weights: list[float] = []
 
     def fit(self, reader: Reader) -> Array:
-        """Find out what kind each column is of, and the ranges."""
-        cells = _with_dates(_columns(reader))
+        """Detect the type of each column, and the ranges."""
+        cells = _columns(reader)
         names = list(cells)
         asymmetric = self._asymmetric(names)
         self.columns = [
@@ -184,7 +174,7 @@ class Gower(Family):
 
     def read(self, reader: Reader) -> Array:
         """Return the table coded as numbers."""
-        return self._coded(_with_dates(_columns(reader)))
+        return self._coded(_columns(reader))
 
     def _coded(self, cells: dict[str, pd.Series]) -> Array:
         coded = [column.code(values) for column, values in zip(self.columns, cells.values(), strict=True)]
@@ -231,14 +221,11 @@ class Gower(Family):
                 f"metric_params['weights'] has {len(given)} entries but X has {len(names)} columns; pass one for each, "
                 "or a dict by name."
             )
-        weights = [require_number("metric_params['weights']", _plain(weight), 0.0) for weight in given]
+        plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
+        weights = [require_number("metric_params['weights']", weight, 0.0) for weight in plain]
         if not any(weights):
             raise ValueError("metric_params['weights'] are all 0; give some column a weight.")
         return weights
-
-
-def _plain(weight: Any) -> Any:
-    return weight.item() if isinstance(weight, np.generic) else weight
 
 
 def _require_columns(key: str, given: list[str], names: list[str]) -> None:
@@ -248,7 +235,12 @@ def _require_columns(key: str, given: list[str], names: list[str]) -> None:
 
 
 def _columns(reader: Reader) -> dict[str, pd.Series]:
-    """Return the columns by name; those of an array are called by their numbers."""
+    """Return the columns by name, with text that holds dates turned into dates."""
+    return {name: _as_dates(cells) for name, cells in _raw_columns(reader).items()}
+
+
+def _raw_columns(reader: Reader) -> dict[str, pd.Series]:
+    """Return the columns by name; the columns of an array are named by their numbers."""
     import pandas as pd
 
     X = as_pandas(reader.X)
@@ -263,12 +255,8 @@ def _columns(reader: Reader) -> dict[str, pd.Series]:
     return {str(k): pd.Series(column) for k, column in enumerate(_array(reader).T)}
 
 
-def _with_dates(columns: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Return text that is a date in every cell (2024-12-31, also with a time) as dates: files have no other form."""
-    return {name: _as_dates(cells) for name, cells in columns.items()}
-
-
 def _as_dates(cells: pd.Series) -> pd.Series:
+    """Return text that is a date in every cell (2024-12-31, also with a time) as dates, and other columns as given."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(cells.dtype) or isinstance(cells.dtype, pd.CategoricalDtype):
@@ -283,7 +271,7 @@ def _as_dates(cells: pd.Series) -> pd.Series:
 
 
 def _warn_of_codes(name: str, cells: pd.Series) -> None:
-    """Say that numbers which look like codes are compared by their size."""
+    """Warn if numbers that look like codes are compared by their size."""
     values = cells[cells.notna()].to_numpy(dtype=np.float64, na_value=np.nan)
     whole = len(values) >= 5 and bool(np.all((values == np.round(values)) & (values >= 1e4)))
     alike = whole and len(set(np.floor(np.log10(values)))) == 1
@@ -322,28 +310,28 @@ def _array(reader: Reader) -> Any:
     return array
 
 
-def _kind_of(name: str, cells: pd.Series) -> Column:
+def _kind_of(name: str, cells: pd.Series) -> ColumnComparison:
     """Return how to compare a column, from the type of its cells."""
     import pandas as pd
 
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        return Ranks.learn(name, cells) if cells.cat.ordered else Nominal.learn(name, cells)
-    found = pd.api.types.infer_dtype(cells, skipna=True)
-    if found in UNITS:
-        if UNITS[found] == "numbers":
+        return Ranks.learn(name, cells) if cells.cat.ordered else Category.learn(name, cells)
+    inferred = pd.api.types.infer_dtype(cells, skipna=True)
+    if inferred in UNITS:
+        if UNITS[inferred] == "numbers":
             _warn_of_codes(name, cells)
         return Quantity.learn(name, cells)
-    if found not in CATEGORIES:
+    if inferred not in CATEGORIES:
         raise ValueError(
-            f"{found.capitalize()} data not supported: column {name!r} holds {cells.dropna().iloc[0]!r}; "
+            f"{inferred.capitalize()} data not supported: column {name!r} holds {cells.dropna().iloc[0]!r}; "
             "make it numbers, dates, text or categories."
         )
     _require_one_kind(name, cells)
-    return Nominal.learn(name, cells)
+    return Category.learn(name, cells)
 
 
 def _require_one_kind(name: str, cells: pd.Series) -> None:
-    """Raise on a column of numbers and something else, which is a slip more often than not."""
+    """Raise if a column mixes numbers with something else, which is usually a mistake."""
     present = list(cells[cells.notna()])
     counted = [isinstance(cell, AnyNumber) and not isinstance(cell, bool | np.bool_) for cell in present]
     if any(counted) and not all(counted):
@@ -355,9 +343,9 @@ def _require_one_kind(name: str, cells: pd.Series) -> None:
 
 
 def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Array, str | None]:
-    """Return numbers as float64 (dates and durations in nanoseconds; NaN where missing) and what they count.
+    """Return numbers as float64 (dates and durations in nanoseconds; NaN where missing) and their unit.
 
-    ``unit`` is what they must count, if that is known; it stays unknown as long as all cells are missing.
+    ``unit`` is the unit they must have, if it is known; it stays unknown as long as all cells are missing.
     """
     import pandas as pd
 
@@ -366,20 +354,20 @@ def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Arra
     if not there.any():
         return values, unit
     present = cells[there]
-    found = UNITS.get(pd.api.types.infer_dtype(present, skipna=True))
-    if found is None or (unit is not None and found != unit):
+    present_unit = UNITS.get(pd.api.types.infer_dtype(present, skipna=True))
+    if present_unit is None or (unit is not None and present_unit != unit):
         raise ValueError(
             f"column {name!r} holds {present.iloc[0]!r} but held {unit or 'numbers'} in the fit; convert it."
         )
-    if found == "dates":
+    if present_unit == "dates":
         values[there] = pd.DatetimeIndex(pd.to_datetime(present)).as_unit("ns").asi8
-    elif found == "durations":
+    elif present_unit == "durations":
         values[there] = pd.TimedeltaIndex(pd.to_timedelta(present)).as_unit("ns").asi8
     else:
         values[there] = present.to_numpy(dtype=np.float64)
     if np.isinf(values).any():
         raise ValueError(f"column {name!r} holds infinity (inf); replace it, or use NaN for a missing cell.")
-    return values, found
+    return values, present_unit
 
 
 def _span(values: Array) -> float:

@@ -18,11 +18,11 @@ from ..._typing import Array
 from ._family import Family, Reader
 
 # A check of the values of a table, which returns them in the type the metric works on.
-Demand = Callable[[Any, Reader, str], Any]
+Check = Callable[[Any, Reader, str], Any]
 
 
 def require_presence(values: Array, reader: Reader, metric: str) -> Any:
-    """Take zeros and ones only: amounts would be compared in a way that depends on the library one asks."""
+    """Require zeros and ones: libraries differ in how they compare other values."""
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         raise ValueError(
@@ -33,7 +33,7 @@ def require_presence(values: Array, reader: Reader, metric: str) -> Any:
 
 
 def require_non_negative(values: Array, reader: Reader, metric: str) -> Array:
-    """Take amounts."""
+    """Require non-negative values."""
     if (values < 0).any():
         raise ValueError(
             f"Negative values in data: X holds {reader.first_cell(values, values < 0)}, but metric={metric!r} compares "
@@ -43,21 +43,21 @@ def require_non_negative(values: Array, reader: Reader, metric: str) -> Array:
 
 
 def require_shares(values: Array, reader: Reader, metric: str) -> Array:
-    """Take amounts that can be divided by their sum."""
+    """Require non-negative values, of which each row has some above 0."""
     require_non_negative(values, reader, metric)
     _require_rows(values.any(axis=1), reader, metric, "is all zeros, which are no shares of anything")
     return values
 
 
 def require_direction(values: Any, reader: Reader, metric: str) -> Any:
-    """Take rows with a direction."""
+    """Require a value other than 0 in each row."""
     pointing = np.asarray(abs(values).sum(axis=1)).ravel() > 0 if issparse(values) else values.any(axis=1)
     _require_rows(pointing, reader, metric, "is all zeros, which point in no direction")
     return values
 
 
 def require_variation(values: Array, reader: Reader, metric: str) -> Array:
-    """Take rows that vary; that rounding errors correlate must not be taken for a correlation."""
+    """Require rows that are not constant: their correlation would be one of rounding errors."""
     _require_rows(np.ptp(values, axis=1) > 0, reader, metric, "is constant and correlates with nothing")
     return values
 
@@ -72,10 +72,10 @@ def _require_rows(sound: Any, reader: Reader, metric: str, what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What a metric of scipy takes."""
+class ScipyMetric:
+    """The values and parameters that a metric of scipy takes."""
 
-    demand: Demand | None = None  # None: any numbers
+    check: Check | None = None  # None: any numbers
     parameters: tuple[str, ...] = ("w",)
     way_out: str = Family.way_out
 
@@ -84,24 +84,24 @@ _NOTHING_PRESENT = (
     "two objects of zeros have nothing to compare: leave them out, or give every object a small equal amount of "
     "something (one more column)"
 )
-PRESENCE = Entry(require_presence, way_out=_NOTHING_PRESENT)
-SCIPY: dict[str, Entry] = {
-    "braycurtis": Entry(require_non_negative, way_out=_NOTHING_PRESENT),
-    "canberra": Entry(),
-    "chebyshev": Entry(),
-    "cityblock": Entry(),
-    "correlation": Entry(require_variation),
-    "cosine": Entry(require_direction),
+PRESENCE = ScipyMetric(require_presence, way_out=_NOTHING_PRESENT)
+SCIPY: dict[str, ScipyMetric] = {
+    "braycurtis": ScipyMetric(require_non_negative, way_out=_NOTHING_PRESENT),
+    "canberra": ScipyMetric(),
+    "chebyshev": ScipyMetric(),
+    "cityblock": ScipyMetric(),
+    "correlation": ScipyMetric(require_variation),
+    "cosine": ScipyMetric(require_direction),
     "dice": PRESENCE,
-    "euclidean": Entry(),
-    "hamming": Entry(),
+    "euclidean": ScipyMetric(),
+    "hamming": ScipyMetric(),
     "jaccard": PRESENCE,
-    "jensenshannon": Entry(require_shares, ()),  # scipy has its base (a factor) for two vectors only
-    "minkowski": Entry(parameters=("p", "w")),
+    "jensenshannon": ScipyMetric(require_shares, ()),  # scipy has its base (a factor) for two vectors only
+    "minkowski": ScipyMetric(parameters=("p", "w")),
     "rogerstanimoto": PRESENCE,
     "russellrao": PRESENCE,
     "sokalsneath": PRESENCE,
-    "sqeuclidean": Entry(),
+    "sqeuclidean": ScipyMetric(),
     "yule": PRESENCE,
 }
 # Other names that scikit-learn, or scipy in its earlier versions, has for them.
@@ -130,11 +130,11 @@ class Named(Family):
         self.parameters = self.entry.parameters
         self.way_out = self.entry.way_out
         self.sparse = self.scipy_name in SPARSE
-        self.positive_only = self.entry.demand in (require_non_negative, require_shares)
+        self.positive_only = self.entry.check in (require_non_negative, require_shares)
         super().__init__(name, params)
 
     def check_params(self) -> None:
-        """Raise on parameters that the metric does not take, or not so."""
+        """Raise if the metric does not take a parameter, or not with this value."""
         super().check_params()
         p = self.params.get("p", 2)
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) > 0:
@@ -149,9 +149,10 @@ class Named(Family):
             )
         if issparse(values):
             values = _narrow(values)
+        self.largest = max(self.largest, float(abs(values).max()))
         if "w" in self.params:
             self.params["w"] = self.vector("w", values.shape[1], 0.0, reader)
-        return values if self.entry.demand is None else self.entry.demand(values, reader, self.name)
+        return values if self.entry.check is None else self.entry.check(values, reader, self.name)
 
     def between(self, rows: Any, columns: Any) -> Array:
         """Return scipy's dissimilarities, or scikit-learn's of sparse tables."""
@@ -183,7 +184,15 @@ def _narrow(values: Any) -> Any:
     return type(values)((values.data, indices, starts), shape=values.shape)
 
 
-class StandardizedEuclidean(Family):
+class EuclideanCoordinates(Family):
+    """A metric that is the Euclidean distance between coordinates, which ``read`` returns."""
+
+    def between(self, rows: Array, columns: Array) -> Array:
+        """Return Euclidean distances."""
+        return np.asarray(cdist(rows, columns))
+
+
+class StandardizedEuclidean(EuclideanCoordinates):
     """Euclidean distances after dividing each column by its standard deviation among the fitted objects."""
 
     parameters = ("V",)
@@ -196,8 +205,8 @@ class StandardizedEuclidean(Family):
         if given:
             variance = self.vector("V", values.shape[1], 0.0, reader)
         else:
-            variance = (values - self.centre).var(axis=0, ddof=1)  # after shifting, or a large mean drowns it
-        # Rounding gives a constant column a variance of its own.
+            variance = (values - self.centre).var(axis=0, ddof=1)  # shifted first: a large mean costs digits
+        # Rounding errors can give a constant column a variance above 0.
         constant = (variance == 0) if given else np.ptp(values, axis=0) == 0
         if constant.any():
             column = reader.column(int(np.argmax(constant)))
@@ -215,12 +224,8 @@ class StandardizedEuclidean(Family):
     def _standardise(self, values: Array) -> Array:
         return np.asarray((values - self.centre) / self.deviation)
 
-    def between(self, rows: Array, columns: Array) -> Array:
-        """Return Euclidean distances of the standardised rows."""
-        return np.asarray(cdist(rows, columns))
 
-
-class Mahalanobis(Family):
+class Mahalanobis(EuclideanCoordinates):
     """Euclidean distances after a linear change of coordinates that makes the fitted columns uncorrelated.
 
     ``(x - y)' VI (x - y) = |F'(x - y)|²`` for any F with ``VI = FF'``: the change is made once for each object instead
@@ -245,9 +250,9 @@ class Mahalanobis(Family):
         return np.asarray((values - self.centre) @ self.factor)
 
     def _learnt_factor(self, values: Array) -> Array:
-        """Return F from the correlations, whose smallest eigenvalue says plainly whether there is an inverse."""
-        shifted = values - self.centre  # a large mean drowns the variances,
-        shifted -= shifted.mean(axis=0)  # and is itself known only to its own precision
+        """Return F from the correlations, whose smallest eigenvalue shows whether there is an inverse."""
+        shifted = values - self.centre  # a large mean costs digits of the variances,
+        shifted -= shifted.mean(axis=0)  # and is itself only as exact as its type allows
         deviation = np.where(np.ptp(values, axis=0) > 0, shifted.std(axis=0, ddof=1), 0.0)
         standard = shifted / np.where(deviation > 0, deviation, 1.0)
         eigenvalues, vectors = np.linalg.eigh(standard.T @ standard / (len(values) - 1))
@@ -273,10 +278,6 @@ class Mahalanobis(Family):
                 "none."
             )
         return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
-
-    def between(self, rows: Array, columns: Array) -> Array:
-        """Return Euclidean distances in the changed coordinates."""
-        return np.asarray(cdist(rows, columns))
 
 
 class Haversine(Family):
@@ -329,20 +330,20 @@ class Function(Family):
     """A function of two rows."""
 
     releases_lock = False
-    tile = 64  # such a function may take milliseconds; progress should be seen to move
+    tile = 64  # such a function may take milliseconds: small tiles let the progress bar move
 
     def __init__(self, function: Callable[..., float], params: Mapping[str, Any]) -> None:
         self.function = function
         super().__init__(getattr(function, "__name__", type(function).__name__), params)
 
     def check_params(self) -> None:
-        """Let the function itself refuse what it does not take."""
+        """Check nothing: the function itself raises on parameters that it does not take."""
 
     def fit(self, reader: Reader) -> Array:
-        """Return the table after asking the function about itself, in a number of questions that grows with N only."""
+        """Return the table after checking, on N pairs, that the function is symmetric and 0 for equal rows."""
         values = self.read(reader)
-        there = np.array([self._of(x, y) for x, y in pairwise(values)])
-        back = np.array([self._of(y, x) for x, y in pairwise(values)])
+        there = np.array([self._call(x, y) for x, y in pairwise(values)])
+        back = np.array([self._call(y, x) for x, y in pairwise(values)])
         differ = ~np.isclose(there, back, rtol=1e-10, atol=0.0, equal_nan=True)
         if differ.any():
             i = int(np.argmax(differ))
@@ -350,7 +351,7 @@ class Function(Family):
                 f"metric={self.name!r} gives {there[i]:g} for {reader.object(i)} and {reader.object(i + 1)} but "
                 f"{back[i]:g} the other way round; make it symmetric, for example by the mean of the two."
             )
-        itself = [self._of(x, x) for x in values]
+        itself = [self._call(x, x) for x in values]
         if np.max(np.abs(itself)) > 1e-6 * np.max(np.abs(there)):
             i = int(np.argmax(np.abs(itself)))
             raise ValueError(
@@ -359,7 +360,7 @@ class Function(Family):
             )
         return values
 
-    def _of(self, x: Array, y: Array) -> float:
+    def _call(self, x: Array, y: Array) -> float:
         return float(self.function(x, y, **self.params))
 
     def read(self, reader: Reader) -> Array:
@@ -367,5 +368,5 @@ class Function(Family):
         return np.asarray(reader.table(), dtype=np.float64)
 
     def between(self, rows: Array, columns: Array) -> Array:
-        """Return what the function says of each pair."""
+        """Return the function of each pair."""
         return np.asarray(cdist(rows, columns, self.function, **self.params))

@@ -1,4 +1,4 @@
-"""Objects that are sequences of numbers, which need not have the same length."""
+"""Reading objects that are sequences of numbers of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._family import Reader
 
 
 def read_sequences(reader: Reader, metric: str) -> list[Array]:
-    """Return one float64 array per object, in which NaN stand for values that are not there.
+    """Return one float64 array per object, NaN where a value is missing.
 
     A table has its objects in rows. A list, a Series or a one-dimensional array of objects has one sequence each.
     """
@@ -44,7 +44,7 @@ def _sequence(item: Any, name: str, metric: str) -> Array:
 
 
 def require_some(values: Array, name: str) -> Array:
-    """Return the values of an object if it has any."""
+    """Return the values of an object; raise if it has none."""
     if not len(values):
         raise ValueError(f"{name} of X has no value at all; leave it out.")
     return values

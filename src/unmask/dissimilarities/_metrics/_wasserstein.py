@@ -1,4 +1,4 @@
-"""Distances between distributions on a line: how far what lies here must be carried to lie as it does there."""
+"""Wasserstein distances between samples and histograms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._sequences import read_sequences, require_some
 
 @dataclass(frozen=True)
 class Distributions:
-    """Distributions one after the other: sorted values, and what share of the whole lies at or below each of them."""
+    """Several distributions, concatenated: sorted values, and the share of the whole at or below each of them."""
 
     values: Array
     shares: Array
@@ -33,15 +33,15 @@ class Distributions:
         return Distributions(self.values, self.shares, self.starts[first : last + 1])
 
 
-def transport_costs(
+def wasserstein_distances(
     values: Array, shares: Array, starts: IntArray,
     other_values: Array, other_shares: Array, other_starts: IntArray,
     order: float, out: Array,
 ) -> None:  # fmt: skip
-    """Fill ``out`` with the Wasserstein distances of two lots of distributions.
+    """Fill ``out`` with the Wasserstein distances between two sets of distributions.
 
-    On a line it is best to carry in order, the lowest to the lowest: both quantile functions are steps, and the cost is
-    the integral of their difference to the power of ``order``, taken from one step of either to the next.
+    The distance is the integral of the difference of the two quantile functions to the power of ``order``. Both are
+    step functions, so that the integral is a sum from one step of either to the next.
     """
     for i in range(len(starts) - 1):
         for j in range(len(other_starts) - 1):
@@ -60,11 +60,11 @@ def transport_costs(
 def _compiled() -> Any:
     import numba
 
-    return numba.njit(nogil=True, cache=True)(transport_costs)
+    return numba.njit(nogil=True, cache=True)(wasserstein_distances)
 
 
 class Wasserstein(Family):
-    """Wasserstein distance between samples: each object is a handful of values, in any order and number."""
+    """Wasserstein distance between samples: each object is a set of values, in any order and of any size."""
 
     parameters: tuple[str, ...] = ("order",)
     allow_nan = True
@@ -83,7 +83,7 @@ class Wasserstein(Family):
         return Distributions(np.concatenate(samples), np.concatenate(shares), _starts([len(s) for s in samples]))
 
     def between(self, rows: Any, columns: Any) -> Array:
-        """Return the costs of carrying."""
+        """Return the Wasserstein distances."""
         out = np.empty((len(rows), len(columns)))
         _compiled()(
             rows.values, rows.shares, rows.starts, columns.values, columns.shares, columns.starts, self.order, out
@@ -92,14 +92,14 @@ class Wasserstein(Family):
 
 
 class WassersteinHistogram(Wasserstein):
-    """Wasserstein distance between histograms: each column is a place, each cell how much lies there."""
+    """Wasserstein distance between histograms: each column is a position, each cell the amount there."""
 
     parameters = ("order", "positions")
     allow_nan = False
     positive_only = True
 
     def read(self, reader: Reader) -> Any:
-        """Return for order 1 coordinates whose city-block distances are the costs; distributions otherwise."""
+        """Return for order 1 coordinates whose city-block distances are the result; distributions otherwise."""
         weights = require_shares(reader.table(dtype=np.float64), reader, self.name)
         columns = weights.shape[1]
         positions: Array = np.arange(columns, dtype=np.float64)
@@ -113,7 +113,7 @@ class WassersteinHistogram(Wasserstein):
         return Distributions(np.tile(positions[order], len(shares)), shares.ravel(), _starts([columns] * len(shares)))
 
     def between(self, rows: Any, columns: Any) -> Array:
-        """Return the costs of carrying."""
+        """Return the Wasserstein distances."""
         if self.order == 1.0:
             return np.asarray(cdist(rows, columns, "cityblock"))
         return super().between(rows, columns)

@@ -1,0 +1,175 @@
+"""The one door for `metric=`: a name, a function of two rows, or a transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from .._typing import Array
+from ..checking import (
+    as_pandas,
+    check_dissimilarities,
+    labels_of,
+    new_dissimilarities,
+    new_rows,
+    warn_of_square_features,
+)
+from ..kernels import Workers, resolve_threads
+from ._base import DissimilarityTransformer, WatchedTransformer
+from ._metric import Metric
+from ._metrics import make_family
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def make_transformer(
+    metric: Any, metric_params: dict[str, Any] | None = None, *, dtype: str = "float64", n_jobs: int | None = None
+) -> Any:
+    """Return the transformer that makes dissimilarities as a `metric` says.
+
+    Parameters
+    ----------
+    metric : str, callable or transformer
+        A name or a function of two rows, as :class:`Metric` takes them; a transformer of this module, or any other
+        whose ``fit_transform`` returns dissimilarities; or ``"precomputed"``.
+    metric_params : dict, optional
+        Further arguments of a name or a function.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the dissimilarities of a name or a function.
+    n_jobs : int, optional
+        Threads for a name or a function.
+
+    Returns
+    -------
+    transformer or None
+        Unfitted, a clone of the one that was given; None for ``"precomputed"``, which leaves nothing to compute.
+
+    Examples
+    --------
+    >>> from unmask.dissimilarities import make_transformer
+    >>> make_transformer("cityblock")
+    Metric(metric='cityblock')
+    """
+    if isinstance(metric, str) and metric == "precomputed":
+        if metric_params:
+            raise ValueError(f"metric_params={metric_params!r} means nothing with metric='precomputed'; leave it out.")
+        return None
+    if not (hasattr(metric, "fit") and hasattr(metric, "transform")):
+        make_family(metric, metric_params)  # which says what is wrong with either
+        return Metric(metric, metric_params=metric_params, dtype=dtype, n_jobs=n_jobs)
+    if isinstance(metric, type):
+        raise ValueError(f"metric={metric.__name__} is a class; pass an object of it, metric={metric.__name__}().")
+    if metric_params:
+        raise ValueError(
+            f"metric_params={metric_params!r} with metric={metric!r}: a transformer has parameters of its own; set "
+            "them there and leave metric_params out."
+        )
+    return clone(metric)
+
+
+def float_type(X: Any) -> str:
+    """Return the type in which data should be compared: float32 if all of them are, else float64."""
+    kinds = X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
+    return "float32" if {str(kind).lower() for kind in kinds} == {"float32"} else "float64"
+
+
+def set_input_tags(tags: Any, make: Callable[[], Any], *, takes_missing: bool) -> None:
+    """Say of an estimator with a `metric` what it takes: what its transformer does, or dissimilarities."""
+    try:
+        transformer = make()
+    except ValueError:  # fit will say so
+        return
+    if transformer is None:
+        tags.input_tags.pairwise = tags.input_tags.positive_only = True
+        # Of a sparse matrix, absent entries are missing.
+        tags.input_tags.allow_nan = tags.input_tags.sparse = takes_missing
+    elif hasattr(transformer, "__sklearn_tags__"):
+        tags.input_tags = get_tags(transformer).input_tags
+
+
+class Compared(NamedTuple):
+    """Dissimilarities that a transformer made, and the labels of the objects if they have any."""
+
+    values: Any
+    labels: pd.Index | None
+
+
+def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
+    """Fit a transformer; an estimator takes over the number and names of the features it has seen."""
+    is_metric = isinstance(transformer, Metric)
+    if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
+        warn_of_square_features(X)
+    # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
+    values = as_pandas(transformer._compare(X) if is_metric else transformer.fit_transform(X))
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(
+            f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
+            "one row and one column per object. To change features before they are compared, use a pipeline."
+        )
+    for name in ("n_features_in_", "feature_names_in_") if estimator is not None else ():
+        vars(estimator).pop(name, None)
+        if hasattr(transformer, name):
+            setattr(estimator, name, getattr(transformer, name))
+    labels = labels_of(values)
+    if labels is None:
+        labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
+    return Compared(values, labels)
+
+
+class ComparingTransformer(WatchedTransformer):
+    """Base of the transformers that begin with the dissimilarities of a `metric`, or with X itself."""
+
+    metric: Any
+    metric_params: dict[str, Any] | None
+    _TAKES_MISSING = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        set_input_tags(tags, self._make_transformer, takes_missing=self._TAKES_MISSING)
+        return tags
+
+    def _make_transformer(self) -> Any:
+        return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
+
+    def _compare(self, X: Any, symmetrize: str | None = None) -> Array:
+        """Return the dissimilarities among all objects, checked; remember how new objects are compared with them."""
+        self._comparing = self._make_transformer()
+        compared = None if self._comparing is None else compare(self._comparing, X, self)
+        if compared is not None and isinstance(self._comparing, Metric):  # sound already
+            D, self._labels, self.asymmetry_ = *compared, 0.0
+        else:
+            with Workers(resolve_threads(None)) as workers:
+                data = X if compared is None else compared.values
+                checked = check_dissimilarities(data, symmetrize=symmetrize, workers=workers)
+            if compared is None:
+                checked.note_objects(self)
+            D, self.asymmetry_ = checked.array_for(type(self).__name__), checked.asymmetry
+            self._labels = checked.labels if compared is None else compared.labels
+        missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
+        if missing:
+            raise ValueError(
+                f"{missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
+                "fill them, or put Geodesic(metric='precomputed') before it."
+            )
+        return np.asarray(D)
+
+    def _compare_new(self, X: Any) -> tuple[Array, pd.Index | None]:
+        """Return the dissimilarities of new objects to the fitted ones, checked, and their labels."""
+        if self._comparing is not None:
+            return np.asarray(self._comparing.transform(X)), labels_of(X)
+        X = new_rows(X, self._labels, self.n_features_in_)
+        values = new_dissimilarities(X, self._labels, self.n_features_in_, type(self).__name__, self._check_new)
+        return values, labels_of(X)
+
+    def _check_new(self, values: Array) -> None:
+        if not np.all((values >= 0) & np.isfinite(values) | (np.isnan(values) & self._TAKES_MISSING)):
+            gaps = "" if self._TAKES_MISSING else "missing or "
+            raise ValueError(
+                f"Negative values in data, or {gaps}infinite ones: new dissimilarities must be finite and >= 0."
+            )

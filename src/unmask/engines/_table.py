@@ -1,0 +1,41 @@
+"""Dissimilarities as a square table: an array, or a source that is read a part at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import kernels
+from .._typing import Array
+from ..kernels import Pairs, Workers
+from ..problem import TableGraph
+
+# Below this many objects a float32 matrix is passed over in float64: the time is the same and the digits are free.
+SINGLE_PRECISION_FROM = 1000
+
+
+class TableEngine:
+    """The compiled passes over a square table.
+
+    The arithmetic follows the table: float32 dissimilarities of many objects are passed over in float32, which is
+    twice as fast and, the stress being summed in float64, loses nothing that can be seen on a map.
+    """
+
+    majorises = True
+
+    def __init__(self, pairs: Pairs, workers: Workers) -> None:
+        self.pairs, self.workers = pairs, workers
+        self.n, self.scale = pairs.n, pairs.scale
+        self.graph = TableGraph(pairs, workers)
+        self._passes = kernels.fused()
+        self.one_thread = self._passes.n_chunks(pairs.n) == 1
+        # A scale near the end of single precision's range would overflow; such data are passed over in double.
+        single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
+        self._dtype = np.dtype(np.float32 if single else np.float64)
+        self.total = float(self._passes.pair_sums(pairs, workers)[2])
+
+    def stress(self, Z: Array) -> tuple[float, Array]:
+        stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)
+        return stress, G
+
+    def point_stress(self, Z: Array) -> Array:
+        return np.asarray(self._passes.point_stress(self.pairs, Z, self.workers))

@@ -1,0 +1,38 @@
+"""What other rooms ask of an estimator beyond its public attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._typing import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def labels_of_fit(fitted: Any) -> pd.Index | None:
+    """Return the labels of the objects that an estimator was fitted to; None if they had none."""
+    return getattr(fitted, "_labels", None)
+
+
+def transformer_of(fitted: Any) -> Any:
+    """Return the transformer that compared the features an estimator was fitted to; None if it compared none."""
+    return getattr(fitted, "_transformer", None)
+
+
+def stages_of(estimator: Any) -> tuple[Any, Any]:
+    """Return the stages of an estimator: a transformer (None for precomputed dissimilarities), and what maps these."""
+    transformer = estimator._make_transformer()
+    return transformer, clone(estimator) if transformer is None else estimator._for_ready_dissimilarities()
+
+
+def aims_of(fitted: Any, D: Array) -> Array:
+    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
+    seen = getattr(fitted, "disparities_", None)
+    if seen is None:
+        return D
+    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
+    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))

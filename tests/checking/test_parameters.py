@@ -1,0 +1,103 @@
+"""Checking parameters: what is allowed comes back, and each error says what was given and what to give."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unmask import IgnoredTargetWarning
+from unmask.checking._parameters import (
+    count,
+    refuse_target,
+    require_choice,
+    require_coef,
+    require_flag,
+    require_integer,
+    require_jobs,
+    require_number,
+    require_package,
+    require_real,
+    shown,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a", "'a'"),
+        (np.zeros((2, 3)), "array of shape (2, 3)"),
+        (pd.DataFrame({"x": [1, 2]}), "array of shape (2, 1)"),
+        ("x" * 200, "'" + "x" * 76 + "..."),
+        ([1, 2], "[1, 2]"),
+    ],
+)
+def test_values_in_messages_are_short_and_on_one_line(value, text):
+    assert shown(value) == text
+
+
+def test_a_line_break_in_a_value_is_a_blank():
+    class Tall:
+        def __repr__(self):
+            return "one\n   two"
+
+    assert shown(Tall()) == "one two"
+
+
+def test_one_is_singular():
+    assert [count(n, "cell") for n in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3)])
+def test_integers_come_back_as_such(value):
+    assert type(require_integer("n", value, 3)) is int
+    assert type(require_number("n", value, 3)) is float
+    assert require_jobs(value) == 3
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "message"),
+    [
+        (lambda v: require_integer("n", v, 1), 0, "n=0 must be an integer of at least 1"),
+        (lambda v: require_integer("n", v, 1), True, "n=True must be an integer"),
+        (lambda v: require_integer("n", v, 1), 2.0, "n=2.0 must be an integer"),
+        (lambda v: require_integer("n", v, 1), "2", "n='2' must be an integer"),
+        (lambda v: require_number("tol", v, 0), -1e-9, "tol=-1e-09 must be a number of at least 0"),
+        (lambda v: require_number("tol", v, 0), np.inf, "tol=inf must be a number"),
+        (lambda v: require_number("tol", v, 0), np.nan, "tol=nan must be a number"),
+        (lambda v: require_number("tol", v, 0), False, "tol=False must be a number"),
+        (lambda v: require_choice("level", v, ("ratio", None)), "ration", "level='ration' is not one of 'ratio', None"),
+        (lambda v: require_choice("level", v, ("ratio",)), ["ratio"], r"level=\['ratio'\] is not one of 'ratio'"),
+        (require_coef, "diag", "coef='diag' is not one of 'auto', 'full', 'diagonal', 'grouped'"),
+        (require_coef, 3, "coef=3 must be 'auto', .* or a list of groups of columns, for example"),
+        (require_coef, ["x", "y"], r"coef=\['x', 'y'\] must be"),
+        (require_jobs, 0, "n_jobs=0 must be None, a positive number of threads, or negative"),
+        (require_jobs, True, "n_jobs=True must be None"),
+        (lambda v: require_flag("orthogonal", v), 1, "orthogonal=1 must be True or False"),
+        (lambda v: require_real(v, "known"), np.array([1j]), "Complex data not supported: known holds complex numbers"),
+    ],
+)
+def test_what_cannot_be_is_named_with_the_rule(check, value, message):
+    with pytest.raises(ValueError, match=message):
+        check(value)
+
+
+def test_what_can_be_passes():
+    assert require_flag("orthogonal", np.True_) is True
+    assert require_jobs(None) is None
+    assert require_jobs(-1) == -1
+    require_choice("weights", None, (None, "sammon"))
+    require_coef([["x", "y"], ("age",)])
+    require_real(np.array([1.0]), "known")
+
+
+def test_a_target_is_ignored_where_pipelines_pass_one_on_and_refused_where_it_must_be_a_mistake():
+    refuse_target(None)
+    with pytest.warns(IgnoredTargetWarning, match="y is ignored.*known="):
+        refuse_target([0, 1, 0])
+    with pytest.raises(ValueError, match=r"second argument of type ndarray.*fit\(X, known=…\)"):
+        refuse_target(np.zeros((3, 2)))
+
+
+def test_a_package_is_imported_or_the_way_to_install_it_said():
+    assert require_package("json", "This", "files") is __import__("json")
+    with pytest.raises(ImportError, match=r"This needs the package 'no_such'.* pip install 'unmask\[files\]'"):
+        require_package("no_such.part", "This", "files")

@@ -1,0 +1,197 @@
+"""Saving studies: everything comes back exactly, and half a study is never there."""
+
+import os
+
+import numpy as np
+import pytest
+
+import unmask.discovery._save as saving
+from unmask import Numeric
+from unmask.discovery import Discovery, read_tables
+from unmask.io import FileProblem
+
+from .studies import KINDS, assert_same
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_study_comes_back_as_it_was(whole, tmp_path, kind):
+    path = whole.save(tmp_path / kind)
+    assert path == tmp_path / kind
+    loaded = Discovery.load(path)
+    assert_same(whole, loaded)
+    assert_same(whole, Discovery.load(loaded.save(tmp_path / f"again-{kind}")))
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_a_parquet_study_comes_back_as_it_was(whole, tmp_path):
+    pytest.importorskip("pyarrow")
+    assert_same(whole, Discovery.load(whole.save(tmp_path / "study", format="parquet")))
+    (tmp_path / "study" / "table.parquet").write_bytes(b"PAR1 nothing")
+    with pytest.raises(FileProblem, match=r"table\.parquet is no Parquet table"):
+        Discovery.load(tmp_path / "study")
+
+
+def test_tables_are_read_without_the_study(whole, tmp_path):
+    tables = read_tables(whole.save(tmp_path / "study.zip"))
+    assert set(tables) == {"dissimilarities", "weights", "known", "table", "adopted"}
+    assert list(tables["adopted"].columns) == ["gender", "line", "two", "axis"]
+    bare = Discovery(1.0 - np.eye(3)).save(tmp_path / "bare")
+    assert set(read_tables(bare)) == {"dissimilarities"}
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_estimated_cells_come_back(kinship, tmp_path, format_):
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow")
+    known = kinship.known[["gender", "degree"]].astype(float)
+    known["gender"] = known["gender"].map({1.0: "male", 2.0: "female"})
+    known.loc["Aunt", "degree"], known.loc["Uncle", "gender"] = np.nan, None
+    study = Discovery(kinship.dissimilarities, known, known_types={"degree": Numeric(lower=1, log=True)})
+    step = study.fit(2, n_init=2)
+    assert list(step.imputed["object"]) == ["Uncle", "Aunt"]
+    loaded = Discovery.load(study.save(tmp_path / "study", format=format_))
+    assert_same(study, loaded)
+    assert loaded.replay()["same"].all()
+    assert "Numeric(lower=1, log=True)" in study.to_script()
+
+
+# ---- whole or not at all
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_save_that_fails_leaves_the_old_study(whole, tmp_path, kind, monkeypatch):
+    path = whole.save(tmp_path / kind)
+    listing = sorted(entry.name for entry in tmp_path.iterdir())
+    later = whole.branch()
+    later.undo()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(saving, "write_json", fail)
+    with pytest.raises(FileProblem, match=rf"{kind}: cannot be written \(no space left on device\); free some space"):
+        later.save(path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == listing
+    assert_same(whole, Discovery.load(path))
+    monkeypatch.undo()
+    later.save(path)
+    assert_same(later, Discovery.load(path))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == listing
+
+
+def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(whole, tmp_path, monkeypatch):
+    path = whole.save(tmp_path / "study")
+    rename, calls = saving.os.rename, []
+
+    def second_fails(*names):
+        calls.append(names)
+        if len(calls) == 2:
+            raise OSError(13, "Permission denied")
+        rename(*names)
+
+    monkeypatch.setattr(saving.os, "rename", second_fails)
+    with pytest.raises(FileProblem, match=r"cannot be written \(permission denied\); choose another folder"):
+        whole.save(path)
+    assert len(calls) == 3
+    assert_same(whole, Discovery.load(path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+def killed_between(whole, path, monkeypatch, renames):
+    """Save a study over another, and be killed after so many renames of folders."""
+    rename, calls = saving.os.rename, []
+
+    def until_killed(*names):
+        if len(calls) == renames:
+            os._exit(9)
+        calls.append(names)
+        rename(*names)
+
+    if (child := os.fork()) == 0:
+        monkeypatch.setattr(saving.os, "rename", until_killed)
+        if renames == 2:
+            monkeypatch.setattr(saving.shutil, "rmtree", lambda *_, **__: os._exit(9))
+        whole.save(path)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+@pytest.mark.parametrize("again", ["load", "read_tables", "save"])
+def test_a_study_survives_a_kill_between_the_two_renames(whole, tmp_path, monkeypatch, again):
+    path = whole.save(tmp_path / "study")
+    later = whole.branch()
+    later.undo()
+    killed_between(later, path, monkeypatch, 1)
+    assert not path.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    if again == "save":
+        whole.save(path)
+        assert_same(whole, Discovery.load(path))
+    else:
+        with pytest.warns(UserWarning, match="study: a save was interrupted and has been finished"):
+            {"load": Discovery.load, "read_tables": read_tables}[again](path)
+        assert_same(later, Discovery.load(path))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["study"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
+def test_what_kills_leave_is_swept(whole, tmp_path, monkeypatch):
+    path = whole.save(tmp_path / "study")
+    killed_between(whole, path, monkeypatch, 2)  # the old study is left beside the new one
+    killed_between(whole, path, monkeypatch, 0)  # a draft that was not put in place
+    assert len(list(tmp_path.iterdir())) == 3
+    assert_same(whole, Discovery.load(path))
+    for entry in tmp_path.iterdir():
+        os.utime(entry, (0, 0))
+    (tmp_path / f".{'a' * 16}-study of mine").mkdir()
+    whole.save(path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [f".{'a' * 16}-study of mine", "study"]
+
+
+def test_half_a_draft_is_never_taken_for_a_study(whole, tmp_path):
+    path = whole.save(tmp_path / "study")
+    old, draft = tmp_path / f".{'b' * 16}-study.old", tmp_path / f".{'b' * 16}-study"
+    path.rename(old)
+    draft.mkdir()
+    (draft / "known.csv").write_text("", encoding="utf-8")
+    with pytest.warns(UserWarning, match="study: a save was interrupted; this is the study as it was before"):
+        assert_same(whole, Discovery.load(path))
+    assert path.is_dir()
+    assert not old.exists()
+
+
+def test_the_study_and_not_its_draft_is_named_when_the_disk_is_full(whole, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("unmask.io._write._WRITERS", {"csv": fail})
+    for name in KINDS:
+        with pytest.raises(FileProblem) as error:
+            whole.save(tmp_path / name)
+        assert str(error.value) == (
+            f"{tmp_path / name}: cannot be written (no space left on device); free some space, or choose another place."
+        )
+        assert error.value.path == str(tmp_path / name)
+
+
+def test_nothing_that_is_no_study_is_replaced(whole, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileProblem, match="file: is a file; give the name of a folder"):
+        whole.save(tmp_path / "file")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    with pytest.raises(FileProblem, match="is a folder with other things in it"):
+        whole.save(tmp_path / "full")
+    with pytest.raises(FileProblem, match="there is no folder"):
+        whole.save(tmp_path / "none" / "study")
+    with pytest.raises(ValueError, match="format='xls' is not one of 'csv', 'parquet'"):
+        whole.save(tmp_path / "study", format="xls")
+    (tmp_path / "empty").mkdir()
+    whole.save(tmp_path / "empty")
+    assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+
+
+def test_the_same_study_gives_the_same_bytes(whole, tmp_path):
+    first, second = whole.save(tmp_path / "a.zip"), whole.save(tmp_path / "b.zip")
+    assert first.read_bytes() == second.read_bytes()

@@ -1,0 +1,142 @@
+"""Known features as they come: what is taken for what, new objects, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from unmask import Cyclic, Ordinal, Spline
+
+from .fits import N, fit
+
+# ---- what was taken for what
+
+
+@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+def test_the_summary_says_what_was_inferred_and_what_declared(D, sites):
+    known = pd.DataFrame(
+        {
+            "site": sites,
+            "zip": np.arange(N) % 5,
+            "hour": np.linspace(0, 20, N),
+            "dose": np.random.default_rng(0).uniform(size=N),
+            "grade": pd.Categorical(np.array(["low", "mid", "high"])[np.arange(N) % 3], ["low", "mid", "high"], True),
+            "age": np.random.default_rng(1).uniform(size=N),
+        }
+    )
+    known.loc[3, "age"] = np.nan
+    mds = fit(D, known, known_types={"zip": "nominal", "hour": Cyclic(24), "dose": Spline(4)}, n_init=1)
+    summary = mds.known_summary_
+    assert summary["type"].to_dict() == {
+        "site": "nominal",
+        "zip": "nominal",
+        "hour": "cyclic",
+        "dose": "spline",
+        "grade": "ordinal",
+        "age": "numeric",
+    }
+    assert list(summary["source"]) == ["inferred", "declared", "declared", "declared", "inferred", "inferred"]
+    assert list(summary["columns"]) == [3, 4, 2, 4, 2, 1]
+    assert list(summary["missing"]) == [0, 0, 0, 0, 0, 1]
+    assert summary.loc["grade", "levels"] == "low, mid, high"
+    assert summary.loc["age", "levels"] == ""
+
+
+@pytest.mark.parametrize("form", ["polars", "objects", "booleans"])
+def test_the_form_of_the_table_does_not_matter(D, form):
+    truth = np.arange(N) % 3 == 0
+    x = np.random.default_rng(2).uniform(size=N)
+    frame = pd.DataFrame({"known0": np.where(truth, "b", "a"), "known1": x})
+    table = {
+        "polars": pl.DataFrame({"known0": np.where(truth, "b", "a"), "known1": x}),
+        "objects": frame.to_numpy(dtype=object),
+        "booleans": frame.assign(known0=truth),
+    }[form]
+    one, other = fit(D, frame), fit(D, table)
+    assert other.known_summary_["type"].to_dict() == {"known0": "nominal", "known1": "numeric"}
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+
+
+def test_grouped_coefficients_are_the_default_once_a_column_is_not_numeric(D, sites):
+    rng = np.random.default_rng(3)
+    numbers = pd.DataFrame({"x": rng.uniform(size=N), "y": rng.uniform(size=N)})
+    mixed = numbers.assign(site=sites)
+    for known, structure in ((numbers, "full"), (mixed, "grouped")):
+        default, explicit = fit(D, known), fit(D, known, coef=structure)
+        np.testing.assert_array_equal(default.coef_, explicit.coef_)
+        np.testing.assert_array_equal(default.embedding_, explicit.embedding_)
+    assert fit(D, numbers).coef_.loc["x", "y"] != 0
+    assert fit(D, mixed).coef_.loc["x", "y"] == 0
+    assert fit(D, mixed).coef_.loc["site[1]", "site[2]"] != 0
+    assert np.all(fit(D, mixed).coef_.loc["x", ["site[1]", "site[2]", "site[3]"]] == 0)
+
+
+# ---- new objects
+
+
+@pytest.mark.parametrize("level", ["ratio", "interval", "ordinal", "spline"])
+def test_fitted_objects_return_to_their_points_whatever_is_known_about_them(D, sites, level):
+    rng = np.random.default_rng(13)
+    known = pd.DataFrame(
+        {
+            "site": sites,
+            "hour": rng.uniform(0, 24, N),
+            "dose": rng.uniform(size=N),
+            "grade": pd.Categorical(np.array(list("abc"))[rng.permutation(N) % 3], ordered=True),
+            "x": rng.uniform(size=N),
+        }
+    )
+    mds = fit(D, known, known_types={"hour": Cyclic(24), "dose": Spline(3)}, level=level, n_init=1)
+    np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mds.transform(D[:2], known=known.iloc[:2, ::-1]), mds.embedding_[:2], atol=1e-12)
+
+
+def test_new_objects_are_refused_without_a_place_for_them(D, sites):
+    known = pd.DataFrame({"site": sites, "x": np.arange(N) + 0.5 * (np.arange(N) % 2)})
+    mds = fit(D, known, n_init=1)
+    cases = [
+        ({"site": ["up"], "x": [1.0]}, "'up' in column 'site' did not occur in the fit; its levels are 'east'"),
+        ({"site": [None], "x": [1.0]}, "no finite value in column 'site', row 0; .* fill the cell"),
+        ({"site": ["north"], "x": [np.nan]}, "no finite value in column 'x', row 0"),
+        ({"site": ["north"], "x": [np.inf]}, "infinite value in column 'x', row 0"),
+        ({"site": ["north"], "x": ["1"]}, "column 'x' holds text"),
+        ({"place": ["north"], "x": [1.0]}, r"known has columns \['place', 'x'\] but the map was fitted given"),
+    ]
+    for new, message in cases:
+        with pytest.raises(ValueError, match=message):
+            mds.transform(D[:1], known=pd.DataFrame(new))
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"known_types": {"weight": "nominal"}}, "known_types names 'weight', which is not a known column"),
+        ({"known_error": {"weight": 1.0}}, "known_error names 'weight', which is not a known column"),
+        ({"known_types": ["nominal"]}, "known_types=.* must be a dictionary"),
+        ({"known_error": 0.5}, r"known_error=0.5 must be a dictionary"),
+        ({"known_error": {"x": -1.0}}, "'x' has error -1.0, which must be a number of at least 0"),
+        ({"known_error": {"x": "0.5"}}, "'x' has error '0.5'"),
+        ({"known_error": {"x": True}}, "'x' has error True"),
+        ({"known_error": {"x": np.inf}}, "'x' has error inf"),
+        ({"known_error": {"site": 0.5}}, "'site' is nominal; only the values of a numeric feature can move"),
+        ({"known_error": {"x": 0.5}, "known_types": {"x": Cyclic(5)}}, "'x' is cyclic; only the values of a numeric"),
+        ({"known_types": {"x": "cyclic"}}, r"declare it Cyclic\(period\)"),
+        ({"known_types": {"site": Ordinal(["north", "south"])}}, "missing: 'east', 'west'"),
+        ({"known_types": {"site": "ordinal"}}, "declared ordinal but holds text"),
+        ({"coef": [["x"]]}, "must name every known column exactly once"),
+    ],
+)
+def test_bad_declarations_are_refused(D, sites, options, message):
+    known = pd.DataFrame({"site": sites, "x": np.arange(N)})
+    with pytest.raises(ValueError, match=message):
+        fit(D, known, **options)
+
+
+@pytest.mark.parametrize("name", ["known_types", "known_error"])
+def test_saying_something_about_features_that_are_not_there_is_refused(D, name):
+    with pytest.raises(ValueError, match=f"{name} names 'x' but no known features were given"):
+        fit(D, **{name: {"x": 1.0}})
+    assert fit(D, **{name: {}}, n_init=1).coef_.shape == (0, 0)
