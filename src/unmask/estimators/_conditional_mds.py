@@ -383,8 +383,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return "lbfgs" if self.solver == "auto" else self.solver
 
     def _place(self, delta: Array, known_map: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
-        empty = np.flatnonzero(weight.sum(axis=1) == 0)
+        weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
+        if missing.any():
+            weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
+        empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
@@ -392,7 +394,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._require_one_group(weight)
         fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
-            placed: Array = kernels.placing().place(np.nan_to_num(delta, nan=0.0), weight, known_map, *fitted, workers)
+            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
         return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
