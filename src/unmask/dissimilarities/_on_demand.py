@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import name_object
-from ._metrics import Family, Names, compare_tile, count, count_missing
+from ._metrics import Family, Names, compare_tile, count, count_missing, take
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +49,10 @@ class OnDemand:
     def n(self) -> int:
         return count(self.objects)
 
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return a rectangle of the table."""
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
+        """Return a rectangle of the table: the rows of a slice, or of an array of positions."""
         i, j = (np.arange(self.n)[side] for side in (rows, columns))
-        values = compare_tile(self.family, self.objects[rows], self.objects[columns], self.dtype)
+        values = compare_tile(self.family, take(self.objects, rows), self.objects[columns], self.dtype)
         values[i[:, None] == j] = 0.0
         names = Names(lambda at: name_object(self.labels, int(i[at])), lambda at: name_object(self.labels, int(j[at])))
         count_missing(values, self.family, names)
@@ -60,4 +60,4 @@ class OnDemand:
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
-        return np.concatenate([self.tile(slice(i, i + 1), slice(0, self.n)) for i in np.asarray(which).tolist()])
+        return self.tile(np.asarray(which), slice(0, self.n))

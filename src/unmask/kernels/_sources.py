@@ -25,8 +25,11 @@ class Source(Protocol):
     def dtype(self) -> np.dtype[Any]:
         """Type of the numbers: float32 or float64."""
 
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return a rectangle of the table."""
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
+        """Return a rectangle of the table: the rows of a slice or, in the order asked for, of an array of positions.
+
+        The exact passes read slices only; the stochastic solver reads some rows against a stretch of columns.
+        """
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
@@ -46,7 +49,7 @@ class ArraySource:
     def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
 
-    def tile(self, rows: slice, columns: slice) -> Array:
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
         return self.values[rows, columns]
 
     def rows(self, which: IntArray) -> Array:

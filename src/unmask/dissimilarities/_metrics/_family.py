@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..._typing import Array
+from ..._typing import Array, IntArray
 from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ FLOATS = [np.float64, np.float32]
 def count(objects: Any) -> int:
     """Return the number of objects; sparse matrices have no length."""
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
+
+
+def take(objects: Any, which: slice | IntArray) -> Any:
+    """Return some objects, by a slice or by their positions; sequences of any length are in a list."""
+    if isinstance(objects, list) and not isinstance(which, slice):
+        return [objects[at] for at in which]
+    return objects[which]
 
 
 @dataclass(frozen=True)
