@@ -271,6 +271,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._search_and_report(X, y, known, weights, callback)
         return self
 
+    @property
+    def _reads_parts(self) -> bool:
+        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
+
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
     ) -> tuple[Problem, Engine]:

@@ -128,6 +128,13 @@ class Family:
         """Return the dissimilarities of some objects to others, (n_rows, n_columns)."""
         raise NotImplementedError
 
+    def coordinates(self, objects: Any) -> tuple[str, Array] | None:
+        """Return a formula of compiled code and the rows to which it does what ``between`` does to the objects.
+
+        None where there is no such formula.
+        """
+        return None
+
     def vector(self, key: str, length: int, least: float, reader: Reader) -> Array:
         """Return a parameter that has one number per column, checked; a Series with names is matched by name."""
         given = reader.by_column(self.params[key], f"metric_params[{key!r}]")
