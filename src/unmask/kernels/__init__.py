@@ -24,6 +24,7 @@ __all__ = [
     "Survey",
     "Weighting",
     "Workers",
+    "features",
     "fused",
     "general",
     "placing",
@@ -43,6 +44,13 @@ def fused() -> ModuleType:
     from . import _fused
 
     return _fused
+
+
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
 
 
 def general() -> ModuleType:
