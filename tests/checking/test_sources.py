@@ -170,8 +170,21 @@ def test_a_memory_map_is_not_copied(mapped, rng, dtype, order):
     np.testing.assert_array_equal(ConditionalMDS(2, metric="precomputed", n_init=1).fit(D).embedding_, expected)
 
 
-def test_a_memory_map_that_would_have_to_be_copied_is_refused(mapped, rng):
+def test_a_small_memory_map_is_copied_as_any_array_is(mapped, rng):
+    """Which joblib makes of every array above 1 MB that it hands to a process, without being asked."""
     D = Metric().fit_transform(rng.standard_normal((20, 3)))
+    counts = (10 * D).astype(np.int64)
+    np.testing.assert_array_equal(check(mapped(counts)).array_for("this"), counts)
+    np.testing.assert_array_equal(check(mapped(D)[:10, :10]).array_for("this"), D[:10, :10])
+    lopsided = D + np.triu(D)
+    averaged = check(mapped(lopsided), symmetrize="mean").array_for("this")
+    np.testing.assert_array_equal(averaged, (lopsided + lopsided.T) / 2)
+
+
+def test_a_large_memory_map_that_would_have_to_be_copied_is_refused(mapped, rng, monkeypatch):
+    monkeypatch.setattr("unmask.checking._dissimilarities.LARGE_COPY", 8 * 99)
+    D = Metric().fit_transform(rng.standard_normal((20, 3)))
+    assert check(mapped(D)).n == 20
     with pytest.raises(ValueError, match=r"memory map: symmetrize='mean' would copy it; pass numpy\.array\(X\)"):
         check(mapped(D), symmetrize="mean")
     with pytest.raises(ValueError, match="it holds int64 rather than float64 or float32"):
