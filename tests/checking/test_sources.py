@@ -313,6 +313,38 @@ def test_a_map_of_few_pairs_is_that_of_their_square(rng, monkeypatch):
     np.testing.assert_array_equal(stored.transform(new, known=X[:, 0]), stored.embedding_)
 
 
+@pytest.fixture
+def five_hundred():
+    """Sums along a ring of 500 objects, each with its five next ones: few pairs, kept as a list."""
+    n = 500
+    i, step = np.repeat(np.arange(n), 5), np.tile(np.arange(1, 6), n)
+    chords = np.sin(np.pi * step / n) * (1 + 0.1 * np.cos(i))
+    return sp.coo_array((chords, (np.minimum(i, (i + step) % n), np.maximum(i, (i + step) % n))), shape=(n, n))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ConditionalMDS(level="interval"),
+        ConditionalMDS(level="ordinal"),
+        ConditionalMDS(weights="curvilinear"),
+        GeneralMDS(),
+        ConditionalIsomap(n_neighbors=5),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_needs_the_square_of_few_pairs_makes_it(five_hundred, monkeypatch, estimator):
+    estimator.set_params(metric="precomputed", n_init=1, max_iter=2, random_state=0)
+    assert isinstance(check(five_hundred).source, StoredPairs)
+    listed = clone(estimator).fit(five_hundred).embedding_
+    monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 499)
+    with pytest.raises(ValueError, match=r"needs all 500 x 500 .* read in parts; pass them as an array .*, or "):
+        clone(estimator).fit(five_hundred)
+    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
+    np.testing.assert_array_equal(listed, clone(estimator).fit(five_hundred).embedding_)
+
+
 def test_small_tables_and_full_ones_are_squares_as_ever(few):
     i, j, d = few
     small = (i < 300) & (j < 300)

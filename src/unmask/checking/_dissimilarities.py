@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,10 @@ class Dissimilarities:
     def array_for(self, purpose: str) -> Array:
         """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
         return square_array(self.source, purpose)
+
+    def in_full(self, purpose: str, instead: str) -> Dissimilarities:
+        """Return the same with the square array as their source; the error names the purpose and a way out."""
+        return replace(self, source=ArraySource(square_array(self.source, purpose, instead)))
 
     def note_objects(self, estimator: Any) -> None:
         """Set what scikit-learn asks of an estimator that was fitted to these: the number and names of the columns."""
