@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask import ConditionalMDS
+from unmask import ConditionalMDS, FewPairsWarning
 from unmask.inspection import shepard
 from unmask.problem import Scheme, register_scheme
 from unmask.solvers import SCHEMES
@@ -79,6 +81,58 @@ def test_a_new_scheme_is_known_wherever_weights_are(D):
         fit(D, weights="elastic", level="ordinal")
     with pytest.raises(ValueError, match="'elastic' asks for a scheme and fit received an array"):
         fit(D, np.ones((N, N)), weights="elastic")
+
+
+class Near(Scheme):
+    """Only what is nearer than half of the largest counts."""
+
+    name = "near"
+    summary = "what is near counts"
+
+    def weigh(self, delta, smallest):
+        return delta < 0.5 * np.nanmax(delta)
+
+
+class Infinite(Elastic):
+    """Without a floor: nothing but the diagonal is infinite."""
+
+    def weigh(self, delta, smallest):
+        with np.errstate(divide="ignore"):
+            return delta**-2.0
+
+
+class Negative(Elastic):
+    """Weights below 0."""
+
+    def weigh(self, delta, smallest):
+        return -delta
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_weights_of_a_new_scheme_are_checked_like_an_array(rng, monkeypatch, stored):
+    for scheme in (Near(), Negative()):
+        monkeypatch.setitem(SCHEMES, scheme.name, scheme)
+    groups = np.r_[rng.uniform(size=(10, 2)), rng.uniform(size=(10, 2)) + 9]
+    D = squareform(pdist(groups))
+    if stored:
+        monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
+        monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+    data = sp.coo_array(np.triu(D)) if stored else D
+    with pytest.raises(ValueError, match="fall into 2 groups between which all weights are zero"):
+        fit(data, weights="near")
+    with pytest.raises(ValueError, match=r"weights has -\S+ for the pair \(object 0, object 1\), which is negative"):
+        fit(data, weights="elastic")
+    line = squareform(pdist(np.arange(20.0)[:, None] ** 2))
+    with pytest.warns(FewPairsWarning, match=r"object 19 \(5\)"):
+        fit(sp.coo_array(np.triu(line)) if stored else line, weights="near", n_components=6)
+
+
+def test_what_a_new_scheme_makes_of_the_diagonal_does_not_matter(rng, monkeypatch):
+    monkeypatch.setitem(SCHEMES, "elastic", Elastic())
+    D = noisy_distances(rng, N)
+    expected = fit(D, weights="elastic")
+    monkeypatch.setitem(SCHEMES, "elastic", Infinite())
+    np.testing.assert_array_equal(fit(D, weights="elastic").embedding_, expected.embedding_)
 
 
 def test_an_unknown_scheme_is_refused_with_the_names_that_there_are(D):
