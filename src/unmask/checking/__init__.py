@@ -26,7 +26,7 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_network, is_source, new_rows
+from ._forms import is_long, is_network, is_source, new_rows, refuse_source
 from ._labels import (
     align_columns,
     align_rows,
@@ -100,6 +100,7 @@ __all__ = [
     "polars_column",
     "quote",
     "rao_p_value",
+    "refuse_source",
     "refuse_target",
     "require_choice",
     "require_coef",
