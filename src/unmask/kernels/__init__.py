@@ -26,6 +26,7 @@ __all__ = [
     "Workers",
     "fused",
     "general",
+    "once",
     "plain",
     "plain_costs",
     "power_of_two_near",
@@ -42,6 +43,16 @@ def fused() -> ModuleType:
     from . import _fused
 
     return _fused
+
+
+# Up to this many objects, what is read once or twice a fit is read without compiled code: compiling it would take
+# seconds, and it saves less than a millisecond.
+FEW = 100
+
+
+def once(source: Source) -> ModuleType:
+    """Return the passes for what a fit does once: the plain ones for few objects, whether anything is compiled or not."""
+    return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
 
 
 def general() -> ModuleType:
