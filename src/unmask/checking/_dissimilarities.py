@@ -86,7 +86,7 @@ def check_dissimilarities(
     else:
         values, asymmetry = _square_array(data, symmetrize, complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-    survey = source.survey() if isinstance(source, StoredPairs) else kernels.fused().survey(source, workers)
+    survey = source.survey() if isinstance(source, StoredPairs) else kernels.once(source).survey(source, workers)
     _require_sound(given, survey, labels)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
