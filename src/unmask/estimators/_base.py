@@ -365,7 +365,7 @@ class PlacingMap(ConditionalMap):
         labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
-        scaled = self._transformed(delta.astype(np.float64)) * self._scale
+        scaled = self._transformed(delta.astype(np.float64, copy=False)) * self._scale
         return NewObjects(scaled, V, V @ self._coef_standard, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:

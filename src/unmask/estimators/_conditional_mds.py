@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -362,9 +362,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = kernels.placing().fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = SCHEMES[None].build(checked, workers)
+            # In the units of the fit, which pairs without weight may exceed by any factor.
+            every = SCHEMES[None].build(replace(checked, largest=1.0 / self._scale), workers)
             squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
+            with np.errstate(over="ignore"):
+                return np.asarray(squares[:, 0] * np.square(self._scale / every.scale))  # of powers of two: exact
         delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
         squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
@@ -392,8 +394,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return "lbfgs" if self.solver == "auto" else self.solver
 
     def _place(self, delta: Array, known_map: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
-        empty = np.flatnonzero(weight.sum(axis=1) == 0)
+        weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
+        if missing.any():
+            weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
+        empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
@@ -401,7 +405,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._require_one_group(weight)
         fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
-            placed: Array = kernels.placing().place(np.nan_to_num(delta, nan=0.0), weight, known_map, *fitted, workers)
+            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
         return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
