@@ -198,6 +198,8 @@ def require_numbers(data: Any, what: str) -> None:
     """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
     columns: list[tuple[Any, Any]]
     if is_pandas(data) and hasattr(data, "columns"):
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in data.dtypes):
+            return  # one look instead of one per column
         columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
     elif hasattr(data, "columns") and hasattr(data, "get_column"):
         columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars
