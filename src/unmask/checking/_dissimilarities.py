@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
+# A memory map that would have to be copied into more bytes than these is refused: it was made to avoid that.
+LARGE_COPY = 2**30
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Dissimilarities:
     def array_for(self, purpose: str) -> Array:
         """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
         return square_array(self.source, purpose)
+
+    def in_full(self, purpose: str, instead: str) -> Dissimilarities:
+        """Return the same with the square array as their source; the error names the purpose and a way out."""
+        return replace(self, source=ArraySource(square_array(self.source, purpose, instead)))
 
     def note_objects(self, estimator: Any) -> None:
         """Set what scikit-learn asks of an estimator that was fitted to these: the number and names of the columns."""
@@ -101,7 +107,7 @@ def check_dissimilarities(
 
 def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:
     """Return a square table as an array, and the share of its sum of squares that averaging its halves threw away."""
-    if isinstance(data, np.memmap):
+    if isinstance(data, np.memmap) and 8 * data.size > LARGE_COPY:
         _require_as_it_is(data, symmetrize)
     values = numbers(data, "dissimilarities")
     if complete_for is not None:
@@ -111,7 +117,7 @@ def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -
 
 
 def _require_as_it_is(data: np.memmap[Any, Any], symmetrize: str | None) -> None:
-    """Raise where a memory map would have to be copied, which it was made to avoid."""
+    """Raise where a large memory map would have to be copied."""
     why = "" if symmetrize is None else f"symmetrize={symmetrize!r} would copy it"
     if data.dtype not in (np.float32, np.float64):
         why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"

@@ -283,6 +283,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return self
 
     @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        if self.level != "ratio":
+            return f"level={self.level!r}", "use level='ratio'"
+        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
+
+    @property
     def _reads_parts(self) -> bool:
         return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
 

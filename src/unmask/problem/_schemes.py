@@ -22,6 +22,7 @@ class Scheme:
 
     name: str | None
     summary: str  # half a sentence for those who choose
+    follows_map = False  # weights that change with the map are kept as a square table
 
     def require(self, level: str, n_components: int) -> None:
         """Raise where other parameters of an estimator contradict the scheme."""
