@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimilarityWarning, inspection
 from unmask.checking import check_dissimilarities
@@ -23,7 +22,7 @@ def check(data, **options):
         return check_dissimilarities(data, **{"symmetrize": None, "workers": workers} | options)
 
 
-# ---- an extension in one file: a source of your own
+# ---- sources
 
 
 class Formula:
@@ -58,30 +57,6 @@ def test_a_source_is_surveyed_in_parts_and_handed_on_as_it_is():
     assert source.largest_part <= 256 * 700
     with pytest.raises(ValueError, match="the scree plot needs all 700 x 700 dissimilarities at once"):
         checked.array_for("the scree plot")
-
-
-@pytest.mark.parametrize("options", [{}, {"weights": "sammon"}, {"level": "interval"}])
-def test_a_map_of_a_source_is_the_map_of_its_array(options):
-    source = Formula(300, labels=pd.Index([f"o{i}" for i in range(300)]))
-    D = source.rows(np.arange(300))
-    known = pd.DataFrame({"half": np.arange(300) % 2.0}, index=source.labels[::-1])
-    mds = ConditionalMDS(2, metric="precomputed", n_init=2, max_iter=20, random_state=0, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        expected = clone(mds).fit(pd.DataFrame(D, index=source.labels), known=known)
-        if options == {"level": "interval"}:
-            with pytest.raises(ValueError, match=r"level='interval' needs all 300 x 300 .* or use level='ratio'"):
-                mds.fit(source, known=known)
-            return
-        mds.fit(source, known=known)
-    np.testing.assert_array_equal(mds.embedding_, expected.embedding_)
-    assert mds.stress_ == expected.stress_
-    given = known.loc[source.labels[:3]]
-    np.testing.assert_array_equal(mds.transform(D[:3], known=given), expected.transform(D[:3], known=given))
-    near = mds.predict_dissimilarities(objects=["o7", "o2"])
-    pd.testing.assert_frame_equal(near, expected.predict_dissimilarities().loc[["o7", "o2"], ["o7", "o2"]])
-    with pytest.raises(ValueError, match="objects names 'o300', which were not fitted"):
-        mds.predict_dissimilarities(objects=["o7", "o300"])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, war
 from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 from ._parameters import require_real
-from ._stored import StoredPairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +84,7 @@ def check_dissimilarities(
         require_unique_index(labels)
     elif is_pandas(data):
         data, labels = _square_frame(data)
+    source: Any
     if is_source(data):
         _require_square(data.n, data.n)
         source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
@@ -92,11 +92,11 @@ def check_dissimilarities(
     else:
         values, asymmetry = _square_array(data, symmetrize, complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-    survey = source.survey() if isinstance(source, StoredPairs) else kernels.fused().survey(source, workers)
+    survey = source.survey() if hasattr(source, "stored_pairs") else kernels.once(source).survey(source, workers)
     _require_sound(given, survey, labels)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
-    if survey.missing and warn:
+    if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
         warn_user(
             f"{survey.missing} of {source.n * (source.n - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
@@ -131,12 +131,13 @@ def _averaged(source: Source) -> tuple[Source, float]:
     """Return a source whose pairs have one dissimilarity each, and the share of the sum of squares thrown away."""
     if getattr(source, "symmetric", False):
         return source, 0.0
-    if not isinstance(source, StoredPairs):
+    if not hasattr(source, "averaged"):
         raise ValueError(
             "symmetrize='mean' with dissimilarities that are read in parts: let the source return the mean of both "
             "dissimilarities of a pair, or pass an array."
         )
-    return source.averaged()
+    averaged: tuple[Source, float] = source.averaged()
+    return averaged
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -204,6 +205,8 @@ def require_numbers(data: Any, what: str) -> None:
     """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
     columns: list[tuple[Any, Any]]
     if is_pandas(data) and hasattr(data, "columns"):
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in data.dtypes):
+            return  # one look instead of one per column
         columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
     elif hasattr(data, "columns") and hasattr(data, "get_column"):
         columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars

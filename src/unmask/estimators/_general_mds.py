@@ -210,7 +210,14 @@ level_positions_, known_imputed_
     tol: float = 1e-8
 
     def fit(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -225,14 +232,16 @@ level_positions_, known_imputed_
             Known features, one row per object.
         weights : array-like of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : GeneralMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
+        self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
 
     def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:

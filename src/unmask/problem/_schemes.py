@@ -109,7 +109,7 @@ class Sammon(Equal):
         return super().of_pairs(delta) / float(np.nansum(delta))
 
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
-        total = float(kernels.fused().pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)[1])
+        total = float(kernels.once(pairs.source).pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)[1])
         floor = smallest_positive(pairs.source) * pairs.scale
         return replace(pairs, weighting=Weighting.SAMMON, floor=floor, factor=1.0 / total)
 
