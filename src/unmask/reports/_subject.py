@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array
 from ..discovery import Adoption, Discovery, Forgetting, Step
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
-from ..problem import KnownFeatures, check_known, nothing_known
+from ..problem import KnownFeatures, check_known
 from ._html import Html, note
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Subject:
     def coded(self, step: Step) -> KnownFeatures:
         """Return what a step was given as the fit codes it."""
         if not step.known:
-            return nothing_known(self.n)
+            return KnownFeatures.nothing(self.n)
         mds = self.study.estimator_of(step)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
