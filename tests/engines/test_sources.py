@@ -124,7 +124,7 @@ def test_no_part_is_as_large_as_the_table(both, rng):
     parts.stress(rng.standard_normal((N, 2)))
     parts.point_stress(rng.standard_normal((N, 2)))
     assert parts.graph.components().max() == 0
-    assert 0 < parts.pairs.source.largest_part <= 256 * N
+    assert 0 < parts.pairs.source.largest_part <= fused().TILE * N
 
 
 def test_single_precision_is_passed_over_in_single_precision(table, rng):

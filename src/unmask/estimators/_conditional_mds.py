@@ -62,7 +62,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         How to compute dissimilarities from features: the name of a metric or a function of two rows, as
         :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
         :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
-        holds dissimilarities.
+        holds dissimilarities. Of a name or a function no table larger than 256 MB is made, or 2 GB where the metric is
+        not compiled: every pass compares the pairs anew, and memory grows with N instead of its square. ``Metric(…)``
+        makes the table whatever its size, and so does what needs it at once (`level`, ``weights="curvilinear"``,
+        ``solver="smacof"``). Compiled are Euclidean, squared Euclidean, city-block and cosine distances and those
+        that are Euclidean after a change of coordinates; sparse features and `metric_params` are not.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
@@ -235,7 +239,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     tol: float = 1e-9
 
     def fit(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -253,15 +264,27 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
+        self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        if self.level != "ratio":
+            return f"level={self.level!r}", "use level='ratio'"
+        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
+
+    @property
+    def _reads_parts(self) -> bool:
+        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
