@@ -64,7 +64,7 @@ class RecordedFit:
 
 @dataclass(frozen=True)
 class FittedPairs:
-    """A fit and the dissimilarities it was made from, of all objects or of a sample."""
+    """A fit, and the square table of dissimilarities it was made from, of all objects or of a sample."""
 
     fit: Any
     dissimilarities: pd.DataFrame
