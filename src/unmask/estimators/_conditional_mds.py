@@ -22,6 +22,7 @@ from ..kernels import Workers, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
+    SCHEMES,
     TIES,
     Curve,
     KnownFeatures,
@@ -29,18 +30,11 @@ from ..problem import (
     build_pairs,
     check_dimension,
     check_known,
-    check_room,
     make_graph,
     ranked,
     warn_of_few_pairs,
 )
-from ..solvers import (
-    RULES,
-    SCHEMES,
-    SearchSettings,
-    Stage,
-    within_errors,
-)
+from ..solvers import RULES, SearchSettings, Stage, within_errors
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
 from ._searching import SearchingMap
@@ -316,11 +310,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
                 "keep each group's map uncorrelated with what is known."
             )
-        if self.orthogonal and p > 0 and coded.n_kept:
-            check_room(coded, component)
-        warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
         problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
+        problem.require_room()
+        warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return problem, make_engine(pairs, workers, self.level, self.ties)
 
     def _refuse_moving_known(self, known: KnownFeatures) -> None:

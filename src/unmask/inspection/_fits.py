@@ -214,8 +214,8 @@ class FitSetup:
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
-def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
-    """Return the setup for fits to dissimilarities, computed from features unless they are precomputed.
+def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
+    """Return the setup for the fits of a function: to dissimilarities, computed from features if need be.
 
     For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
@@ -225,7 +225,7 @@ def make_setup(estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSe
     if transformer is None:
         with Workers(resolve_threads(estimator.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
-        D, labels = checked.array_for("fitting again and again"), checked.labels
+        D, labels = checked.array_for(purpose), checked.labels
     else:
         D, labels = compare(transformer, X)
     return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))

@@ -97,7 +97,7 @@ def permutation_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
-    setup = make_setup(estimator, X, _known_frame(known, X), weights)
+    setup = make_setup("permutation_test", estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)
     name, statistic = _STATISTICS[bool(fitted.adjusted_)]
@@ -233,7 +233,7 @@ def dimension_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
-    setup = make_setup(estimator, X, known, weights).unadjusted()
+    setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
     rng = check_random_state(random_state)
     p = int(estimator.n_components)
     with warnings.catch_warnings():
