@@ -12,6 +12,8 @@ from .._typing import Array, IntArray
 
 STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
 MOST_CELLS = 2**22
+# A square table of more bytes than this is not made, or read into memory, for the sake of speed alone.
+LARGE = 2**28
 
 
 @runtime_checkable
