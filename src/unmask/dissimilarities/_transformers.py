@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     as_pandas,
     check_dissimilarities,
@@ -18,7 +18,9 @@ from ..checking import (
     new_dissimilarities,
     new_rows,
     warn_of_square_features,
+    warn_user,
 )
+from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
@@ -135,12 +137,19 @@ def _metric_table(metric: Metric, X: Any, parts: bool) -> Array | OnDemand:
     return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
 
 
-class ComparingTransformer(WatchedTransformer):
-    """Base of the transformers that begin with the dissimilarities of a `metric`, or with X itself."""
+class DisconnectedGraphWarning(UserWarning):
+    """The neighbourhood graph fell into parts."""
 
+
+class ComparingTransformer(WatchedTransformer):
+    """Base of the transformers that join near objects by the dissimilarities of a `metric`, or by those in X."""
+
+    n_neighbors: int | None
     metric: Any
     metric_params: dict[str, Any] | None
+    on_disconnected: str
     _TAKES_MISSING = False
+    _WIDEN = "n_neighbors"  # what makes neighbourhoods wider, for messages
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -186,3 +195,27 @@ class ComparingTransformer(WatchedTransformer):
             raise ValueError(
                 f"Negative values in data, or {gaps}infinite ones: new dissimilarities must be finite and >= 0."
             )
+
+    def _require_neighbours(self, n: int) -> None:
+        if self.n_neighbors is not None and self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; "
+                f"an object has at most {n - 1} neighbours."
+            )
+
+    def _joined(self, graph: Any, distances_from: Callable[[IntArray], Array]) -> Any:
+        """Return the graph with its parts joined, or raise."""
+        self.n_components_joined_ = components(graph)[0]
+        if self.n_components_joined_ == 1:
+            return graph
+        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
+        if self.on_disconnected == "error":
+            raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
+        if self.on_disconnected == "components":
+            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
+            return graph
+        warn_user(
+            f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
+            DisconnectedGraphWarning,
+        )
+        return join_components(graph, distances_from)
