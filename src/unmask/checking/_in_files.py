@@ -105,4 +105,5 @@ class ChunkedTable:
             chunk = self.array[a * height : min((a + 1) * height, self.n), b * width : min((b + 1) * width, self.n)]
             return np.asarray(chunk, dtype=self.dtype)
 
-        return lru_cache(maxsize=max(2, KEPT // (height * width * self.dtype.itemsize)))(read)
+        keeping: Callable[[int, int], Array] = lru_cache(max(2, KEPT // (height * width * self.dtype.itemsize)))(read)
+        return keeping

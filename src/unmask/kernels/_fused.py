@@ -9,8 +9,8 @@ How it is laid out, and why:
 - tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
   chunks are summed in order. So the result is the same to the last bit for any number of threads;
 - a source that is no array hands out a few tiles, or a strip of rows, at a time. The same loops take these: tiles as
-  the table of their own rows and columns, a strip with the number of its first row (``top``; 0 of an array, which is passed
-  whole). Two more arguments for the place of a tile made a pass over 14 objects 2% slower;
+  the table of their own rows and columns, a strip with the number of its first row (``top``; 0 of an array, which is
+  passed whole). Two more arguments for the place of a tile made a pass over 14 objects 2% slower;
 - arithmetic is done in the type of ``Z``; the stress of a row of a tile (at most 256 pairs) is added up in float64.
 """
 
