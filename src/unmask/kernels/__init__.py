@@ -8,10 +8,21 @@ from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
 from ._pairs import Edges, Pairs, Survey, Weighting, power_of_two_near
-from ._sources import STRIP, ArraySource, Source, read_entries, smallest_positive, square_array, strips
+from ._sources import (
+    LARGE,
+    STRIP,
+    ArraySource,
+    Source,
+    read_entries,
+    smallest_positive,
+    square_array,
+    strip_height,
+    strips,
+)
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
+    "LARGE",
     "STRIP",
     "ArraySource",
     "Cost",
@@ -36,6 +47,7 @@ __all__ = [
     "resolve_threads",
     "smallest_positive",
     "square_array",
+    "strip_height",
     "strips",
 ]
 
