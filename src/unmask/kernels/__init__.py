@@ -51,7 +51,7 @@ FEW = 100
 
 
 def once(source: Source) -> ModuleType:
-    """Return the passes for what a fit does once: the plain ones for few objects, whether anything is compiled or not."""
+    """Return the passes for what a fit does once: the plain ones for few objects, even if others are compiled."""
     return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
 
 
