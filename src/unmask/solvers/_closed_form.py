@@ -141,7 +141,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
 
     A negative eigenvalue gives an axis of zeros. The matrix is never formed: the operator double-centres on the fly.
     """
-    n = engine.n
+    n, graph = engine.n, engine.graph
     if p == 0:
         return np.empty((n, 0)), np.empty(0)
     VB = VB - VB.mean(axis=0)
@@ -149,14 +149,14 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     def apply(X: Array) -> Array:
         X = X.reshape(n, -1)
         X = X - X.mean(axis=0)
-        Y = -0.5 * engine.graph.squared_product(X, VB, intercept)
+        Y = -0.5 * graph.squared_product(X, VB, intercept)
         return np.asarray(Y - Y.mean(axis=0) - VB @ (VB.T @ X))
 
     if n <= DENSE_UP_TO or p >= n // 2:
         matrix = apply(np.eye(n))
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
-    elif tol > 0 and n > LANDMARKS_FROM and engine.graph.every_pair and isinstance(engine.graph, TableGraph):
-        X = np.linalg.qr(_landmark_axes(engine.graph, VB, p + SPARE_AXES))[0]
+    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and isinstance(graph, TableGraph) and graph.every_pair:
+        X = np.linalg.qr(_landmark_axes(graph, VB, p + SPARE_AXES))[0]
         values, vectors = _one_product(X, apply(X), p)
     else:
         start = np.random.default_rng(0).standard_normal(n)  # a fixed start: the same map every time
@@ -170,14 +170,14 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
 
 
 def _landmark_axes(graph: TableGraph, VB: Array, p: int) -> Array:
-    """Return p axes of all objects, from their dissimilarities to the landmarks (classical scaling, Gower's formula)."""
+    """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
     chosen = np.sort(np.random.default_rng(0).choice(graph.n, LANDMARKS, replace=False))  # the same map every time
     squares = graph.squared_rows(chosen)
     squares -= cdist(VB[chosen], VB, "sqeuclidean")
     own = squares[:, chosen]
     means = own.mean(axis=0)
     inner = -0.5 * (own - means - means[:, None] + means.mean())
-    values, vectors = scipy.linalg.eigh(inner, subset_by_index=[LANDMARKS - p, LANDMARKS - 1])
+    vectors = scipy.linalg.eigh(inner, subset_by_index=[LANDMARKS - p, LANDMARKS - 1])[1]
     # Gower: an object's coordinate is -1/2 (its squares - their means) x / value; the size of an axis does not matter.
     axes = (means[:, None] - squares).T @ vectors
     return np.asarray(axes - axes.mean(axis=0))
