@@ -24,9 +24,11 @@ __all__ = [
     "Survey",
     "Weighting",
     "Workers",
+    "features",
     "fused",
     "general",
     "once",
+    "placing",
     "plain",
     "plain_costs",
     "power_of_two_near",
@@ -55,8 +57,22 @@ def once(source: Source) -> ModuleType:
     return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
 
 
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
+
+
 def general() -> ModuleType:
     """Return the compiled passes of general costs, imported when needed as the others are."""
     from . import _general
 
     return _general
+
+
+def placing() -> ModuleType:
+    """Return the compiled placing of new objects, imported when needed as the others are."""
+    from . import _placing
+
+    return _placing
