@@ -344,7 +344,7 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
         flags[: i + 1] = False
         if flags.any():
             j = int(np.argmax(flags))
-            averages = isinstance(source, ArraySource | StoredPairs)
+            averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "

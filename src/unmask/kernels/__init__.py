@@ -59,21 +59,21 @@ def fused() -> ModuleType:
     return _fused
 
 
-def features() -> ModuleType:
-    """Return the compiled comparison of features, imported when needed as the passes are."""
-    from . import _features
-
-    return _features
-
-
 # Up to this many objects, what is read once or twice a fit is read without compiled code: compiling it would take
 # seconds, and it saves less than a millisecond.
 FEW = 100
 
 
 def once(source: Source) -> ModuleType:
-    """Return the passes for what a fit does once: the plain ones for few objects, compiled or not."""
+    """Return the passes for what a fit does once: the plain ones for few objects, even if others are compiled."""
     return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
+
+
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
 
 
 def general() -> ModuleType:
