@@ -85,7 +85,8 @@ def check_dissimilarities(
     else:
         values, asymmetry = _square_array(data, symmetrize, complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-    survey = source.survey() if hasattr(source, "stored_pairs") else kernels.fused().survey(source, workers)
+    own = getattr(source, "survey", None)  # of a list of pairs
+    survey = own() if own is not None else kernels.fused().survey(source, workers)
     _require_sound(given, survey, labels)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
