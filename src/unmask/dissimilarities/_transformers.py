@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
 from ._metrics import make_family
+from ._on_demand import OnDemand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,14 +103,17 @@ class Compared(NamedTuple):
     labels: pd.Index | None
 
 
-def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
-    """Fit a transformer; an estimator takes over the number and names of the features it has seen."""
+def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool = False) -> Compared:
+    """Fit a transformer; an estimator takes over the number and names of the features it has seen.
+
+    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source.
+    """
     is_metric = isinstance(transformer, Metric)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
-    values = as_pandas(transformer._compare(X) if is_metric else transformer.fit_transform(X))
-    shape = np.shape(values)
+    values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
+    shape = (values.n, values.n) if isinstance(values, OnDemand) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
@@ -122,6 +127,14 @@ def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
     if labels is None:
         labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
     return Compared(values, labels)
+
+
+def _metric_table(metric: Metric, X: Any, parts: bool) -> Array | OnDemand:
+    source = metric._read(X)
+    if not parts or not source.is_large:
+        return metric._square(source)
+    # Objects may have the same label, as long as nothing is aligned by it.
+    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
 
 
 class DisconnectedGraphWarning(UserWarning):

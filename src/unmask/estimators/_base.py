@@ -122,21 +122,36 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._transformer = self._make_transformer(float_type(X))
         if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
             require_objects(X.shape[0])
-        compared = None if self._transformer is None else compare(self._transformer, X, self)
+        # A transformer that was given makes the table it stands for; a name leaves it open how it is read.
+        parts = self._reads_parts and not hasattr(self.metric, "fit")
+        compared = None if self._transformer is None else compare(self._transformer, X, self, parts=parts)
+        made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
             complete_for=self._NEEDS_ALL,
-            warn=not isinstance(self._transformer, Metric),  # which says so itself
+            warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
+        if self._needs_square is not None:
+            checked = checked.in_full(*self._needs_square)
         if compared is None:
             checked.note_objects(self)
             return checked
         if hasattr(self.metric, "fit"):
             self.metric_ = self._transformer
         return replace(checked, labels=compared.labels)
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        """What in the fit needs the square array of dissimilarities, and what to do instead; None if nothing does."""
+        return None
+
+    @property
+    def _reads_parts(self) -> bool:
+        """Whether nothing in the fit needs all dissimilarities at once."""
+        return False
 
     def _make_transformer(self, dtype: str = "float64") -> Any:
         """Return what makes dissimilarities of X, unfitted; None if X holds them."""

@@ -68,7 +68,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         How to compute dissimilarities from features: the name of a metric or a function of two rows, as
         :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
         :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
-        holds dissimilarities.
+        holds dissimilarities. Of a name or a function no table larger than 256 MB is made, or 2 GB where the metric is
+        not compiled: every pass compares the pairs anew, and memory grows with N instead of its square. ``Metric(…)``
+        makes the table whatever its size, and so does what needs it at once (`level`, ``weights="curvilinear"``,
+        ``solver="smacof"``). Compiled are Euclidean, squared Euclidean, city-block and cosine distances and those
+        that are Euclidean after a change of coordinates; sparse features and `metric_params` are not.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
@@ -277,6 +281,16 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """
         self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        if self.level != "ratio":
+            return f"level={self.level!r}", "use level='ratio'"
+        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
+
+    @property
+    def _reads_parts(self) -> bool:
+        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers

@@ -12,7 +12,7 @@ from scipy import sparse
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
 from ..engines import CostEngine, Engine, TableEngine
-from ..kernels import Cost, Form, Pairs, Weighting, Workers, square_array
+from ..kernels import Cost, Form, Pairs, Weighting, Workers
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
     Objective,
@@ -61,10 +61,13 @@ class CostMap(SearchingMap):
         problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
         return problem, CostEngine(TableEngine(pairs, workers), cost, workers)
 
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        return type(self).__name__, "use ConditionalMDS"
+
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
-        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
         require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)

@@ -146,10 +146,16 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             self._canonical(problem, objective),
             self._unit(objective),
         )
-        attempts = attempt_all(objective, self._prepared(objective, starts, settings), workers, settings)
+        attempts = self._attempt(objective, self._prepared(objective, starts, settings), workers, settings)
         return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
 
     # ---- what differs from one to the other
+
+    def _attempt(
+        self, objective: Objective, starts: list[Start], workers: Workers, settings: SearchSettings
+    ) -> list[Attempt]:
+        """Follow the starts."""
+        return attempt_all(objective, starts, workers, settings)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers

@@ -164,6 +164,18 @@ class Named(Family):
             return _wide_distances(rows, columns)
         return np.asarray(cdist(rows, columns, self.scipy_name, **self.params))
 
+    def coordinates(self, objects: Any) -> tuple[str, Array] | None:
+        """Return the table itself; of cosines, directions: ``1 - cos`` is half of their squared distance.
+
+        Taken from this it has no rounding error of the size of 1, as one less a product of rows has.
+        """
+        if self.params or issparse(objects):
+            return None
+        if self.scipy_name == "cosine":
+            lengths = np.linalg.norm(objects.astype(np.float64), axis=1, keepdims=True)
+            return "sqeuclidean", (objects / (np.sqrt(2.0) * lengths)).astype(objects.dtype)
+        return (self.scipy_name, objects) if self.scipy_name in ("cityblock", "euclidean", "sqeuclidean") else None
+
 
 class JensenShannon(Named):
     """Root of the Jensen-Shannon divergence of the shares in each row (natural logarithms)."""
@@ -210,6 +222,10 @@ class EuclideanCoordinates(Family):
     def between(self, rows: Array, columns: Array) -> Array:
         """Return Euclidean distances."""
         return np.asarray(cdist(rows, columns))
+
+    def coordinates(self, objects: Array) -> tuple[str, Array]:
+        """Return the coordinates."""
+        return "euclidean", objects
 
 
 class StandardizedEuclidean(EuclideanCoordinates):
