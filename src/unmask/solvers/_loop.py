@@ -84,7 +84,8 @@ class SearchSettings:
         def draw() -> Array:
             return self.canonical(objective.structure.unknown(theta)) / objective.engine.scale
 
-        where = replace(begin, max_iter=self.max_iter, iteration=iteration, stress=value * self.unit)
+        where = replace(begin, max_iter=self.max_iter, tol=self.tol * self.unit)
+        where = replace(where, iteration=iteration, stress=value * self.unit)
         return replace(where, _draw=draw, _keep=self.watch.journal.arrays)
 
     def end(self, begin: Progress, objective: Objective, solution: Solution) -> None:
