@@ -285,13 +285,13 @@ class Geodesic(ComparingTransformer):
             if self.approximate:
                 require_package("pynndescent", "approximate=True", "graphs")
             return bool(self.approximate)
-        if n < APPROXIMATE_FROM or columns <= TREE_COLUMNS or not find_spec("pynndescent"):
-            return False
-        if not self._searches or self.n_neighbors is None:
+        if n < APPROXIMATE_FROM or not self._searches or self.n_neighbors is None or not find_spec("pynndescent"):
             return False
         from pynndescent.distances import named_distances
 
-        return _is_compiled(self.metric) if callable(self.metric) else self.metric in named_distances
+        if callable(self.metric):  # which a tree would call for every pair it looks at
+            return _is_compiled(self.metric)
+        return columns > TREE_COLUMNS and self.metric in named_distances
 
     def _read_features(self, X: Any) -> Array:
         warn_of_square_features(X)
