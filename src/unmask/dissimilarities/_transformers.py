@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     as_pandas,
     check_dissimilarities,
@@ -17,11 +18,14 @@ from ..checking import (
     new_dissimilarities,
     new_rows,
     warn_of_square_features,
+    warn_user,
 )
+from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
 from ._metrics import make_family
+from ._on_demand import OnDemand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,14 +103,17 @@ class Compared(NamedTuple):
     labels: pd.Index | None
 
 
-def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
-    """Fit a transformer; an estimator takes over the number and names of the features it has seen."""
+def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool = False) -> Compared:
+    """Fit a transformer; an estimator takes over the number and names of the features it has seen.
+
+    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source.
+    """
     is_metric = isinstance(transformer, Metric)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
-    values = as_pandas(transformer._compare(X) if is_metric else transformer.fit_transform(X))
-    shape = np.shape(values)
+    values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
+    shape = (values.n, values.n) if isinstance(values, OnDemand) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
@@ -122,12 +129,27 @@ def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
     return Compared(values, labels)
 
 
-class ComparingTransformer(WatchedTransformer):
-    """Base of the transformers that begin with the dissimilarities of a `metric`, or with X itself."""
+def _metric_table(metric: Metric, X: Any, parts: bool) -> Array | OnDemand:
+    source = metric._read(X)
+    if not parts or not source.is_large:
+        return metric._square(source)
+    # Objects may have the same label, as long as nothing is aligned by it.
+    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
 
+
+class DisconnectedGraphWarning(UserWarning):
+    """The neighbourhood graph fell into parts."""
+
+
+class ComparingTransformer(WatchedTransformer):
+    """Base of the transformers that join near objects by the dissimilarities of a `metric`, or by those in X."""
+
+    n_neighbors: int | None
     metric: Any
     metric_params: dict[str, Any] | None
+    on_disconnected: str
     _TAKES_MISSING = False
+    _WIDEN = "n_neighbors"  # what makes neighbourhoods wider, for messages
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,3 +195,27 @@ class ComparingTransformer(WatchedTransformer):
             raise ValueError(
                 f"Negative values in data, or {gaps}infinite ones: new dissimilarities must be finite and >= 0."
             )
+
+    def _require_neighbours(self, n: int) -> None:
+        if self.n_neighbors is not None and self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; "
+                f"an object has at most {n - 1} neighbours."
+            )
+
+    def _joined(self, graph: Any, distances_from: Callable[[IntArray], Array]) -> Any:
+        """Return the graph with its parts joined, or raise."""
+        self.n_components_joined_ = components(graph)[0]
+        if self.n_components_joined_ == 1:
+            return graph
+        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
+        if self.on_disconnected == "error":
+            raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
+        if self.on_disconnected == "components":
+            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
+            return graph
+        warn_user(
+            f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
+            DisconnectedGraphWarning,
+        )
+        return join_components(graph, distances_from)

@@ -122,21 +122,36 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._transformer = self._make_transformer(float_type(X))
         if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
             require_objects(X.shape[0])
-        compared = None if self._transformer is None else compare(self._transformer, X, self)
+        # A transformer that was given makes the table it stands for; a name leaves it open how it is read.
+        parts = self._reads_parts and not hasattr(self.metric, "fit")
+        compared = None if self._transformer is None else compare(self._transformer, X, self, parts=parts)
+        made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
             complete_for=self._NEEDS_ALL,
-            warn=not isinstance(self._transformer, Metric),  # which says so itself
+            warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
+        if self._needs_square is not None:
+            checked = checked.in_full(*self._needs_square)
         if compared is None:
             checked.note_objects(self)
             return checked
         if hasattr(self.metric, "fit"):
             self.metric_ = self._transformer
         return replace(checked, labels=compared.labels)
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        """What in the fit needs the square array of dissimilarities, and what to do instead; None if nothing does."""
+        return None
+
+    @property
+    def _reads_parts(self) -> bool:
+        """Whether nothing in the fit needs all dissimilarities at once."""
+        return False
 
     def _make_transformer(self, dtype: str = "float64") -> Any:
         """Return what makes dissimilarities of X, unfitted; None if X holds them."""
@@ -317,15 +332,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 class NewObjects(NamedTuple):
-    """New objects: dissimilarities to the fitted ones, what is known, and squared known distances to the fitted ones.
-
-    ``c`` goes by the fitted objects' known values as the fit moved them, ``c_given`` by the values as they were given.
-    """
+    """New objects: dissimilarities to the fitted ones, what is known, and the same as coordinates beside the map's."""
 
     delta: Array
     V: Array
-    c: Array
-    c_given: Array
+    known_map: Array
     labels: pd.Index | None
     dtype: Any
 
@@ -356,7 +367,7 @@ class PlacingMap(ConditionalMap):
         """
         check_is_fitted(self)
         new = self._read_new(X, known)
-        U = self._place(new.delta, new.c, new.c_given)
+        U = self._place(new.delta, new.known_map)
         if self._adjustment is not None:
             U = self._adjustment(U, new.V)
         placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
@@ -369,17 +380,15 @@ class PlacingMap(ConditionalMap):
         labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
-        known_map = V @ self._coef_standard
-        c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
-        scaled = self._transformed(delta.astype(np.float64)) * self._scale
-        return NewObjects(scaled, V, c, c_given, labels, delta.dtype)
+        scaled = self._transformed(delta.astype(np.float64, copy=False)) * self._scale
+        return NewObjects(scaled, V, V @ self._coef_standard, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""
         return delta
 
-    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
-        """Return coordinates for squared differences in what is known: from the values as fitted, and as given."""
+    def _place(self, delta: Array, known_map: Array) -> Array:
+        """Return coordinates for new objects, in the units of the fit."""
         raise NotImplementedError
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
@@ -427,6 +436,6 @@ class PlacingMap(ConditionalMap):
         return coded.standardise(coded.encode(table))
 
 
-def _squared_distances(new: Array, fitted: Array) -> Array:
+def squared_distances(new: Array, fitted: Array) -> Array:
     """Return squared distances between rows; 0 for tables without columns, which cdist does not take."""
     return cdist(new, fitted, "sqeuclidean") if new.shape[1] else np.zeros((len(new), len(fitted)))

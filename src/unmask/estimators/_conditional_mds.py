@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
+from .. import kernels
 from .._typing import Array
 from ..checking import (
     Callback,
@@ -18,7 +18,7 @@ from ..checking import (
     require_number,
 )
 from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import Workers
+from ..kernels import Workers, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -39,12 +39,10 @@ from ..solvers import (
     SCHEMES,
     SearchSettings,
     Stage,
-    fingerprint_vector,
-    place,
     within_errors,
 )
 from ._adjustment import Decision
-from ._base import PlacingMap
+from ._base import PlacingMap, squared_distances
 from ._searching import SearchingMap
 
 SOLVERS = ("auto", *RULES)
@@ -70,7 +68,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         How to compute dissimilarities from features: the name of a metric or a function of two rows, as
         :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
         :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
-        holds dissimilarities.
+        holds dissimilarities. Of a name or a function no table larger than 256 MB is made, or 2 GB where the metric is
+        not compiled: every pass compares the pairs anew, and memory grows with N instead of its square. ``Metric(…)``
+        makes the table whatever its size, and so does what needs it at once (`level`, ``weights="curvilinear"``,
+        ``solver="smacof"``). Compiled are Euclidean, squared Euclidean, city-block and cosine distances and those
+        that are Euclidean after a change of coordinates; sparse features and `metric_params` are not.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
@@ -243,7 +245,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     tol: float = 1e-9
 
     def fit(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -261,15 +270,27 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
+        self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        if self.level != "ratio":
+            return f"level={self.level!r}", "use level='ratio'"
+        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
+
+    @property
+    def _reads_parts(self) -> bool:
+        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
@@ -352,12 +373,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
-        vector = fingerprint_vector(checked.n)
+        vector = kernels.placing().fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = SCHEMES[None].build(checked, workers)
+            # In the units of the fit, which pairs without weight may exceed by any factor.
+            every = SCHEMES[None].build(replace(checked, largest=1.0 / self._scale), workers)
             squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
+            with np.errstate(over="ignore"):
+                return np.asarray(squares[:, 0] * np.square(self._scale / every.scale))  # of powers of two: exact
         delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
         squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
@@ -384,15 +407,20 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _rule(self) -> str:  # type: ignore[override]
         return "lbfgs" if self.solver == "auto" else self.solver
 
-    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
-        empty = np.flatnonzero(weight.sum(axis=1) == 0)
+    def _place(self, delta: Array, known_map: Array) -> Array:
+        weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
+        if missing.any():
+            weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
+        empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
         self._require_one_group(weight)
-        return place(np.nan_to_num(delta, nan=0.0), weight, self._free_map, c, c_given, self._fingerprints)
+        fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
+        with Workers(resolve_threads(self.n_jobs)) as workers:
+            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
+        return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
         """Return how well dissimilarities of new objects are predicted that were not used to place them.
@@ -420,10 +448,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         missed = total = 0.0
         for used in (half, ~half):
             rows = ~np.isnan(new.delta[:, used]).all(axis=1)  # an object needs something to be placed by
-            own, known_part = new.delta[rows], new.c[rows]
-            placed = self._place(np.where(used, own, np.nan), known_part, new.c_given[rows])
-            squares = cdist(placed, U, "sqeuclidean") if placed.shape[1] else 0.0
-            missed += float(np.nansum((np.sqrt(squares + known_part) - own)[:, ~used] ** 2))
+            own, known_part = new.delta[rows], new.known_map[rows]
+            placed = self._place(np.where(used, own, np.nan), known_part)
+            squares = squared_distances(placed, U) + squared_distances(known_part, self._known_map)
+            missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
         return 1.0 - missed / total if total > 0 else 1.0
 

@@ -24,8 +24,11 @@ __all__ = [
     "Survey",
     "Weighting",
     "Workers",
+    "features",
     "fused",
     "general",
+    "once",
+    "placing",
     "plain",
     "plain_costs",
     "power_of_two_near",
@@ -44,8 +47,32 @@ def fused() -> ModuleType:
     return _fused
 
 
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
+
+
+# Up to this many objects, what is read once or twice a fit is read without compiled code: compiling it would take
+# seconds, and it saves less than a millisecond.
+FEW = 100
+
+
+def once(source: Source) -> ModuleType:
+    """Return the passes for what a fit does once: the plain ones for few objects, compiled or not."""
+    return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
+
+
 def general() -> ModuleType:
     """Return the compiled passes of general costs, imported when needed as the others are."""
     from . import _general
 
     return _general
+
+
+def placing() -> ModuleType:
+    """Return the compiled placing of new objects, imported when needed as the others are."""
+    from . import _placing
+
+    return _placing
