@@ -163,7 +163,8 @@ def minimise(
 
     def heard(reason: str = "") -> bool:
         if note is not None:
-            note(Run(point.theta, tuple(path), passes, small, reason, rule.memory()))
+            ended = reason in (Reason.SMALL_DECREASE, Reason.ROUNDING, Reason.NOT_FINITE)  # and never goes on
+            note(Run(point.theta, tuple(path), passes, small, reason, {} if ended else rule.memory()))
         return False if reason else callback(len(path) - 1, path[-1], point.theta)
 
     stopped = heard()
