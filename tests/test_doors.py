@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,3 +71,12 @@ def test_reading_a_private_attribute_is_noticed():
     assert _private_name(ast.parse("getattr(mds, '_labels', None)", mode="eval").body) == "_labels"
     assert _private_name(ast.parse("study.__dict__", mode="eval").body) is None
     assert "_material" in _defined("discovery")
+
+
+@pytest.mark.parametrize("name", [*sorted(Path(__file__).parent.glob("extensions/*.py")), Path("docs/architecture.md")])
+def test_an_extension_needs_public_names_only(name):
+    text = (Path(__file__).parents[1] / name).read_text(encoding="utf-8")
+    assert re.findall(r"\bunmask(?:\.\w+)*\._\w+", text) == []
+    for room, imported in re.findall(r"^from unmask\.(\w+) import (\([^)]*\)|.*)$", text, re.MULTILINE):
+        names = set(re.findall(r"\w+", imported))
+        assert names <= set(importlib.import_module(f"unmask.{room}").__all__)

@@ -131,8 +131,7 @@ def test_choices_are_those_of_the_library():
 
     from unmask.cli._options import Reading, Search
     from unmask.io._dissimilarities import _SHAPES
-    from unmask.problem import LEVELS, TIES
-    from unmask.solvers import SCHEMES
+    from unmask.problem import LEVELS, SCHEMES, TIES
 
     def choices(kind, name):
         found = get_type_hints(kind)[name]

@@ -8,7 +8,8 @@ from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.checking import check_dissimilarities
 from unmask.engines import LevelEngine, TableEngine, make_engine
 from unmask.kernels import Workers
-from unmask.problem import TableGraph, build_pairs, make_level
+from unmask.problem import build_pairs, make_level
+from unmask.problem._graph import TableGraph
 
 N = 12
 CASES = [("interval", "primary"), ("ordinal", "primary"), ("ordinal", "secondary"), ("spline", "primary")]

@@ -12,7 +12,7 @@ from unmask import ConditionalMDS
 from unmask.checking import Dissimilarities, check_dissimilarities
 from unmask.engines import EdgeEngine, TableEngine, make_engine
 from unmask.kernels import ArraySource, Workers, fused
-from unmask.problem import Problem, build_pairs, check_known, make_cost, nothing_known, ranked
+from unmask.problem import Problem, build_pairs, check_known, make_cost, ranked
 from unmask.solvers import RULES, make_objective, make_starts, minimise
 
 N = 1100  # several chunks of tiles, the last of them not full
@@ -140,7 +140,7 @@ def test_single_precision_is_passed_over_in_single_precision(table, rng):
 def fitted(dissimilarities, known=None, scheme=None, max_iter=40):
     """Return the path of a fit by the parts that every fit is made of."""
     workers = Workers(1)
-    coded = nothing_known(dissimilarities.n) if known is None else check_known(known, dissimilarities.n, None, "auto")
+    coded = check_known(known, dissimilarities.n, None, "auto")
     problem = Problem(build_pairs(dissimilarities, scheme, None, workers)[0], coded, 2)
     objective = make_objective(problem, make_engine(problem.pairs, workers))
     starts = make_starts(objective, coded, "auto", 2, np.random.default_rng(0))

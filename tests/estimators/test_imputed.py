@@ -10,7 +10,8 @@ from unmask import ConditionalMDS, GeneralMDS, ImputedKnownWarning, Numeric
 from unmask.engines import TableEngine
 from unmask.estimators._imputed import cell_widths
 from unmask.kernels import ArraySource, Pairs, Workers
-from unmask.problem import check_known, coef_blocks
+from unmask.problem import check_known
+from unmask.problem._blocks import coef_blocks
 
 COLUMNS = ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
 

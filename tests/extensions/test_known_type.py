@@ -1,17 +1,17 @@
 """A new type of known feature takes one file: two classes, and a line in the table of types."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from unmask import ConditionalMDS, Cyclic
-from unmask.cli._types import types_of
+from unmask.cli import app
 from unmask.discovery import Discovery
-from unmask.problem import FEATURE_TYPES, FeatureType
-from unmask.problem._blocks import CommonBlock
-from unmask.problem._types import LevelCoding
+from unmask.problem import FEATURE_TYPES, CommonBlock, FeatureType, LevelCoding
 
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
@@ -100,10 +100,17 @@ def test_a_missing_cell_is_estimated_and_a_new_object_placed(data):
         mds.transform(D.loc[["o3"]], known=known.loc[["o3"]].replace({"wind": dict.fromkeys(POINTS, "up")}))
 
 
-def test_the_command_line_takes_it():
-    assert types_of(["wind=compass"]) == {"wind": "compass"}
-    with pytest.raises(ValueError, match=r"'compas' is no type; write numeric, .*spline:3 or compass\."):
-        types_of(["wind=compas"])
+def test_the_command_line_takes_it(data, tmp_path):
+    D, known, _ = data
+    D.to_csv(tmp_path / "D.csv")
+    known.to_csv(tmp_path / "known.csv")
+    command = ["fit", str(tmp_path / "D.csv"), "--known", str(tmp_path / "known.csv"), "--n-init", "2"]
+    done = CliRunner().invoke(app, [*command, "--types", "wind=compass", "--out", str(tmp_path / "result")])
+    assert done.exit_code == 0, done.output
+    assert Discovery.load(tmp_path / "result" / "study").step.known_types == {"wind": "compass"}
+    misspelt = CliRunner().invoke(app, [*command, "--types", "wind=compas"])
+    assert misspelt.exit_code > 0
+    assert re.search(r"'compas' is no type; write numeric, .*spline:3 or compass\.", misspelt.output)
 
 
 def test_a_study_keeps_it(data, tmp_path):

@@ -7,8 +7,16 @@ from scipy.optimize import lsq_linear, nnls
 
 from tests.helpers import symmetric_weights
 from unmask import Cyclic, Numeric, Spline
-from unmask.problem import Structure, check_known, coef_blocks
-from unmask.problem._blocks import CommonBlock, DenseBlock, DiagonalBlock, FunctionBlock, MonotoneBlock, MovingBlock
+from unmask.problem import Structure, check_known
+from unmask.problem._blocks import (
+    CommonBlock,
+    DenseBlock,
+    DiagonalBlock,
+    FunctionBlock,
+    MonotoneBlock,
+    MovingBlock,
+    coef_blocks,
+)
 
 N = 14
 TYPES = {"hour": Cyclic(24), "dose": Spline(3)}

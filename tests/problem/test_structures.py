@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.helpers import symmetric_weights
-from unmask.problem import KnownSpace, Structure, check_known, coef_blocks
+from unmask.problem import KnownSpace, Structure, check_known
+from unmask.problem._blocks import coef_blocks
 from unmask.problem.linalg import orthonormal_basis
 
 COEFS = ["full", "diagonal", [["a", "c"], ["b"], ["d"]]]

@@ -19,13 +19,13 @@ from unmask.solvers import (
     Stage,
     canonical_by_component,
     canonical_map,
-    curvilinear,
     make_objective,
     make_starts,
     minimise,
     side_by_side,
     within_errors,
 )
+from unmask.solvers._curvilinear import curvilinear
 
 
 def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **options):

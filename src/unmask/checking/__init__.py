@@ -66,6 +66,8 @@ from ._progress import (
     listeners_of,
     watching,
 )
+from ._progress_bar import ProgressBar, position_of
+from ._time_left import TimeLeft
 
 __all__ = [
     "AdjustmentWarning",
@@ -81,11 +83,13 @@ __all__ = [
     "Listener",
     "MissingDissimilarityWarning",
     "Progress",
+    "ProgressBar",
     "RedundantKnownWarning",
     "Run",
     "RunKey",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
+    "TimeLeft",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
     "Watch",
@@ -112,6 +116,7 @@ __all__ = [
     "new_rows",
     "numbers",
     "polars_column",
+    "position_of",
     "quote",
     "rao_p_value",
     "refuse_source",

@@ -294,7 +294,7 @@ def _skew_share(values: Array) -> float:
 
 
 def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> None:
-    """Raise on what no dissimilarity may be; where something is wrong, look again, slowly, for the first place."""
+    """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
     if survey.smallest < 0:

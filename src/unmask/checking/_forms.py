@@ -2,7 +2,8 @@
 
 A form is recognised by what it offers, not by its class, so that no package is imported to look: scikit-bio's distance
 matrices, networks of networkx, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever is none of
-these passes unchanged. A source is read in parts, and few of very many pairs become one.
+these passes unchanged. A source is read in parts, and few of very many pairs become one; so does a large array of Zarr,
+and a path ending in npy or zarr is one of a table that stays in its file.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from .._typing import Array, IntArray
 from ..graphs import network_graph, shortest_paths
 from ..kernels import Source
+from ._in_files import chunked, is_chunked, is_file, open_file
 from ._labels import as_pandas, find_labels, is_pandas, quote
 from ._stored import StoredPairs, are_few
 
@@ -302,7 +304,9 @@ def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[
 
 
 _SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
+    (is_file, lambda data: Table(open_file(data), None)),
     (_looks_like_a_source, _from_source),
+    (is_chunked, lambda data: Table(chunked(data), None)),
     (is_network, _from_network),
     (_is_distance_matrix, _from_distance_matrix),
     (sp.issparse, _from_sparse),

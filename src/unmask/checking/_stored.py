@@ -22,7 +22,7 @@ def are_few(n: int, given: int) -> bool:
 
 @dataclass(frozen=True)
 class StoredPairs:
-    """A square table of which few entries are stored and all others are missing; read in parts.
+    """A source: a square table, as the user gave it, of which few entries are stored and all others are missing.
 
     ``table`` has its entries as they were given, stored zeros and NaN among them; an absent diagonal is 0.
     """

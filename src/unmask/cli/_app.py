@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
-from ._commands import Function, Group, register
+from ._commands import Function, Group, register_command
 from ._examples import EXAMPLES
 
 app = typer.Typer(
@@ -51,4 +51,4 @@ _COMMANDS: dict[str, Function] = {
     "report": _report.report,
 }
 for _name, _function in _COMMANDS.items():
-    register(app, _name, _function, EXAMPLES[_name])
+    register_command(app, _name, _function, EXAMPLES[_name])

@@ -28,7 +28,7 @@ class Common:
     debug: Annotated[bool, output_option("--debug", help="Show where in the code an error comes from.")] = False
 
 
-def register(app: typer.Typer, name: str, function: Function, examples: Sequence[str] = ()) -> None:
+def register_command(app: typer.Typer, name: str, function: Function, examples: Sequence[str] = ()) -> None:
     """Make a command of a function.
 
     The function takes an ``output`` first and returns an outcome. A parameter that is annotated by a dataclass stands

@@ -57,9 +57,9 @@ def mean_places(U: Array, places: IntArray) -> Array:
 
 
 def permutations_of(places: IntArray, count: int, rng: np.random.Generator) -> IntArray:
-    """Return random orders of the objects (one a row) in which whole places change with others as large.
+    """Return random orders of the objects, one a row; objects at one place of the map are moved together.
 
-    Objects that share a place stay together, as they would if the map were made of other things.
+    Only places with the same number of objects are exchanged, and the objects at each are shuffled.
     """
     sizes = np.bincount(places)
     members = [np.flatnonzero(places == place) for place in range(len(sizes))]

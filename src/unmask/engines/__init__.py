@@ -11,7 +11,16 @@ from ._levels import LevelEngine
 from ._protocol import Engine
 from ._table import TableEngine
 
-__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "TableEngine", "make_engine", "register_engine"]
+__all__ = [
+    "ENGINES",
+    "CostEngine",
+    "EdgeEngine",
+    "Engine",
+    "LevelEngine",
+    "TableEngine",
+    "make_engine",
+    "register_engine",
+]
 
 Suits = Callable[[Pairs | Edges, str], bool]  # (pairs, level)
 Make = Callable[..., Engine]  # (pairs, workers, level, ties)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array
-from ..kernels import Edges
-from ..problem import EdgeGraph
+from ..kernels import Edges, Workers
+from ..problem import make_graph
 
 
 class EdgeEngine:
@@ -23,7 +23,7 @@ class EdgeEngine:
             )
         self.edges = edges
         self.n, self.scale = edges.n, edges.scale
-        self.graph = EdgeGraph(edges)
+        self.graph = make_graph(edges, Workers(1))
         self.total = float(np.sum(edges.weight * edges.delta**2))
 
     def _distances(self, Z: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array
 from ..kernels import Pairs, Workers
-from ..problem import TableGraph
+from ..problem import make_graph
 
 # Below this many objects a float32 matrix is passed over in float64: the time is the same and the digits are free.
 SINGLE_PRECISION_FROM = 1000
@@ -25,7 +25,7 @@ class TableEngine:
     def __init__(self, pairs: Pairs, workers: Workers) -> None:
         self.pairs, self.workers = pairs, workers
         self.n, self.scale = pairs.n, pairs.scale
-        self.graph = TableGraph(pairs, workers)
+        self.graph = make_graph(pairs, workers)
         self._passes = kernels.fused()
         self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.

@@ -127,7 +127,7 @@ class External:
 
     @property
     def basis(self) -> Array:
-        """Orthonormal columns, that of numbers with their sign; none if the feature is constant."""
+        """Orthonormal columns of the same span; the one of a numeric feature rises with it. None if it is constant."""
         if self.kind == "nominal":
             return orthonormal_basis(self.columns)
         units = standard_units(self.columns)

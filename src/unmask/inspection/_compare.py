@@ -266,7 +266,7 @@ def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
 
 
 def register_method(name: str, function: MapMaker | None, *, package: str | None = None) -> None:
-    """Add a method to :func:`compare`, replace one, or take one out.
+    """Add a method to :func:`compare`, replace it, or remove it (``function=None``).
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def register_method(name: str, function: MapMaker | None, *, package: str | None
     function : callable or None
         Called with a :class:`Task` (attributes ``dissimilarities``, ``known``, ``n_components``, ``known_types``,
         ``random_state``); returns a map (array or DataFrame with one row per object), or a fitted estimator with
-        ``embedding_`` and, if it has one, ``stress_``. None takes the method out.
+        ``embedding_`` and, if it has one, ``stress_``. None removes the method.
     package : str, optional
         Module that must be importable; without it the method's row says so.
 

@@ -25,7 +25,7 @@ from ..checking import (
 from ..dissimilarities import compare, make_transformer
 from ..estimators import labels_of_fit
 from ..kernels import Workers, resolve_threads
-from ..problem import KnownFeatures, check_known, nothing_known
+from ..problem import KnownFeatures, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,7 @@ def code_known(
     A redundant column is left out without a warning: the column space, which is all that is used of it, stays.
     """
     if known is None:
-        return nothing_known(n)
+        return KnownFeatures.nothing(n)
     known = align(known, labels, "known", reference)
     if hasattr(known, "__len__"):
         require_rows(known, n, "known", reference)

@@ -97,7 +97,7 @@ def bootstrap(
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
-    setup = make_setup(estimator, X, known, weights)
+    setup = make_setup("bootstrap", estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -130,7 +130,7 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
         The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
     """
     _require_level(level)
-    setup = make_setup(estimator, X, known, weights)
+    setup = make_setup("jackknife", estimator, X, known, weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         setup, fitted = _first_fit(setup)

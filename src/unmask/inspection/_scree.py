@@ -70,7 +70,7 @@ def scree(
     >>> table["stress"].round(3).tolist()
     [0.113, 0.031, 0.014, 0.009]
     """
-    return _scree(estimator, make_setup(estimator, X, known, weights), max_components, progress or nobody)[0]
+    return _scree(estimator, make_setup("scree", estimator, X, known, weights), max_components, progress or nobody)[0]
 
 
 def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advance) -> tuple[pd.DataFrame, list[_Step]]:
@@ -135,7 +135,7 @@ def _path(
         if p == 0 and not _anything_known(setup):
             found.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
-        starts = [] if fitted is None else [warm_start(fitted, 1)]
+        starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
             starts.insert(0, warm_start(full[p].fitted))
             fitted = setup.fit_from(starts, FEW_STARTS, _alike, D, n_components=p)
@@ -227,7 +227,7 @@ def choose_n_components(
     if not 0 < fraction < 1:
         raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
     splits = require_integer("n_splits", n_splits, 2)
-    setup = make_setup(estimator, X, known, weights)
+    setup = make_setup("choose_n_components", estimator, X, known, weights)
     if not setup.takes_start:
         raise ValueError(
             f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "

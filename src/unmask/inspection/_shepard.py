@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from .._typing import Array
 from ..checking import Dissimilarities, find_labels, is_unlabelled, require_choice
-from ..solvers import SCHEMES
+from ..problem import SCHEMES
 from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ def _no_weights() -> Array:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Dissimilarities and weights as the passes see them.
+    """Dissimilarities and weights of all pairs, as a square table that the passes read; `Edges` is the list.
 
     ``scale`` is a power of two that brings the dissimilarities near 1, applied while reading: squares can then
     neither overflow nor vanish, the user's array is not copied, and no rounding is added.
@@ -71,7 +71,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Edges:
-    """The pairs that count, as a list: what the passes read when most weights are zero."""
+    """Dissimilarities and weights of the pairs that count, as a list that the passes read; `Pairs` is the table."""
 
     n: int
     rows: IntArray

@@ -3,20 +3,22 @@
 Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
 """
 
-from ._blocks import Cells, coef_blocks
+from ._blocks import Cells, CommonBlock
 from ._costs import Distance, Loss, Neighbours, make_cost
-from ._graph import EdgeGraph, TableGraph, WeightGraph, make_graph
-from ._known import Feature, KnownFeatures, check_known, known_table, nothing_known
+from ._graph import TableGraph, WeightGraph, make_graph
+from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
-from ._penalties import PENALTIES, Penalty, make_penalties
-from ._problem import Problem, check_dimension, check_room
+from ._penalties import PENALTIES, Penalty, make_structure
+from ._problem import Problem, check_dimension
 from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
 from ._types import (
     FEATURE_TYPES,
+    Coding,
     Cyclic,
     FeatureType,
+    LevelCoding,
     Nominal,
     Numeric,
     Ordinal,
@@ -32,15 +34,17 @@ __all__ = [
     "SCHEMES",
     "TIES",
     "Cells",
+    "Coding",
+    "CommonBlock",
     "Curve",
     "Cyclic",
     "Distance",
-    "EdgeGraph",
     "Equal",
     "Feature",
     "FeatureType",
     "KnownFeatures",
     "KnownSpace",
+    "LevelCoding",
     "Loss",
     "Neighbours",
     "Nominal",
@@ -56,15 +60,12 @@ __all__ = [
     "build_pairs",
     "check_dimension",
     "check_known",
-    "check_room",
-    "coef_blocks",
     "feature_type",
     "known_table",
     "make_cost",
     "make_graph",
     "make_level",
-    "make_penalties",
-    "nothing_known",
+    "make_structure",
     "ranked",
     "register_scheme",
     "types_with_levels",

@@ -65,6 +65,12 @@ class KnownFeatures:
     shift: Array | float = 0.0  # what was taken out of values within separate groups of objects
     errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
 
+    @classmethod
+    def nothing(cls, n: int) -> KnownFeatures:
+        """Return an empty set of known features, as in ordinary multidimensional scaling."""
+        empty = np.empty(0)
+        return cls((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
+
     @property
     def n_kept(self) -> int:
         return len(self.kept)
@@ -131,12 +137,6 @@ class KnownFeatures:
         return np.column_stack(coded) if coded else np.empty((0, 0))
 
 
-def nothing_known(n: int) -> KnownFeatures:
-    """Return an empty set of known features, as in ordinary multidimensional scaling."""
-    empty = np.empty(0)
-    return KnownFeatures((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
-
-
 def check_known(
     data: Any,
     n: int,
@@ -154,10 +154,10 @@ def check_known(
     """
     if data is None:
         _require_nothing_declared(types, errors)
-        return nothing_known(n)
+        return KnownFeatures.nothing(n)
     table = known_table(data, n, labels)
     if not table:
-        return nothing_known(n)
+        return KnownFeatures.nothing(n)
     features, raw = _code(table, types)
     blocks = _grouped(features, coef, table)
     reference, centre, scale, constant = _units(raw, blocks)

@@ -13,8 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Array
+from ._blocks import coef_blocks
+from ._graph import WeightGraph
 from ._problem import Problem
-from ._structures import KnownSpace
+from ._structures import KnownSpace, Structure
 from .linalg import basis_by_group
 
 
@@ -64,8 +66,22 @@ def _leak(strength: float, problem: Problem, degrees: Array) -> LeakPenalty | No
 PENALTIES: dict[str, Callable[[float, Problem, Array], Penalty | None]] = {"leak_penalty": _leak}
 
 
-def make_penalties(problem: Problem, degrees: Array) -> tuple[Penalty, ...]:
-    """Return the penalties of a problem; a map orthogonal to what is known is one without leak at any price."""
+def make_structure(problem: Problem, graph: WeightGraph) -> tuple[Structure, tuple[Penalty, ...]]:
+    """Return the structure of a problem's parameters, and its penalties.
+
+    A map that must be orthogonal to what is known (``orthogonal``) has a leak penalty of infinite strength.
+    """
+    known, degrees = problem.known, graph.degrees
     strengths = {**problem.penalties, **({"leak_penalty": np.inf} if problem.orthogonal else {})}
     made = (PENALTIES[name](strength, problem, degrees) for name, strength in strengths.items() if strength > 0)
-    return tuple(penalty for penalty in made if penalty is not None)
+    penalties = tuple(penalty for penalty in made if penalty is not None)
+    blocks = coef_blocks(known, graph.laplacian(known.values), degrees, problem.error_price)
+    held = next((penalty for penalty in penalties if penalty.space is not None), None)
+    if held is None:
+        root = np.sqrt(degrees[:1] if graph.unit_weights else degrees[:, None])
+        return Structure(problem.n, problem.p, root, blocks), penalties
+    # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
+    root = np.sqrt(degrees.max(keepdims=True))
+    # In the known space the curvature is the stress's plus the penalty's: 1 + this, in theta's units.
+    keep = 1.0 / np.sqrt(1.0 + held.stiffness / float(degrees.max()))
+    return Structure(problem.n, problem.p, root, blocks, held.space, keep), penalties

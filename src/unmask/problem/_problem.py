@@ -30,6 +30,21 @@ class Problem:
     def n(self) -> int:
         return self.pairs.n
 
+    def require_room(self) -> None:
+        """Raise if a map orthogonal to what is known (within each group) would put all objects in one place."""
+        if not (self.orthogonal and self.p > 0 and self.known.n_kept):
+            return
+        groups = np.zeros(self.n, dtype=int) if self.component is None else self.component
+        for group in range(groups.max() + 1):
+            members = np.flatnonzero(groups == group)
+            taken = orthonormal_basis(self.known.values[members]).shape[1]
+            if taken >= len(members) - 1:
+                which = "" if self.component is None else f" of group {group + 1}"
+                raise ValueError(
+                    f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
+                    f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
+                )
+
 
 def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     """Raise when the objects cannot fill the dimensions asked for, or when there is nothing to estimate."""
@@ -47,20 +62,6 @@ def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
         raise ValueError(
             "n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1."
         )
-
-
-def check_room(known: KnownFeatures, component: IntArray | None) -> None:
-    """Raise when a map orthogonal to what is known (within each group) would put all objects in one place."""
-    groups = np.zeros(len(known.values), dtype=int) if component is None else component
-    for number in range(groups.max() + 1):
-        members = np.flatnonzero(groups == number)
-        taken = orthonormal_basis(known.values[members]).shape[1]
-        if taken >= len(members) - 1:
-            which = "" if component is None else f" of group {number + 1}"
-            raise ValueError(
-                f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
-                f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
-            )
 
 
 def _counted(known: KnownFeatures) -> str:

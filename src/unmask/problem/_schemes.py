@@ -70,7 +70,7 @@ class Scheme:
         weighting = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
         return self._weighted(Pairs(source, scale, weighting, every_pair=not dissimilarities.missing), workers)
 
-    def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:  # noqa: ARG002
+    def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
         """Give weights to the pairs of a table."""
         return pairs
 
@@ -91,7 +91,7 @@ class Equal(Scheme):
     def weigh(self, delta: Array, smallest: float) -> Array:
         return np.ones_like(delta)
 
-    def weights_for(self, dissimilarities: Dissimilarities) -> Any:  # noqa: ARG002
+    def weights_for(self, dissimilarities: Dissimilarities) -> Any:
         return None
 
 

@@ -149,7 +149,7 @@ class Structure:
         return step
 
     def _expand(self, U: Array) -> Array:
-        """Undo what ``keep`` did to the part of U in the known space; nothing undoes keeping none of it."""
+        """Divide the part of U in the known space by ``keep``; leave U as it is where ``keep`` is 0."""
         return U if self.space is None or self.keep == 0.0 else self.space.scale(U, 1.0 / self.keep)
 
     def pack(self, U: Array, B: Array, rng: np.random.Generator | None = None) -> Array:

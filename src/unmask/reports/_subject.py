@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array
 from ..discovery import Adoption, Discovery, Forgetting, Step
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
-from ..problem import KnownFeatures, check_known, nothing_known
+from ..problem import KnownFeatures, check_known
 from ._html import Html, note
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class RecordedFit:
 
 @dataclass(frozen=True)
 class FittedPairs:
-    """A fit and the dissimilarities it was made from, of all objects or of a sample."""
+    """A fit, and the square table of dissimilarities it was made from, of all objects or of a sample."""
 
     fit: Any
     dissimilarities: pd.DataFrame
@@ -135,7 +135,7 @@ class Subject:
     def coded(self, step: Step) -> KnownFeatures:
         """Return what a step was given as the fit codes it."""
         if not step.known:
-            return nothing_known(self.n)
+            return KnownFeatures.nothing(self.n)
         mds = self.study.estimator_of(step)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned

@@ -12,7 +12,7 @@ from .._typing import Array
 from ..checking import SmallNeighbourhoodWarning, warn_user
 from ..engines import TableEngine
 from ..kernels import Pairs, Weighting, Workers
-from ..problem import Equal, Problem, Scheme, register_scheme
+from ..problem import Equal, Problem, Scheme
 from ._loop import Reason, SearchSettings
 from ._objective import make_objective
 from ._stages import Stage, run_stage
@@ -63,9 +63,6 @@ class CurvilinearWeights(Equal):
                 SmallNeighbourhoodWarning,
             )
         return found.stage, radius
-
-
-register_scheme(CurvilinearWeights())
 
 
 class Curvilinear(NamedTuple):

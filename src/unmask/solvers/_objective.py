@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from .._typing import Array
 from ..engines import Engine
-from ..problem import Penalty, Problem, Structure, coef_blocks, make_penalties
+from ..problem import Penalty, Problem, Structure, make_structure
 
 
 class Point(NamedTuple):
@@ -69,16 +67,5 @@ class Objective:
 
 
 def make_objective(problem: Problem, engine: Engine) -> Objective:
-    """Build the structure and the penalties of a problem for an engine."""
-    known, p, graph = problem.known, problem.p, engine.graph
-    blocks = coef_blocks(known, graph.laplacian(known.values), graph.degrees, problem.error_price)
-    penalties = make_penalties(problem, graph.degrees)
-    held = next((penalty for penalty in penalties if penalty.space is not None), None)
-    if held is None:
-        root = np.sqrt(graph.degrees[:1] if graph.unit_weights else graph.degrees[:, None])
-        return Objective(engine, Structure(problem.n, p, root, blocks), penalties)
-    # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
-    root = np.sqrt(graph.degrees.max(keepdims=True))
-    # In the known space the curvature is the stress's plus the penalty's: 1 + this, in theta's units.
-    keep = 1.0 / np.sqrt(1.0 + held.stiffness / float(graph.degrees.max()))
-    return Objective(engine, Structure(problem.n, p, root, blocks, held.space, keep), penalties)
+    """Return the objective of a problem for an engine, with its structure and penalties."""
+    return Objective(engine, *make_structure(problem, engine.graph))

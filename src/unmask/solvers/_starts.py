@@ -62,7 +62,7 @@ def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random
 
 
 def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
-    """Return a root of a block of BB' with no direction of VB shorter than ``least``, however V is coded."""
+    """Return B for a block of BB', made longer where needed: along no axis is the spread of VB below ``least``."""
     roots, axes = whitening(V.T @ V / len(V))
     spread = (axes * roots) @ axes.T  # the symmetric root
     values, vectors = np.linalg.eigh(spread @ gram @ spread)

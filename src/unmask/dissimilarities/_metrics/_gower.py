@@ -40,7 +40,7 @@ class ColumnComparison:
         return np.asarray(x != y, dtype=np.float64)
 
     def counts(self, x: Array, y: Array) -> Any:
-        """Tell which pairs of cells are compared; None if all are."""
+        """Return True for pairs of cells that are compared (neither is missing); None if all are."""
         missing_x, missing_y = np.isnan(x), np.isnan(y)
         return ~(missing_x | missing_y) if missing_x.any() or missing_y.any() else None
 
@@ -143,7 +143,7 @@ class Presence(ColumnComparison):
         return values
 
     def counts(self, x: Array, y: Array) -> Any:
-        """Tell where at least one is present, and neither missing."""
+        """Return True where at least one of two cells is 1 and neither is missing."""
         return (x + y) > 0  # NaN is not
 
 
