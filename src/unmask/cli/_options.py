@@ -184,7 +184,8 @@ class Search:
         """Refuse a scheme that there is not before anything is read."""
         if self.weights is not None:
             from ..checking import require_choice
-            from ..solvers import SCHEMES
+            from .. import solvers  # noqa: F401  (which registers one of them)
+            from ..problem import SCHEMES
 
             require_choice("weights", self.weights, tuple(SCHEMES))
 
