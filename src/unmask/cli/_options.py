@@ -183,8 +183,8 @@ class Search:
     def __post_init__(self) -> None:
         """Refuse a scheme that there is not before anything is read."""
         if self.weights is not None:
-            from ..checking import require_choice
             from .. import solvers  # noqa: F401  (which registers one of them)
+            from ..checking import require_choice
             from ..problem import SCHEMES
 
             require_choice("weights", self.weights, tuple(SCHEMES))
