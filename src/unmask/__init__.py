@@ -31,12 +31,14 @@ if TYPE_CHECKING:
         GeneralMDS,
         SpectralMap,
     )
+    from .io import Checkpoint
     from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
 
     __version__: str
 
 __all__ = [
     "AdjustmentWarning",
+    "Checkpoint",
     "ConditionalClassicalMDS",
     "ConditionalIsomap",
     "ConditionalMDS",
@@ -92,6 +94,7 @@ _HOMES = {
         "GeneralMDS",
         "SpectralMap",
     ),
+    ".io": ("Checkpoint",),
     ".problem": ("Cyclic", "Distance", "Loss", "Neighbours", "Nominal", "Numeric", "Ordinal", "Spline"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimilarityWarning, inspection
 from unmask.checking import check_dissimilarities
@@ -23,7 +22,7 @@ def check(data, **options):
         return check_dissimilarities(data, **{"symmetrize": None, "workers": workers} | options)
 
 
-# ---- an extension in one file: a source of your own
+# ---- sources
 
 
 class Formula:
@@ -58,30 +57,6 @@ def test_a_source_is_surveyed_in_parts_and_handed_on_as_it_is():
     assert source.largest_part <= 256 * 700
     with pytest.raises(ValueError, match="the scree plot needs all 700 x 700 dissimilarities at once"):
         checked.array_for("the scree plot")
-
-
-@pytest.mark.parametrize("options", [{}, {"weights": "sammon"}, {"level": "interval"}])
-def test_a_map_of_a_source_is_the_map_of_its_array(options):
-    source = Formula(300, labels=pd.Index([f"o{i}" for i in range(300)]))
-    D = source.rows(np.arange(300))
-    known = pd.DataFrame({"half": np.arange(300) % 2.0}, index=source.labels[::-1])
-    mds = ConditionalMDS(2, metric="precomputed", n_init=2, max_iter=20, random_state=0, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        expected = clone(mds).fit(pd.DataFrame(D, index=source.labels), known=known)
-        if options == {"level": "interval"}:
-            with pytest.raises(ValueError, match=r"level='interval' needs all 300 x 300 .* or use level='ratio'"):
-                mds.fit(source, known=known)
-            return
-        mds.fit(source, known=known)
-    np.testing.assert_array_equal(mds.embedding_, expected.embedding_)
-    assert mds.stress_ == expected.stress_
-    given = known.loc[source.labels[:3]]
-    np.testing.assert_array_equal(mds.transform(D[:3], known=given), expected.transform(D[:3], known=given))
-    near = mds.predict_dissimilarities(objects=["o7", "o2"])
-    pd.testing.assert_frame_equal(near, expected.predict_dissimilarities().loc[["o7", "o2"], ["o7", "o2"]])
-    with pytest.raises(ValueError, match="objects names 'o300', which were not fitted"):
-        mds.predict_dissimilarities(objects=["o7", "o300"])
 
 
 @pytest.mark.parametrize(
@@ -170,8 +145,21 @@ def test_a_memory_map_is_not_copied(mapped, rng, dtype, order):
     np.testing.assert_array_equal(ConditionalMDS(2, metric="precomputed", n_init=1).fit(D).embedding_, expected)
 
 
-def test_a_memory_map_that_would_have_to_be_copied_is_refused(mapped, rng):
+def test_a_small_memory_map_is_copied_as_any_array_is(mapped, rng):
+    """Which joblib makes of every array above 1 MB that it hands to a process, without being asked."""
     D = Metric().fit_transform(rng.standard_normal((20, 3)))
+    counts = (10 * D).astype(np.int64)
+    np.testing.assert_array_equal(check(mapped(counts)).array_for("this"), counts)
+    np.testing.assert_array_equal(check(mapped(D)[:10, :10]).array_for("this"), D[:10, :10])
+    lopsided = D + np.triu(D)
+    averaged = check(mapped(lopsided), symmetrize="mean").array_for("this")
+    np.testing.assert_array_equal(averaged, (lopsided + lopsided.T) / 2)
+
+
+def test_a_large_memory_map_that_would_have_to_be_copied_is_refused(mapped, rng, monkeypatch):
+    monkeypatch.setattr("unmask.checking._dissimilarities.LARGE_COPY", 8 * 99)
+    D = Metric().fit_transform(rng.standard_normal((20, 3)))
+    assert check(mapped(D)).n == 20
     with pytest.raises(ValueError, match=r"memory map: symmetrize='mean' would copy it; pass numpy\.array\(X\)"):
         check(mapped(D), symmetrize="mean")
     with pytest.raises(ValueError, match="it holds int64 rather than float64 or float32"):
@@ -298,6 +286,38 @@ def test_a_map_of_few_pairs_is_that_of_their_square(rng, monkeypatch):
     assert stored.stress_ == pytest.approx(square.stress_, rel=1e-6)
     new = np.where(np.quantile(D, 0.8) > D, D, np.nan)
     np.testing.assert_array_equal(stored.transform(new, known=X[:, 0]), stored.embedding_)
+
+
+@pytest.fixture
+def five_hundred():
+    """Sums along a ring of 500 objects, each with its five next ones: few pairs, kept as a list."""
+    n = 500
+    i, step = np.repeat(np.arange(n), 5), np.tile(np.arange(1, 6), n)
+    chords = np.sin(np.pi * step / n) * (1 + 0.1 * np.cos(i))
+    return sp.coo_array((chords, (np.minimum(i, (i + step) % n), np.maximum(i, (i + step) % n))), shape=(n, n))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ConditionalMDS(level="interval"),
+        ConditionalMDS(level="ordinal"),
+        ConditionalMDS(weights="curvilinear"),
+        GeneralMDS(),
+        ConditionalIsomap(n_neighbors=5),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_needs_the_square_of_few_pairs_makes_it(five_hundred, monkeypatch, estimator):
+    estimator.set_params(metric="precomputed", n_init=1, max_iter=2, random_state=0)
+    assert isinstance(check(five_hundred).source, StoredPairs)
+    listed = clone(estimator).fit(five_hundred).embedding_
+    monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 499)
+    with pytest.raises(ValueError, match=r"needs all 500 x 500 .* read in parts; pass them as an array .*, or "):
+        clone(estimator).fit(five_hundred)
+    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
+    np.testing.assert_array_equal(listed, clone(estimator).fit(five_hundred).embedding_)
 
 
 def test_small_tables_and_full_ones_are_squares_as_ever(few):

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.checking import Dissimilarities, check_dissimilarities
-from unmask.engines import ENGINES, EdgeEngine, LevelEngine, TableEngine, make_engine, register_engine
+from unmask.engines import EdgeEngine, TableEngine, make_engine
 from unmask.kernels import ArraySource, Workers, fused
 from unmask.problem import Problem, build_pairs, check_known, make_cost, nothing_known, ranked
 from unmask.solvers import RULES, make_objective, make_starts, minimise
@@ -124,7 +124,7 @@ def test_no_part_is_as_large_as_the_table(both, rng):
     parts.stress(rng.standard_normal((N, 2)))
     parts.point_stress(rng.standard_normal((N, 2)))
     assert parts.graph.components().max() == 0
-    assert 0 < parts.pairs.source.largest_part <= 256 * N
+    assert 0 < parts.pairs.source.largest_part <= fused().TILE * N
 
 
 def test_single_precision_is_passed_over_in_single_precision(table, rng):
@@ -282,78 +282,3 @@ def test_what_needs_the_whole_table_says_so_and_what_to_do(table, purpose, inste
     }
     with pytest.raises(ValueError, match=rf"{purpose}.* needs all 1100 x 1100 .* read in parts; .*or {instead}\."):
         attempts[purpose]()
-
-
-# ---- extensions, each in one place
-
-
-class Line:
-    """Distances of points on a line, computed when they are asked for."""
-
-    def __init__(self, x):
-        self.x, self.n, self.dtype = x, len(x), x.dtype
-
-    def tile(self, rows, columns):
-        return abs(self.x[rows, None] - self.x[None, columns])
-
-    def rows(self, which):
-        return self.tile(which, slice(None))
-
-
-def test_a_new_source_is_one_class(rng):
-    x = rng.standard_normal(N)
-    D = abs(x[:, None] - x)
-    source = Line(x)
-    mine = fitted(Dissimilarities(source, None, 0, float(np.ptp(x))), max_iter=60)
-    for one, two in zip(mine, fitted(checked(ArraySource(D), D), max_iter=60), strict=True):
-        assert one.n_iter == two.n_iter
-        np.testing.assert_allclose(one.path, two.path, rtol=1e-8, atol=1e-14)
-    assert mine[0].value < 1e-6
-
-
-class LineEngine:
-    """A pass of one's own: its two methods, and the graph of equal weights."""
-
-    majorises = one_thread = True
-
-    def __init__(self, pairs, workers):
-        base = TableEngine(pairs, workers)
-        self.n, self.scale, self.total, self.graph = base.n, base.scale, base.total, base.graph
-        self.x, self.passes = pairs.source.x * pairs.scale, 0
-
-    def _residuals(self, Z):
-        difference = Z[:, None, :] - Z[None]
-        d = np.sqrt((difference**2).sum(axis=2))
-        return abs(self.x[:, None] - self.x), d
-
-    def stress(self, Z):
-        self.passes += 1
-        delta, d = self._residuals(Z)
-        L = 1.0 - np.divide(delta, d, out=np.zeros_like(d), where=d > 0)
-        np.fill_diagonal(L, 0.0)
-        return float(((delta - d) ** 2).sum() / 2), L.sum(axis=1)[:, None] * Z - L @ Z
-
-    def point_stress(self, Z):
-        delta, d = self._residuals(Z)
-        return ((delta - d) ** 2).sum(axis=1)
-
-
-def test_a_new_engine_is_two_methods_and_a_line(rng, monkeypatch):
-    monkeypatch.setattr("unmask.engines.ENGINES", list(ENGINES))
-    made = []
-
-    def make(pairs, workers, *_):
-        made.append(LineEngine(pairs, workers))
-        return made[-1]
-
-    x = rng.standard_normal(120)
-    D = abs(x[:, None] - x)
-    given = Dissimilarities(Line(x), None, 0, float(np.ptp(x)))
-    expected = fitted(given)
-    register_engine(lambda pairs, _: isinstance(getattr(pairs, "source", None), Line), make)
-    for one, two in zip(fitted(given), expected, strict=True):
-        assert one.n_iter == two.n_iter
-        np.testing.assert_allclose(one.path, two.path, rtol=1e-8, atol=1e-14)
-    assert made[0].passes > 0
-    assert isinstance(engine_of(ArraySource(D), D), TableEngine)
-    assert isinstance(engine_of(ArraySource(D), D, level="interval"), LevelEngine)

@@ -26,7 +26,7 @@ def test_it_stops_any_fit_that_iterates(make, rng):
     callback = GoodEnough(0.9)
     with pytest.warns(UnfinishedMapWarning):
         mds = make(init="random", n_init=3, random_state=0).fit(X, callback=callback)
-    path = getattr(mds, f"{mds._QUANTITY}_path_")
+    path = mds.cost_path_ if make is GeneralMDS else mds.stress_path_
     assert path[-1] <= 0.9 * callback.first < path[-2]
     assert len(callback.film) == mds.starts_["n_iter"].sum() + len(mds.starts_)
     np.testing.assert_allclose(callback.film[-1], mds.embedding_, atol=1e-9)

@@ -17,8 +17,8 @@ from unmask.kernels import (
 )
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
-# One tile, exactly one tile, one more, several chunks.
-SIZES = [5, 257] if INTERPRETED else [5, 256, 257, 700]
+# One tile, exactly one tile, one more, several chunks; rows go by four, and the last of a tile one by one.
+SIZES = [5, 385] if INTERPRETED else [5, 384, 385, 1027]
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many pairs for the interpreter")
 
 
@@ -57,6 +57,16 @@ def test_passes_equal_their_twins(rng, n, weighting):
             np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max(), err_msg=name)
         for got, want in zip(fused().laplacian_pass(pairs, Z, workers), plain.laplacian_pass(pairs, Z), strict=True):
             np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("n", SIZES[:1] if INTERPRETED else [5, 500])
+@pytest.mark.parametrize("columns", [1, 2, 4, 5])
+def test_any_number_of_columns(rng, n, columns):
+    pairs, Z = make_pairs(rng, n, Weighting.UNIT), coordinates(rng, n, columns)
+    stress, G = fused().stress_pass(pairs, Z, Workers(1))
+    expected, expected_G = plain.stress_pass(pairs, Z)
+    assert stress == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
 
 
 @compiled_only

@@ -27,6 +27,7 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_network, is_source, new_rows
+from ._journal import Journal, Run, RunKey
 from ._labels import (
     align_columns,
     align_rows,
@@ -55,7 +56,16 @@ from ._parameters import (
     require_real,
     shown,
 )
-from ._progress import Callback, CallbackSupportMixin, Listener, Progress, Watch, current_watch, watching
+from ._progress import (
+    Callback,
+    CallbackSupportMixin,
+    Listener,
+    Progress,
+    Watch,
+    current_watch,
+    listeners_of,
+    watching,
+)
 
 __all__ = [
     "AdjustmentWarning",
@@ -66,11 +76,14 @@ __all__ = [
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
+    "Journal",
     "LeakWarning",
     "Listener",
     "MissingDissimilarityWarning",
     "Progress",
     "RedundantKnownWarning",
+    "Run",
+    "RunKey",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
     "UnfinishedMapWarning",
@@ -93,6 +106,7 @@ __all__ = [
     "is_source",
     "is_unlabelled",
     "labels_of",
+    "listeners_of",
     "name_object",
     "new_dissimilarities",
     "new_rows",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +17,13 @@ from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, war
 from ._forms import is_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 from ._parameters import require_real
-from ._stored import StoredPairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
+# A memory map that would have to be copied into more bytes than these is refused: it was made to avoid that.
+LARGE_COPY = 2**30
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Dissimilarities:
     def array_for(self, purpose: str) -> Array:
         """Return the square array for a purpose that needs all of it at once; the error names it if there is none."""
         return square_array(self.source, purpose)
+
+    def in_full(self, purpose: str, instead: str) -> Dissimilarities:
+        """Return the same with the square array as their source; the error names the purpose and a way out."""
+        return replace(self, source=ArraySource(square_array(self.source, purpose, instead)))
 
     def note_objects(self, estimator: Any) -> None:
         """Set what scikit-learn asks of an estimator that was fitted to these: the number and names of the columns."""
@@ -79,6 +84,7 @@ def check_dissimilarities(
         require_unique_index(labels)
     elif is_pandas(data):
         data, labels = _square_frame(data)
+    source: Any
     if is_source(data):
         _require_square(data.n, data.n)
         source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
@@ -86,11 +92,11 @@ def check_dissimilarities(
     else:
         values, asymmetry = _square_array(data, symmetrize, complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-    survey = source.survey() if isinstance(source, StoredPairs) else kernels.fused().survey(source, workers)
+    survey = source.survey() if hasattr(source, "stored_pairs") else kernels.once(source).survey(source, workers)
     _require_sound(given, survey, labels)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
-    if survey.missing and warn:
+    if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
         warn_user(
             f"{survey.missing} of {source.n * (source.n - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
@@ -101,7 +107,7 @@ def check_dissimilarities(
 
 def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:
     """Return a square table as an array, and the share of its sum of squares that averaging its halves threw away."""
-    if isinstance(data, np.memmap):
+    if isinstance(data, np.memmap) and 8 * data.size > LARGE_COPY:
         _require_as_it_is(data, symmetrize)
     values = numbers(data, "dissimilarities")
     if complete_for is not None:
@@ -111,7 +117,7 @@ def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -
 
 
 def _require_as_it_is(data: np.memmap[Any, Any], symmetrize: str | None) -> None:
-    """Raise where a memory map would have to be copied, which it was made to avoid."""
+    """Raise where a large memory map would have to be copied."""
     why = "" if symmetrize is None else f"symmetrize={symmetrize!r} would copy it"
     if data.dtype not in (np.float32, np.float64):
         why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"
@@ -125,12 +131,13 @@ def _averaged(source: Source) -> tuple[Source, float]:
     """Return a source whose pairs have one dissimilarity each, and the share of the sum of squares thrown away."""
     if getattr(source, "symmetric", False):
         return source, 0.0
-    if not isinstance(source, StoredPairs):
+    if not hasattr(source, "averaged"):
         raise ValueError(
             "symmetrize='mean' with dissimilarities that are read in parts: let the source return the mean of both "
             "dissimilarities of a pair, or pass an array."
         )
-    return source.averaged()
+    averaged: tuple[Source, float] = source.averaged()
+    return averaged
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -197,6 +204,8 @@ def require_numbers(data: Any, what: str) -> None:
     """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
     columns: list[tuple[Any, Any]]
     if is_pandas(data) and hasattr(data, "columns"):
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in data.dtypes):
+            return  # one look instead of one per column
         columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
     elif hasattr(data, "columns") and hasattr(data, "get_column"):
         columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars

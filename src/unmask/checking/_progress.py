@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._typing import Array
+from ._journal import Journal
 
 if TYPE_CHECKING:
     CallbackSupportMixin: Any = object
@@ -69,6 +70,7 @@ class Progress:
     kind: str = ""
     max_iter: int = 0
     _draw: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
+    _keep: Callable[[], dict[str, Array]] | None = field(default=None, repr=False, compare=False)
 
     def embedding(self) -> Array:
         """Return the map as it is now, in principal axes, before any adjusting: computed when it is asked for."""
@@ -76,8 +78,16 @@ class Progress:
             raise ValueError(f"embedding(): there is no map in the stage {self.stage!r}; look at progress.stage first.")
         return self._draw()
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether there is a state to go on from: in the stages of a search."""
+        return self._keep is not None
 
-Callback = Callable[[Progress], bool | None]
+    def state(self) -> dict[str, Array]:
+        """Return all that is needed to go on from here, as arrays; ``resume_from=`` of a fit takes it."""
+        if self._keep is None:
+            raise ValueError(f"state(): there is nothing to keep in the stage {self.stage!r}; look at progress.stage.")
+        return self._keep()
 
 
 class Listener:
@@ -93,10 +103,27 @@ class Listener:
         """A start has come to its end."""
 
 
+Hearing = Callable[[Progress], bool | None] | Listener
+# One who hears of a fit, or several.
+Callback = Hearing | Sequence[Hearing]
+
+
+def listeners_of(callback: Callback | None) -> list[Listener]:
+    """Return those who are to hear of a fit; raise if one of them cannot."""
+    several: Any = callback if isinstance(callback, list | tuple) else [] if callback is None else [callback]
+    for one in several:
+        if not isinstance(one, Listener) and not callable(one):
+            raise TypeError(
+                f"callback={one!r} must be a function of one argument, an unmask.Progress, a list of such functions, "
+                "or None."
+            )
+    return [one if isinstance(one, Listener) else _Caller(one) for one in several]
+
+
 class _Caller(Listener):
     """Passes on to a user's function."""
 
-    def __init__(self, callback: Callback) -> None:
+    def __init__(self, callback: Callable[[Progress], bool | None]) -> None:
         self.callback = callback
 
     def begin(self, stage: str, n_starts: int) -> bool | None:
@@ -109,12 +136,14 @@ class _Caller(Listener):
 class Watch:
     """Tells the listeners of a fit how far it is, one thread at a time, and knows whether it is to stop."""
 
-    def __init__(self, *listeners: Listener) -> None:
+    def __init__(self, *listeners: Listener, journal: Journal | None = None) -> None:
         self.listeners = listeners
+        self.journal = journal or Journal()
         self.stopped = threading.Event()
         self._lock = threading.RLock()
 
     def begin(self, stage: str, n_starts: int = 0) -> bool:
+        self.journal.turn()
         return self._ask(lambda listener: listener.begin(stage, n_starts))
 
     def tell(self, progress: Progress) -> bool:
@@ -156,19 +185,23 @@ def current_watch() -> Watch:
 
 @contextmanager
 def watching(
-    estimator: Any, callback: Callback | None, *others: Listener, quantity: str = "stress", **data: Any
+    estimator: Any,
+    callback: Callback | None,
+    *others: Listener,
+    quantity: str = "stress",
+    journal: Journal | None = None,
+    **data: Any,
 ) -> Iterator[Watch]:
     """Let a fit of ``data`` (X, y, metadata) be watched by its callback, by those of scikit-learn, and by others.
 
     A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole.
-    ``quantity`` names what is minimised, as the fitted attribute does.
+    ``quantity`` names what is minimised, as the fitted attribute does; ``journal`` is of a fit that is taken up again.
     """
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback={callback!r} must be a function of one argument, an unmask.Progress, or None.")
-    listeners = [*others, *([] if callback is None else [_Caller(callback)])]
+    listeners = [*others, *listeners_of(callback)]
     with _sklearn_tasks(estimator, data, quantity) as tasks:
         whole = _current.get()
-        watch = whole if whole is not None and not (listeners or tasks) else Watch(*listeners, *tasks)
+        own = listeners or tasks or journal is not None
+        watch = Watch(*listeners, *tasks, journal=journal) if own or whole is None else whole
         with _as_current(watch):
             yield watch
 

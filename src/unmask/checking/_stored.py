@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from .._typing import Array, IntArray
 from ..kernels import Survey, plain
 
-# A square of so many objects takes 200 MB. Of fewer, and where a quarter of the pairs or more are given, it is made.
-MANY_OBJECTS, FEW_PAIRS = 5000, 0.25
+# Of fewer objects, and where a quarter of the pairs or more are given, a square is as fast.
+MANY_OBJECTS, FEW_PAIRS = 500, 0.25
 
 
 def are_few(n: int, given: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from ._fitting import OTHERS, TABLES, document_of, fit_map, say_written, show_step, write_study
 from ._folder import open_folder
 from ._inputs import Input, read_beside, read_input
-from ._options import DataPath, Given, Neighbors, Reading, Saving, Search, TablePath, fitting_option
+from ._options import DataPath, Given, Keeping, Neighbors, Reading, Saving, Search, TablePath, fitting_option
 from ._output import Outcome, Output
 from ._paint import Painting
 
@@ -23,6 +23,7 @@ def fit(
     data: DataPath,
     given: Given,
     search: Search,
+    keeping: Keeping,
     reading: Reading,
     saving: Saving,
     painting: Painting,
@@ -34,7 +35,7 @@ def fit(
     Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
     """
     estimator = "classical" if closed_form else "mds"
-    return _make_map(output, data, given, reading, saving, painting, table, estimator, search.params)
+    return _make_map(output, data, given, keeping, reading, saving, painting, table, estimator, search.params)
 
 
 def isomap(
@@ -42,6 +43,7 @@ def isomap(
     data: DataPath,
     given: Given,
     search: Search,
+    keeping: Keeping,
     reading: Reading,
     saving: Saving,
     painting: Painting,
@@ -58,7 +60,7 @@ def isomap(
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
-    return _make_map(output, data, given, reading, saving, painting, table, "isomap", params)
+    return _make_map(output, data, given, keeping, reading, saving, painting, table, "isomap", params)
 
 
 def study_of(source: Input, beside: Any) -> Any:
@@ -93,6 +95,7 @@ def _make_map(
     output: Output,
     data: Path,
     given: Given,
+    keeping: Keeping,
     reading: Reading,
     saving: Saving,
     painting: Painting,
@@ -106,12 +109,13 @@ def _make_map(
     beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
     paint = painting.read(source, beside, given, reading, saving)
     study = study_of(source, beside)
-    step = fit_map(output, study, estimator, params)
+    step = fit_map(output, study, estimator, params, keeping)
     if folder is not None:  # first, for whoever reads the output may stop reading
         write_study(output, folder, study, paint, data=source.record)
     show_step(output, step)
     written = say_written(output, folder)
     if not step.finished:
         where = f"; what there is was written to {folder.path}" if folder is not None else ""
-        output.alert(f"Stopped: the map is unfinished{where}.")
+        on = f"; --resume {keeping.checkpoint} goes on with it" if keeping.checkpoint is not None else ""
+        output.alert(f"Stopped: the map is unfinished{where}{on}.")
     return Outcome({**document_of(step), "data": source.record, "written": written}, step.finished)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._folder import FORMATS, STUDY, Folder
+from ._options import Keeping
 from ._output import Advance, Output, as_text, progress
 
 if TYPE_CHECKING:
@@ -31,11 +32,17 @@ ITERATIONS = 60
 STAGES = {"graph": "Finding neighbours", "paths": "Finding shortest paths"}
 
 
-def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, Any]) -> Step:
+def fit_map(
+    output: Output, study: Discovery, estimator: str, params: dict[str, Any], keeping: Keeping | None = None
+) -> Step:
     """Add a fit to a study. Ctrl-C ends it with the best map so far, and the step says so."""
     from ..discovery import UnfinishedMapWarning
+    from ..io import Checkpoint
     from ..solvers import automatic_number
 
+    keeping = keeping or Keeping()
+    if estimator == "classical" and keeping != Keeping():
+        raise ValueError("--checkpoint and --resume are for a search, and --closed-form makes none; leave them out.")
     starts = params.get("n_init") or automatic_number(len(study.material.objects))
     known = ", ".join(study.known.columns)
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
@@ -43,8 +50,10 @@ def fit_map(output: Output, study: Discovery, estimator: str, params: dict[str, 
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with progress(output, text, starts) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        meter = None if output.quiet else Meter(advance, starts, text)
-        return study.fit(estimator=estimator, callback=meter, **params)
+        hearing: list[Any] = [] if output.quiet else [Meter(advance, starts, text)]
+        if keeping.checkpoint is not None:
+            hearing.append(Checkpoint(keeping.checkpoint, keeping.checkpoint_every))
+        return study.fit(estimator=estimator, callback=hearing, resume_from=keeping.resume, **params)
 
 
 class Meter:

@@ -192,6 +192,25 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Keeping:
+    """Keeping a fit while it runs, and going on with it."""
+
+    checkpoint: Annotated[
+        Path | None,
+        fitting_option(
+            "--checkpoint", metavar="FILE", dir_okay=False, help="Keep the fit in this file while it runs (.npz)."
+        ),
+    ] = None
+    checkpoint_every: Annotated[
+        int, fitting_option("--checkpoint-every", min=1, metavar="K", help="Keep it every K iterations.")
+    ] = 50
+    resume: Annotated[
+        Path | None,
+        fitting_option("--resume", metavar="FILE", dir_okay=False, help="Go on with the fit that this file kept."),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Saving:
     """Where results are written."""
 

@@ -18,6 +18,7 @@ OPTIONS = {
     "leak_penalty": "--leak-penalty",
     "known_types": "--types",
     "n_permutations": "--permutations",
+    "resume_from": "--resume",
 }
 # Words that mean an option only where a value follows.
 VALUED = {

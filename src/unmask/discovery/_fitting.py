@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import Callback, Progress, UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
+from ..checking import (
+    Callback,
+    UnfinishedMapWarning,
+    listeners_of,
+    quote,
+    require_choice,
+    require_integer,
+    warn_user,
+)
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
@@ -93,6 +101,7 @@ def fit_step(
     params: Mapping[str, Any],
     number: int,
     callback: Callback | None = None,
+    resume_from: Any = None,
 ) -> Step:
     """Fit a map and return it as a step; warnings of the fit are kept in it and given to the user."""
     recipe = ESTIMATORS[estimator]
@@ -101,6 +110,10 @@ def fit_step(
     mds = recipe.public(metric="precomputed", known_types=declared or None, **own)
     options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
     options["known"] = known if known.shape[1] else None
+    if resume_from is not None:
+        if not recipe.searches:
+            raise ValueError(f"resume_from with estimator={estimator!r}, which does not search; leave it out.")
+        options["resume_from"] = resume_from
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -142,12 +155,8 @@ def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Call
         mds.fit(D, **options)
         return
     stopped = threading.Event()
-
-    def watch(progress: Progress) -> bool:
-        return bool(callback is not None and callback(progress)) | stopped.is_set()
-
     with hearing_interrupt(stopped):
-        mds.fit(D, callback=watch, **options)
+        mds.fit(D, callback=[*listeners_of(callback), lambda _: stopped.is_set()], **options)
 
 
 def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:

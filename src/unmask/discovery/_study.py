@@ -210,6 +210,7 @@ class Discovery:
         estimator: str = "mds",
         adjust: Any = "auto",
         callback: Callback | None = None,
+        resume_from: Any = None,
         **params: Any,
     ) -> Step:
         """Fit a map given what is known now, and add it as a step.
@@ -227,6 +228,8 @@ class Discovery:
         callback : callable, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
             with the best map so far. It is not part of the study.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
         **params
             Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
             types of features. ``random_state`` is 0 unless another integer is given, so that the study can be
@@ -243,7 +246,7 @@ class Discovery:
         """
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
         number = len(self.steps) + 1
-        step = fit_step(self._material, self.known, self.known_types, estimator, given, number, callback)
+        step = fit_step(self._material, self.known, self.known_types, estimator, given, number, callback, resume_from)
         self._actions += (step,)
         return step
 

@@ -4,6 +4,7 @@ from ._drill import Drill, drill_path
 from ._entropy import MaximumEntropyUnfolding
 from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
+from ._landmarks import LandmarkRows
 from ._laplacian import LaplacianEigenmaps
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
@@ -29,6 +30,7 @@ __all__ = [
     "DuplicateObjectWarning",
     "Geodesic",
     "KernelDissimilarity",
+    "LandmarkRows",
     "LaplacianEigenmaps",
     "LocallyLinear",
     "MaximumEntropyUnfolding",

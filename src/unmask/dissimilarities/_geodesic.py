@@ -10,12 +10,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
     Callback,
     Watch,
+    current_watch,
     labels_of,
     require_choice,
     require_flag,
@@ -33,6 +35,7 @@ from ..graphs import (
     shortest_paths,
 )
 from ._base import DTYPES
+from ._landmarks import LandmarkRows
 from ._metrics import NAMES
 from ._transformers import ComparingTransformer
 
@@ -52,7 +55,7 @@ class Geodesic(ComparingTransformer):
     Isomap; put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it for the third.
 
     The result is an array; in a pipeline, ``set_output(transform="pandas")`` passes the objects' labels on. Time grows
-    with N squared times log N, memory with N squared.
+    with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
 
     Parameters
     ----------
@@ -77,6 +80,12 @@ class Geodesic(ComparingTransformer):
         What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning that
         counts them; raise an error; or leave the dissimilarities between parts missing (NaN), so that
         ``ConditionalMDS(on_disconnected="components")`` fits each part on its own.
+    n_landmarks : int, optional
+        Find only the paths from so many objects, drawn at random, to all others, for many objects: the result is then a
+        :class:`LandmarkRows`, to be read in parts, in which all other dissimilarities are missing. Not with
+        ``on_disconnected="components"``.
+    random_state : int, RandomState instance or None, default=None
+        By what landmarks are drawn.
     n_jobs : int, optional
         Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
     symmetrize : {None, "mean"}, default=None
@@ -88,7 +97,7 @@ class Geodesic(ComparingTransformer):
     ----------
     graph_ : scipy sparse array of shape (n_objects, n_objects)
         The neighbourhood graph, symmetric, with lengths of edges.
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
+    dissimilarities_ : ndarray of shape (n_objects, n_objects), or LandmarkRows
         Lengths of the shortest paths.
     n_components_joined_ : int
         Number of parts the neighbours alone leave; 1 if the graph was connected.
@@ -116,6 +125,8 @@ class Geodesic(ComparingTransformer):
     on_disconnected: str = "join"
     symmetrize: str | None = None
     dtype: str = "float64"
+    n_landmarks: int | None = None
+    random_state: Any = None
     n_jobs: int | None = None
 
     _TAKES_MISSING = True
@@ -164,10 +175,27 @@ class Geodesic(ComparingTransformer):
         self._search = self._make_search().fit(values) if self._searches else None
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
-        self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
+        self.dissimilarities_ = self._paths(len(values))
         if self.on_disconnected == "components":
             self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
+
+    def _paths(self, n: int) -> Any:
+        if self.n_landmarks is None:
+            return shortest_paths(self.graph_, self.dtype)
+        if self.n_landmarks > n:
+            raise ValueError(f"n_landmarks={self.n_landmarks} but there are {n} objects; leave it out to use them all.")
+        draw = check_random_state(self.random_state).randint
+        # A fit that is taken up again has the same landmarks.
+        rng = np.random.default_rng(current_watch().journal.seed(lambda: draw(np.iinfo(np.int32).max)))
+        landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
+        strip = shortest_paths(self.graph_, self.dtype, landmarks)
+        among = np.triu(strip[:, landmarks])  # sums in another order differ by rounding
+        strip[:, landmarks] = among + among.T
+        return LandmarkRows(strip, landmarks)
+
+    def _labelled(self, D: Any, labels: Any) -> Any:
+        return D if self.n_landmarks is not None else super()._labelled(D, labels)
 
     def transform(self, X: Any) -> Array:
         """Return the lengths of the shortest paths from new objects to the fitted ones.
@@ -183,10 +211,13 @@ class Geodesic(ComparingTransformer):
         Returns
         -------
         ndarray of shape (n_new, n_objects)
+            With `n_landmarks`, NaN where neither the fitted object nor a neighbour on the way to it is a landmark.
         """
         check_is_fitted(self)
         values, labels = self._compare_new(X) if self._search is None else (self._read_new(X), labels_of(X))
         D = np.empty((len(values), len(self._fit_X)), dtype=self.dtype)
+        paths = self.dissimilarities_
+        read = paths.rows if isinstance(paths, LandmarkRows) else paths.__getitem__
         for row, (lengths, neighbours) in enumerate(zip(*self._neighbours_of(values), strict=True)):
             if not len(neighbours):
                 raise ValueError(
@@ -196,7 +227,7 @@ class Geodesic(ComparingTransformer):
             steps = self._steps(values[row], np.asarray(lengths), np.asarray(neighbours))
             first = self._first_steps(steps, np.asarray(neighbours))
             # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
-            D[row] = np.fmin.reduce(steps[first][:, None] + self.dissimilarities_[neighbours[first]], axis=0)
+            D[row] = np.fmin.reduce(steps[first][:, None] + read(neighbours[first]), axis=0)
         labelled: Array = with_labels(self, D, labels)
         return labelled
 
@@ -243,6 +274,13 @@ class Geodesic(ComparingTransformer):
             self._make_transformer()
         require_flag("mutual", self.mutual)
         require_choice("on_disconnected", self.on_disconnected, ("join", "error", "components"))
+        if self.n_landmarks is not None:
+            require_integer("n_landmarks", self.n_landmarks, 2)
+            if self.on_disconnected == "components":
+                raise ValueError(
+                    f"n_landmarks={self.n_landmarks} with on_disconnected='components': every part would need "
+                    "landmarks of its own; use on_disconnected='join', or leave n_landmarks out."
+                )
         require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         self._check_approximate()

@@ -72,4 +72,5 @@ class LevelEngine:
         return stress, G
 
     def point_stress(self, Z: Array) -> Array:
-        return np.asarray(kernels.fused().point_stress(self._with(self.table(Z)), Z, self._workers))
+        pairs = self._with(self.table(Z))
+        return np.asarray(kernels.once(pairs.source).point_stress(pairs, Z, self._workers))

@@ -31,11 +31,11 @@ class TableEngine:
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
-        self.total = float(self._passes.pair_sums(pairs, workers)[2])
+        self.total = float(kernels.once(pairs.source).pair_sums(pairs, workers)[2])
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)
         return stress, G
 
     def point_stress(self, Z: Array) -> Array:
-        return np.asarray(self._passes.point_stress(self.pairs, Z, self.workers))
+        return np.asarray(kernels.once(self.pairs.source).point_stress(self.pairs, Z, self.workers))

@@ -143,12 +143,19 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
+        if self._needs_square is not None:
+            checked = checked.in_full(*self._needs_square)
         if compared is None:
             checked.note_objects(self)
             return checked
         if hasattr(self.metric, "fit"):
             self.metric_ = self._transformer
         return replace(checked, labels=compared.labels)
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        """What in the fit needs the square array of dissimilarities, and what to do instead; None if nothing does."""
+        return None
 
     @property
     def _reads_parts(self) -> bool:

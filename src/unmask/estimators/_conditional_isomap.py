@@ -33,6 +33,9 @@ class ConditionalIsomap(ConditionalMDS):
     on_disconnected : {"join", "error", "components"}, default="join"
         What to do with a graph that falls into parts: join them with a warning, raise an error, or map each part on its
         own with common coefficients.
+    n_landmarks : int, optional
+        Find only the paths from so many objects, drawn at random, to all others, and fit these: for many objects. The
+        stress is then that of the pairs with a landmark in them. By default the paths between all objects.
     metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, orthogonal, adjust, \
 n_free, init, n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
@@ -66,6 +69,7 @@ disparities_, component_, radius_, asymmetry_
     radius: float | None = None
     mutual: bool = False
     approximate: Any = "auto"
+    n_landmarks: int | None = None
     on_disconnected: str = "join"
 
     _ON_DISCONNECTED = ("join", "error", "components")

@@ -245,7 +245,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     tol: float = 1e-9
 
     def fit(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -264,15 +271,23 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
+        self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
+
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        if self.level != "ratio":
+            return f"level={self.level!r}", "use level='ratio'"
+        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
 
     @property
     def _reads_parts(self) -> bool:

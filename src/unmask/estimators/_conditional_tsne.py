@@ -109,7 +109,15 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
     orthogonal: bool = True
     tol: float = 2e-6
 
-    def fit(self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
+    ) -> Self:
         """Learn the map and the coefficients.
 
         Parameters
@@ -120,22 +128,30 @@ leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalTSNE
         """
-        self._search_and_report(X, y, known, None, callback)
+        self._search_and_report(X, y, known, None, callback, resume_from)
         self.kl_divergence_ = self.cost_
         return self
 
     def fit_transform(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, callback=callback))
+        return self._labelled(self.fit(X, y, known=known, callback=callback, resume_from=resume_from))
 
     def _check_parameters(self) -> int:
         p = super()._check_parameters()

@@ -12,7 +12,7 @@ from scipy import sparse
 from .._typing import Array
 from ..checking import Callback, Dissimilarities, require_range
 from ..engines import CostEngine, Engine, TableEngine
-from ..kernels import Cost, Form, Pairs, Weighting, Workers, square_array
+from ..kernels import Cost, Form, Pairs, Weighting, Workers
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..solvers import (
     Objective,
@@ -61,10 +61,13 @@ class CostMap(SearchingMap):
         problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
         return problem, CostEngine(TableEngine(pairs, workers), cost, workers)
 
+    @property
+    def _needs_square(self) -> tuple[str, str] | None:
+        return type(self).__name__, "use ConditionalMDS"
+
     def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
-        square_array(checked.source, type(self).__name__, "use ConditionalMDS")
         require_range(checked.largest, 1e-150, 1e150)
         pairs, _ = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
@@ -207,7 +210,14 @@ level_positions_, known_imputed_
     tol: float = 1e-8
 
     def fit(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -222,14 +232,16 @@ level_positions_, known_imputed_
             Known features, one row per object.
         weights : array-like of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out.
-        callback : callable, optional
+        callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+        resume_from : str, path or dict, optional
+            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : GeneralMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
+        self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
 
     def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:

@@ -15,6 +15,7 @@ from ..checking import (
     Callback,
     CallbackSupportMixin,
     Dissimilarities,
+    Journal,
     Listener,
     Progress,
     current_watch,
@@ -51,6 +52,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
+from ._described import describe_fit
 from ._given_start import check_start, require_init
 
 INITS = ("auto", "closed-form", "random")
@@ -67,7 +69,7 @@ class Search(NamedTuple):
 class SearchingMap(CallbackSupportMixin, ConditionalMap):
     """Base of the estimators that follow several starts and keep the best."""
 
-    __metadata_request__fit = {"callback": True}
+    __metadata_request__fit = {"callback": True, "resume_from": True}
 
     orthogonal: bool = False
     init: Any = "auto"
@@ -86,21 +88,34 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     _MOST_STARTS = 128
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        resume_from: Any = None,
     ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
+        fitted = self.fit(X, y, known=known, weights=weights, callback=callback, resume_from=resume_from)
+        return self._labelled(fitted)
 
-    def _search_and_report(self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None) -> None:
+    def _search_and_report(
+        self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None, resume_from: Any
+    ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
         refuse_target(y)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
-        with watching(self, callback, *printer, quantity=self._QUANTITY, **data):
+        journal = None if resume_from is None else Journal.read(resume_from)
+        with watching(self, callback, *printer, quantity=self._QUANTITY, journal=journal, **data) as watch:
             with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
+                if watch.listeners or journal is not None:
+                    watch.journal.describe(describe_fit(self, problem, engine, checked))
                 search, decision = fit_free_map(
                     False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
                     self.n_free,
@@ -131,10 +146,16 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             self._canonical(problem, objective),
             self._unit(objective),
         )
-        attempts = attempt_all(objective, self._prepared(objective, starts, settings), workers, settings)
+        attempts = self._attempt(objective, self._prepared(objective, starts, settings), workers, settings)
         return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
 
     # ---- what differs from one to the other
+
+    def _attempt(
+        self, objective: Objective, starts: list[Start], workers: Workers, settings: SearchSettings
+    ) -> list[Attempt]:
+        """Follow the starts."""
+        return attempt_all(objective, starts, workers, settings)
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
@@ -198,8 +219,8 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             return [given_start(objective, known, U0, B0)]
         number = min(self._MOST_STARTS, automatic_number(checked.n)) if self.n_init == "auto" else int(self.n_init)
         number = 1 if self.init == "closed-form" else number
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
+        draw = check_random_state(self.random_state).randint
+        rng = np.random.default_rng(current_watch().journal.seed(lambda: draw(np.iinfo(np.int32).max)))
         return list(make_starts(self._stress_of(objective), known, self.init, number, rng))
 
     def _stress_of(self, objective: Objective) -> Objective:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +21,13 @@ from ..checking import (
     align_columns,
     align_rows,
     check_dissimilarities,
+    is_pandas,
 )
 from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, stages_of
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
-from ..solvers import Objective, Start, automatic_number
+from ..solvers import Attempt, Objective, SearchSettings, Start, attempt_all, automatic_number, was_cut_short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,14 +52,69 @@ def ending_all() -> Iterator[None]:
             raise KeyboardInterrupt from None
 
 
+# Tells by the stresses that starts led to whether there is no need for another.
+Enough = Callable[[Array], bool]
+# Starts whose stresses differ by no more than this share ended in the same minimum: they stop within it, and minima
+# that are nearer to each other are as good as one.
+SAME_MINIMUM = 1e-6
+# Starts of a refit, besides maps that are almost right: the p-values are those of long searches (see the slow test),
+# and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
+FEW_STARTS = 3
+# So many starts are followed, then as many again and so on, before it is asked whether they are enough: whatever the
+# number of threads.
+FIRST_WAVE = 2
+
+
+def agreed(stresses: Array, same: float = SAME_MINIMUM) -> bool:
+    """Tell whether all starts ended in one minimum."""
+    return bool(np.ptp(stresses) <= same * np.min(stresses))
+
+
+def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
+    """Tell whether further starts are unlikely to find a minimum that none has found yet.
+
+    Boender and Rinnooy Kan's rule: after n starts that led to w minima, w (n - 1) / (n - w - 2) minima are expected,
+    and less than half a minimum more than was seen is none. Eight starts are enough if all agree, 17 if they led to two.
+
+    References
+    ----------
+    C. G. E. Boender, A. H. G. Rinnooy Kan, "Bayesian stopping rules for multistart global optimization methods",
+    Mathematical Programming 37, 1987.
+    """
+    levels = np.sort(stresses)
+    n, w = len(levels), 1 + int(np.sum(np.diff(levels) > same * levels[0]))
+    return n > w + 2 and w * (n - 1) / (n - w - 2) < w + 0.5
+
+
 class _WarmMDS(ConditionalMDS):
-    """Searches from given maps too, in one fit: for few objects, checking the input takes longer than a search."""
+    """Searches from given maps too, in one fit, and no longer than it must.
+
+    In one fit, because for few objects checking the input takes longer than a search. The first given map and the first
+    of its own starts, which is the closed form as a rule, are followed together, then the other maps and starts.
+    """
 
     also: Sequence[Any] = ()
+    enough: Enough
 
     def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
-        given = [ConditionalMDS(init=start)._starts(objective, known, checked) for start in self.also]
-        return [*chain(*given), *super()._starts(objective, known, checked)]
+        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked) for start in self.also))
+        own = iter(super()._starts(objective, known, checked))
+        return [*islice(given, 1), *islice(own, 1), *given, *own]
+
+    def _attempt(
+        self, objective: Objective, starts: list[Start], workers: Workers, settings: SearchSettings
+    ) -> list[Attempt]:
+        attempts: list[Attempt] = []
+        while len(attempts) < len(starts):
+            done = len(attempts)
+            attempts += attempt_all(objective, starts[done : max(FIRST_WAVE, 2 * done)], workers, settings)
+            if was_cut_short(attempts) or self.enough(np.array([attempt.solution.value for attempt in attempts])):
+                break
+        return attempts
+
+
+def _never(stresses: Array) -> bool:
+    return False
 
 
 @dataclass(frozen=True)
@@ -95,16 +151,44 @@ class FitSetup:
             parameters |= {"init": start, "n_init": "auto"}
         return self._fit(clone(self.estimator).set_params(**parameters), D, known)
 
-    def fit_from(self, starts: Sequence[Any], few: int, *, known: Any) -> Any:
-        """Return a fit of other known features from several starts and at most ``few`` of the estimator's own."""
-        if not self.takes_start:
-            return self.fit(known=known)
-        fresh = _WarmMDS(**self.estimator.get_params())
-        if fresh.init in ("auto", "random"):
+    def fit_from(
+        self,
+        starts: Sequence[Any],
+        few: int | None,
+        enough: Enough,
+        D: Array | None = None,
+        *,
+        known: Any = None,
+        **parameters: Any,
+    ) -> Any:
+        """Return a fit from several starts and the estimator's own, at most ``few``, until they are ``enough``."""
+        if not isinstance(self.estimator, ConditionalMDS):
+            return self.fit(D, known=known, **parameters)
+        fresh = _WarmMDS(**self.estimator.get_params()).set_params(**parameters)
+        if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
             n_starts = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
             fresh.set_params(n_init=min(few, n_starts))
-        fresh.also = starts
-        return self._fit(fresh, None, known)
+        fresh.also, fresh.enough = starts, enough
+        return self._fit(fresh, D, known)
+
+    def search(
+        self, starts: Sequence[Any] = (), enough: Enough = _never, same: float = SAME_MINIMUM, **others: Any
+    ) -> Any:
+        """Return a fit from several starts and all of the estimator's own, until they are enough.
+
+        Where their number is left to the estimator, that is also when all minima have been seen.
+        """
+        automatic = getattr(self.estimator, "n_init", None) == "auto"
+        done = (lambda found: enough(found) or all_seen(found, same)) if automatic else enough
+        return self.fit_from(starts, None, done, **others)
+
+    def unlabelled(self) -> FitSetup:
+        """Return the same without labels, by which every fit would put what is known in order again."""
+        if self.labels is None:
+            return self
+        known = align_rows(self.known, self.labels, "known")
+        known = known.reset_index(drop=True) if is_pandas(known) else known
+        return replace(self, labels=None, known=known)
 
     def _fit(self, fresh: Any, D: Array | None, known: Any) -> Any:
         values = self.D if D is None else D

@@ -20,16 +20,17 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
+from ._fits import Advance, FEW_STARTS, FitSetup, agreed, make_setup, nobody, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Starts of a refit, besides two maps that are almost right: the p-values are those of long searches (see the slow
-# test), and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
-FEW_STARTS = 3
+# A refit whose stress is above that of the fit by this share of it, and by twice what the starts of the fit differ, is
+# not searched for further.
+FAR = 0.05
+SEVERAL = 5
 
 Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
 # By whether the map is adjusted.
@@ -57,9 +58,10 @@ def permutation_test(
     test is exact where the feature is independent of the other known ones; where it is not, its permuted rows break
     that link as well.
 
-    A refit starts from the fitted map, from the map of the feature's first permutation, which is searched for as the
-    fitted one is, and from a few further starts; the best counts. Ctrl-C ends the test with the permutations so far,
-    and a warning.
+    A refit starts from the fitted map and from the closed form. Unless both end far above the stress of the fit,
+    farther than any of its own starts, more follow: the map of the feature's first permutation and a few random ones,
+    and for the first permutation as many as the fit itself has, unless they all end in the same minimum. The best
+    counts. Ctrl-C ends the test with the permutations so far, and a warning.
 
     Parameters
     ----------
@@ -97,9 +99,9 @@ def permutation_test(
     require_integer("n_permutations", n_permutations, 1)
     setup = make_setup(estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
-    fitted = _quietly(setup.fit)
+    fitted = _quietly(setup.search)
     name, statistic = _STATISTICS[bool(fitted.adjusted_)]
-    refits = _permuted_fits(setup.decided(fitted), fitted, statistic, n_permutations, rng, progress or nobody)
+    refits = _permuted_fits(setup.decided(fitted).unlabelled(), fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
     for column, refit in enumerate(refits):
         own, permuted = statistic(fitted, column), np.array(refit.values)
@@ -138,12 +140,24 @@ def _permuted_fits(
     return refits
 
 
+def _limit_of(fitted: Any) -> float:
+    """Return the stress above which a start is not worth another; infinite where starts are told apart otherwise.
+
+    That is where the map is adjusted, and where a penalty or a later stage changes the stress that a start led to; and
+    where too few were followed to know how far they differ.
+    """
+    starts = getattr(fitted, "starts_", ())
+    if fitted.adjusted_ or len(starts) < SEVERAL or not np.isclose(starts["stress"].min(), fitted.stress_, 1e-6, 0.0):
+        return np.inf
+    return float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(starts["stress"])))
+
+
 class _Refit:
     """Fits with the rows of one feature permuted, and their statistics."""
 
     def __init__(self, setup: FitSetup, column: int, fitted: Any, statistic: Statistic) -> None:
         self.setup, self.column, self.statistic = setup, column, statistic
-        self.starts = [warm_start(fitted)]
+        self.starts, self.limit = [warm_start(fitted)], _limit_of(fitted)
         self.values: list[float] = []
 
     def permute(self, order: IntArray) -> None:
@@ -154,11 +168,17 @@ class _Refit:
 
     def _best(self, known: pd.DataFrame) -> Any:
         if self.values:
-            return self.setup.fit_from(self.starts, FEW_STARTS, known=known)
+            return self.setup.fit_from(self.starts, FEW_STARTS, self._settled, known=known)
         # Where the feature means nothing, one order is as good as another: so is its map to start from.
-        first = self.setup.fit(known=known)
+        first = self.setup.search(self.starts, self._far, known=known)
         self.starts.append(warm_start(first))
         return first
+
+    def _far(self, stresses: Array) -> bool:
+        return bool(np.min(stresses) > self.limit)
+
+    def _settled(self, stresses: Array) -> bool:
+        return self._far(stresses) or (len(stresses) > 2 and agreed(stresses))
 
 
 def _known_frame(known: Any, X: Any) -> pd.DataFrame:

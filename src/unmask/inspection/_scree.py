@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,13 +13,16 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
-from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # A dimension is decisive if it leaves less than this share of a stress above this.
 NEARLY_NOTHING = 0.01
+# Maps whose stresses differ by no more than this share say the same about the number of dimensions. Where there are
+# more than are needed, many maps are nearly as good as the best.
+ALIKE = 1e-3
 FAIR = 0.01
 
 
@@ -66,6 +70,13 @@ def scree(
     >>> table["stress"].round(3).tolist()
     [0.113, 0.031, 0.014, 0.009]
     """
+    return _scree(estimator, make_setup(estimator, X, known, weights), max_components, progress or nobody)[0]
+
+
+def _scree(
+    estimator: Any, setup: FitSetup, max_components: Any, progress: Advance
+) -> tuple[pd.DataFrame, list[_Step]]:
+    """Return the table of a scree, and the fits it is of."""
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
@@ -74,13 +85,13 @@ def scree(
             f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
             "a ConditionalMDS to choose the number of dimensions."
         )
-    setup = make_setup(estimator, X, known, weights)
     if most > setup.n - 1:
         raise ValueError(
             f"max_components={most} is too many for {setup.n} objects, which fill at most {setup.n - 1} dimensions; "
             "lower it."
         )
-    stress = [step.stress for step in _path(setup.unadjusted(), most, progress or nobody)]
+    path = _path(setup.unadjusted(), most, progress)
+    stress = [step.stress for step in path]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *np.subtract(stress[:-1], stress[1:])]},
         index=pd.RangeIndex(most + 1, name="n_components"),
@@ -88,7 +99,7 @@ def scree(
     table.attrs["elbow"] = elbow(stress)
     if estimator.adjust and _anything_known(setup):
         table["residual"] = _residual_axes(setup, most)
-    return table
+    return table, path
 
 
 def _residual_axes(setup: FitSetup, most: int) -> Array:
@@ -103,6 +114,7 @@ class _Step(NamedTuple):
     stress: float
     distances: Array
     aims: Array  # what the distances stand for, of the pairs that the fit did not see too
+    fitted: Any = None  # None where all objects are in one place
 
     def error(self, i: IntArray, j: IntArray) -> float:
         """Return the squared error of some pairs, as a share of their sum of squares."""
@@ -110,8 +122,14 @@ class _Step(NamedTuple):
         return float(np.sum((self.distances[i, j] - aims) ** 2) / np.sum(aims**2))
 
 
-def _path(setup: FitSetup, most: int, progress: Advance, D: Array | None = None) -> list[_Step]:
-    """Return for 0, 1, … dimensions the best fit, the stress never rising."""
+def _path(
+    setup: FitSetup, most: int, progress: Advance, D: Array | None = None, full: Sequence[_Step] = ()
+) -> list[_Step]:
+    """Return for 0, 1, … dimensions the best fit, the stress never rising.
+
+    Each starts from the fit with one dimension less and, if those of almost the same dissimilarities are given, from
+    the one of these with as many dimensions; then a few other starts are enough.
+    """
     found: list[_Step] = []
     fitted = None
     for p in range(most + 1):
@@ -119,15 +137,22 @@ def _path(setup: FitSetup, most: int, progress: Advance, D: Array | None = None)
         if p == 0 and not _anything_known(setup):
             found.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
-        fits = [setup.fit(D, n_components=p)]
-        if fitted is not None and setup.takes_start:
-            fits.append(setup.fit(D, n_components=p, start=warm_start(fitted, 1)))
-        fitted = min(fits, key=lambda fit: fit.stress_)
-        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D))
+        starts = [] if fitted is None else [warm_start(fitted, 1)]
+        if full:
+            starts.insert(0, warm_start(full[p].fitted))
+            fitted = setup.fit_from(starts, FEW_STARTS, _alike, D, n_components=p)
+        else:
+            fitted = setup.search(starts, same=ALIKE, D=D, n_components=p)
+        best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D), fitted)
         # The map of one dimension less, with a further one of zeros, is a map too.
-        found.append(min(best, found[-1], key=lambda step: step.stress) if found else best)
+        lowest = min(best, *found[-1:], key=lambda step: step.stress) if found else best
+        found.append(lowest._replace(fitted=fitted))
     progress(most + 1, most + 1)
     return found
+
+
+def _alike(stresses: Array) -> bool:
+    return agreed(stresses, ALIKE)
 
 
 def _anything_known(setup: FitSetup) -> bool:
@@ -214,11 +239,11 @@ def choose_n_components(
     def part(number: int) -> Advance:
         return lambda done, total: (progress or nobody)(number * total + done, (splits + 1) * total)
 
-    table = scree(estimator, X, known, weights=weights, max_components=max_components, progress=part(0))
+    table, full = _scree(estimator, setup, max_components, part(0))
     free, rng = setup.unadjusted(), check_random_state(random_state)
     errors = np.array(
         [
-            _held_out(free, held, len(table) - 1, part(number + 1))
+            _held_out(free, held, full, part(number + 1))
             for number, held in enumerate(_splits(setup, fraction, splits, rng))
         ]
     )
@@ -255,12 +280,15 @@ def _splits(setup: FitSetup, share: float, number: int, rng: Any) -> list[tuple[
     return found
 
 
-def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], most: int, progress: Advance) -> Array:
-    """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square."""
+def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], full: Sequence[_Step], progress: Advance) -> Array:
+    """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square.
+
+    The search starts from the maps of all pairs; which of the starts is the best, the pairs that are not held out say.
+    """
     D = setup.D.copy()
     i, j = held
     D[i, j] = D[j, i] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that pairs are missing is what this is about
-        path = _path(setup, most, progress, D)
+        path = _path(setup, len(full) - 1, progress, D, full)
     return np.array([step.error(i, j) for step in path])

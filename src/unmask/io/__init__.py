@@ -1,6 +1,7 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
 from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
+from ._checkpoint import Checkpoint
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
@@ -11,6 +12,7 @@ from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
 
 __all__ = [
+    "Checkpoint",
     "DissimilarityFile",
     "FileProblem",
     "TableFile",

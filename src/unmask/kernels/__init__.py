@@ -38,6 +38,7 @@ __all__ = [
     "features",
     "fused",
     "general",
+    "once",
     "placing",
     "plain",
     "plain_costs",
@@ -63,6 +64,16 @@ def features() -> ModuleType:
     from . import _features
 
     return _features
+
+
+# Up to this many objects, what is read once or twice a fit is read without compiled code: compiling it would take
+# seconds, and it saves less than a millisecond.
+FEW = 100
+
+
+def once(source: Source) -> ModuleType:
+    """Return the passes for what a fit does once: the plain ones for few objects, compiled or not."""
+    return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
 
 
 def general() -> ModuleType:

@@ -5,13 +5,15 @@ How it is laid out, and why:
 - coordinates are stored by column (k x N), so that the innermost loops run over contiguous neighbours ``j`` and
   LLVM turns them into vector instructions; work arrays are allocated inside the compiled function for the same
   reason (passed in, they might alias, and the loops stay scalar: seven times slower);
-- a tile is 256 x 256: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by;
+- a tile is 384 x 384: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by,
+  and its rows are long enough for what a loop costs to begin (256 was up to 15% slower);
+- four rows at a time add to the gradients of their columns: these are read and written once for all four;
 - tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
   chunks are summed in order. So the result is the same to the last bit for any number of threads;
 - a source that is no array hands out a few tiles, or a strip of rows, at a time. The same loops take these: tiles as
   the table of their own rows and columns, a strip with the number of its first row (``top``; 0 of an array, which is
   passed whole). Two more arguments for the place of a tile made a pass over 14 objects 2% slower;
-- arithmetic is done in the type of ``Z``; the stress of a row of a tile (at most 256 pairs) is added up in float64.
+- arithmetic is done in the type of ``Z``; the stress of a row of a tile is added up in float64.
 """
 
 from __future__ import annotations
@@ -28,29 +30,40 @@ from ._pairs import Pairs, Survey, Weighting
 from ._sources import ArraySource, Source, fill_part, read_only, read_part, strip_height
 from ._workers import Workers
 
-TILE = 256
+TILE = 384
 TOGETHER = 4  # tiles of a source that are read at once
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
 _MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 _jit: Callable[..., Any] = numba.njit(nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
+# What the loops of several passes share is put into each before it is compiled: as functions of their own they would be
+# compiled and optimised twice (a first pass took 2.7 s to compile, and takes 1.3).
+_inner: Callable[..., Any] = numba.njit(inline="always", fastmath=_MATH, error_model="numpy")
 _UNIT, _SAMMON, _ARRAY = int(Weighting.UNIT), int(Weighting.SAMMON), int(Weighting.ARRAY)
 
 
-@_jit
+@_inner
 def _squared_distances(Zt, i, start, stop, out):  # type: ignore[no-untyped-def]
-    for j in range(stop - start):
-        out[j] = 0.0
-    for c in range(Zt.shape[0]):
-        z = Zt[c, i]
-        others = Zt[c, start:stop]
-        for j in range(stop - start):
-            difference = z - others[j]
-            out[j] += difference * difference
+    """Put the squared distances of ``i`` to a stretch of others into ``out``, two columns at a time."""
+    columns, count = Zt.shape[0], stop - start
+    done = 2 - columns % 2
+    z, others = Zt[0, i], Zt[0, start:stop]
+    z2, others2 = Zt[done - 1, i], Zt[done - 1, start:stop]
+    if done == 2:
+        for j in range(count):
+            out[j] = (z - others[j]) * (z - others[j]) + (z2 - others2[j]) * (z2 - others2[j])
+    else:
+        for j in range(count):
+            out[j] = (z - others[j]) * (z - others[j])
+    for c in range(done, columns, 2):
+        z, others = Zt[c, i], Zt[c, start:stop]
+        z2, others2 = Zt[c + 1, i], Zt[c + 1, start:stop]
+        for j in range(count):
+            out[j] += (z - others[j]) * (z - others[j]) + (z2 - others2[j]) * (z2 - others2[j])
 
 
-@_jit
+@_inner
 def _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight):  # type: ignore[no-untyped-def]
     """Scale the dissimilarities and find the weights of one row's stretch; a missing pair gets 0 and 0."""
     zero = weight.dtype.type(0.0)
@@ -71,7 +84,7 @@ def _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight):  # 
             delta[j] = delta[j] if weight[j] > zero else zero
 
 
-@_jit
+@_inner
 def _unit_residuals(row, scale, squared, pull):  # type: ignore[no-untyped-def]
     """Return a row's stress and leave ``1 - delta/d`` in ``pull``; all weights 1, nothing missing."""
     zero = pull.dtype.type(0.0)
@@ -86,7 +99,7 @@ def _unit_residuals(row, scale, squared, pull):  # type: ignore[no-untyped-def]
     return total
 
 
-@_jit
+@_inner
 def _weighted_residuals(delta, weight, squared, pull, count):  # type: ignore[no-untyped-def]
     zero = pull.dtype.type(0.0)
     one = pull.dtype.type(1.0)
@@ -99,7 +112,7 @@ def _weighted_residuals(delta, weight, squared, pull, count):  # type: ignore[no
     return total
 
 
-@_jit
+@_inner
 def _scatter(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
     """Add ``pull * (z_i - z_j)`` to the gradient of ``i`` and subtract it from that of every ``j``."""
     for c in range(Zt.shape[0]):
@@ -114,30 +127,64 @@ def _scatter(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
         G[c, i] += own
 
 
+@_inner
+def _scatter_four(Zt, i, start, stop, pulls, G):  # type: ignore[no-untyped-def]
+    """Do the same for four objects: the gradient of every ``j`` is read and written once for all of them."""
+    zero = pulls.dtype.type(0.0)
+    first, second, third, fourth = pulls[0], pulls[1], pulls[2], pulls[3]
+    for c in range(Zt.shape[0]):
+        z0, z1, z2, z3 = Zt[c, i], Zt[c, i + 1], Zt[c, i + 2], Zt[c, i + 3]
+        others = Zt[c, start:stop]
+        theirs = G[c, start:stop]
+        own0, own1, own2, own3 = zero, zero, zero, zero
+        for j in range(stop - start):
+            other = others[j]
+            force0, force1 = first[j] * (z0 - other), second[j] * (z1 - other)
+            force2, force3 = third[j] * (z2 - other), fourth[j] * (z3 - other)
+            own0 += force0
+            own1 += force1
+            own2 += force2
+            own3 += force3
+            theirs[j] -= (force0 + force1) + (force2 + force3)
+        G[c, i] += own0
+        G[c, i + 1] += own1
+        G[c, i + 2] += own2
+        G[c, i + 3] += own3
+
+
+@_inner
+def _row_stress(D, W, mode, scale, floor, factor, Zt, i, start, stop, squared, delta, weight, pull):  # type: ignore[no-untyped-def]
+    """Return the stress of a row's stretch and leave what it pulls with in ``pull``."""
+    _squared_distances(Zt, i, start, stop, squared)
+    row = D[i, start:stop]
+    if W is None:  # unit weights: compiled by themselves, and without the rest
+        stress = _unit_residuals(row, scale, squared, pull)
+    else:
+        weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
+        _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+        stress = _weighted_residuals(delta, weight, squared, pull, stop - start)
+    return stress
+
+
 @_jit
 def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: ignore[no-untyped-def]
-    number = Zt.dtype.type
-    scale, floor = number(scale), number(floor)
-    squared, pull = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    scale, floor = Zt.dtype.type(scale), Zt.dtype.type(floor)
+    squared, pulls = np.empty(TILE, Zt.dtype), np.empty((4, TILE), Zt.dtype)
     delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
     n = Zt.shape[1]
     stress = 0.0
     for t in range(tiles.shape[0]):
-        first = tiles[t, 1] * TILE
-        stop = min(first + TILE, n)
-        for i in range(tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)):
+        top, first = tiles[t, 0] * TILE, tiles[t, 1] * TILE
+        bottom, stop = min(top + TILE, n), min(first + TILE, n)
+        fours = top if top == first else bottom - (bottom - top) % 4  # rows of unequal length go one by one
+        for i in range(top, bottom):
             start = max(first, i + 1)
-            if start >= stop:
-                continue
-            _squared_distances(Zt, i, start, stop, squared)
-            row = D[i, start:stop]
-            if mode == _UNIT:
-                stress += _unit_residuals(row, scale, squared, pull)
-            else:
-                weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
-                _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
-                stress += _weighted_residuals(delta, weight, squared, pull, stop - start)
-            _scatter(Zt, i, start, stop, pull, G)
+            pull = pulls[i % 4]
+            stress += _row_stress(D, W, mode, scale, floor, factor, Zt, i, start, stop, squared, delta, weight, pull)
+            if i >= fours:
+                _scatter(Zt, i, start, stop, pull, G)
+            elif i % 4 == 3:
+                _scatter_four(Zt, i - 3, start, stop, pulls, G)
     return stress
 
 
@@ -158,27 +205,46 @@ def _chunks(n: int) -> tuple[IntArray, ...]:
 
 
 @_jit
-def _stress_whole(D, W, mode, scale, floor, factor, Z, tiles):  # type: ignore[no-untyped-def]
+def _stress_whole(D, W, mode, scale, floor, factor, Z):  # type: ignore[no-untyped-def]
     """Do everything in one call: for few objects, calls and small arrays cost more than the pairs."""
-    Zt = Z.T.copy()
-    G = np.zeros_like(Zt)
-    stress = _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G)
-    return stress, G.T.copy()
+    scale, floor = Z.dtype.type(scale), Z.dtype.type(floor)
+    n, columns = Z.shape
+    squared, pull = np.empty(n, Z.dtype), np.empty(n, Z.dtype)
+    delta, weight = np.empty(n, Z.dtype), np.empty(n, Z.dtype)
+    Zt, Gt, G = np.empty((columns, n), Z.dtype), np.empty((columns, n), Z.dtype), np.empty((n, columns))
+    for c in range(columns):
+        for i in range(n):
+            Zt[c, i] = Z[i, c]
+            Gt[c, i] = 0.0
+    stress = 0.0
+    for i in range(n - 1):
+        stress += _row_stress(D, W, mode, scale, floor, factor, Zt, i, i + 1, n, squared, delta, weight, pull)
+        _scatter(Zt, i, i + 1, n, pull, Gt)
+    for i in range(n):
+        for c in range(columns):
+            G[i, c] = Gt[c, i]
+    return stress, G
+
+
+def _for_stress(part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what compiled code takes for a rectangle of the table, with no weights where all are 1."""
+    D, W, mode, *rest = part
+    return D, None if mode == _UNIT else W, mode, *rest
 
 
 def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
     """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
+    if pairs.n <= TILE:
+        stress, gradient = _stress_whole(*_for_stress(pairs.whole), np.ascontiguousarray(Z))
+        return stress, gradient
     chunks = _chunks(pairs.n)
-    if len(chunks) == 1:
-        stress, gradient = _stress_whole(*pairs.whole, Z, chunks[0])
-        return stress, gradient.astype(np.float64, copy=False)
     Zt = np.ascontiguousarray(Z.T)
     G = np.zeros((len(chunks), *Zt.shape), dtype=Z.dtype)
     stresses = np.zeros(len(chunks))
 
     def run(c: int) -> None:
         if isinstance(pairs.source, ArraySource):
-            stresses[c] = _stress_chunk(*pairs.whole, Zt, chunks[c], G[c])
+            stresses[c] = _stress_chunk(*_for_stress(pairs.whole), Zt, chunks[c], G[c])
         else:
             stresses[c] = _stress_of_parts(pairs, Zt, chunks[c], G[c])
 
@@ -205,7 +271,9 @@ def _stress_of_parts(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> floa
         own = np.concatenate([Zt[:, rows][:, :apart], Zt[:, columns]], axis=1)
         gradient = np.zeros_like(own)
         beside = np.arange(apart, own.shape[1], TILE) // TILE
-        stress += _stress_chunk(*table, *rule, own, np.column_stack([np.zeros_like(beside), beside]), gradient)
+        stress += _stress_chunk(
+            *_for_stress((*table, *rule)), own, np.column_stack([np.zeros_like(beside), beside]), gradient
+        )
         G[:, rows][:, :apart] += gradient[:, :apart]
         G[:, columns] += gradient[:, apart:]
     return stress
@@ -264,7 +332,7 @@ def _laplacian_rows(D, W, mode, scale, floor, factor, top, Xt, first, last, degr
             HX[i, c] = total
 
 
-@_jit
+@_inner
 def _read_squares(row, weight_row, mode, scale, squared):  # type: ignore[no-untyped-def]
     """Square a row's scaled dissimilarities, NaN where a pair does not count; tell whether any does not."""
     missing = False
@@ -409,7 +477,7 @@ def survey(source: Source, workers: Workers) -> Survey:
     return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry))
 
 
-@_jit
+@_inner
 def _dot(a, b):  # type: ignore[no-untyped-def]
     """Return the inner product without BLAS, whose threads spin for longer than this takes on a busy machine."""
     total = 0.0
@@ -418,23 +486,31 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
+@_inner
+def _add(direction, share, vector):  # type: ignore[no-untyped-def]
+    """Add a multiple of a vector; the same as an expression of arrays takes twice as long to compile."""
+    for i in range(direction.shape[0]):
+        direction[i] += share * vector[i]
+
+
 @_jit
 def lbfgs_direction(steps, changes, inverse_curvatures, count, gradient):  # type: ignore[no-untyped-def]
     """Return minus the limited-memory inverse Hessian times the gradient (two-loop recursion over a ring of pairs)."""
     memory = steps.shape[0]
     used = min(count, memory)
-    direction = -gradient
-    shares = np.empty(used)
+    direction, shares = np.zeros(gradient.shape[0]), np.empty(used)
+    _add(direction, -1.0, gradient)
     for back in range(used):
         at = (count - 1 - back) % memory
         shares[back] = inverse_curvatures[at] * _dot(steps[at], direction)
-        direction -= shares[back] * changes[at]
+        _add(direction, -shares[back], changes[at])
     newest = (count - 1) % memory
-    direction *= 1.0 / (inverse_curvatures[newest] * _dot(changes[newest], changes[newest]))
+    shrink = 1.0 / (inverse_curvatures[newest] * _dot(changes[newest], changes[newest]))
+    for i in range(direction.shape[0]):
+        direction[i] *= shrink
     for back in range(used - 1, -1, -1):
         at = (count - 1 - back) % memory
-        correction = shares[back] - inverse_curvatures[at] * _dot(changes[at], direction)
-        direction += correction * steps[at]
+        _add(direction, shares[back] - inverse_curvatures[at] * _dot(changes[at], direction), steps[at])
     return direction
 
 
@@ -444,7 +520,8 @@ def lbfgs_remember(steps, changes, inverse_curvatures, at, step, change):  # typ
     curvature = _dot(step, change)
     if not curvature > 1e-10 * np.sqrt(_dot(step, step) * _dot(change, change)):
         return False
-    steps[at, :] = step
-    changes[at, :] = change
+    for i in range(step.shape[0]):  # assigning to a slice compiles an error message about shapes: 2.2 s
+        steps[at, i] = step[i]
+        changes[at, i] = change[i]
     inverse_curvatures[at] = 1.0 / curvature
     return True

@@ -63,7 +63,8 @@ def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tu
 
 def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers | None = None) -> Array:
     """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
-    D2 = scaled_dissimilarities(pairs) ** 2
+    with np.errstate(over="ignore"):  # a pair without weight may hold anything
+        D2 = scaled_dissimilarities(pairs) ** 2
     if pairs.weighting == Weighting.ARRAY:
         D2[pairs.W == 0] = np.nan
     differences = fill[:, None, :] - fill[None, :, :]

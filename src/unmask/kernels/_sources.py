@@ -14,6 +14,7 @@ STRIP = 256  # rows that are read together, fewer where so many would be more th
 MOST_CELLS = 2**22
 # A square table of more bytes than this is not made, or read into memory, for the sake of speed alone.
 LARGE = 2**28
+MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square where all of it is needed: 3 GB
 
 
 @runtime_checkable
@@ -119,9 +120,11 @@ def read_entries(source: Source, rows: IntArray, columns: IntArray) -> Array:
 
 
 def square_array(source: Source, purpose: str, instead: str = "fewer objects") -> Array:
-    """Return the whole table for a purpose that needs it at once; say so if it is not an array."""
+    """Return the whole table for a purpose that needs it at once; say so if it is neither an array nor small."""
     if isinstance(source, ArraySource):
         return source.values
+    if hasattr(source, "stored_pairs") and source.n <= MOST_SQUARED:
+        return source.tile(slice(0, source.n), slice(0, source.n))
     raise ValueError(
         f"{purpose} needs all {source.n} x {source.n} dissimilarities at once, and these are read in parts; "
         f"pass them as an array if they fit into memory, or {instead}."

@@ -64,17 +64,18 @@ class TableGraph:
         self.pairs, self.workers = pairs, workers
         self.n, self.every_pair = pairs.n, pairs.every_pair
         self.unit_weights = pairs.weighting == Weighting.UNIT
+        self._passes = kernels.once(pairs.source)
 
     @cached_property
     def degrees(self) -> Array:
         if self.unit_weights:
             return np.full(self.n, float(self.n))
-        return np.asarray(kernels.fused().laplacian_pass(self.pairs, np.empty((self.n, 0)), self.workers)[0])
+        return np.asarray(self._passes.laplacian_pass(self.pairs, np.empty((self.n, 0)), self.workers)[0])
 
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        return np.asarray(kernels.fused().laplacian_pass(self.pairs, X, self.workers)[1])
+        return np.asarray(self._passes.laplacian_pass(self.pairs, X, self.workers)[1])
 
     def solver(self) -> Callable[[Array], Array]:
         if self.unit_weights:
@@ -83,7 +84,7 @@ class TableGraph:
         return dense_solver(kernels.plain.pair_weights(self.pairs))
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        return np.asarray(kernels.fused().squared_product(self.pairs, X, fill, offset, self.workers))
+        return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
 
     def _counting(self, rows: IntArray) -> Array:
         """Return which pairs of some objects count; an object with itself is none."""

@@ -22,6 +22,7 @@ class Scheme:
 
     name: str | None
     summary: str  # half a sentence for those who choose
+    follows_map = False  # weights that change with the map are kept as a square table
 
     def require(self, level: str, n_components: int) -> None:
         """Raise where other parameters of an estimator contradict the scheme."""
@@ -92,7 +93,7 @@ class Sammon(Scheme):
         return super().of_pairs(delta) / float(np.nansum(delta))
 
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
-        total = float(kernels.fused().pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)[1])
+        total = float(kernels.once(pairs.source).pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)[1])
         floor = smallest_positive(pairs.source) * pairs.scale
         return replace(pairs, weighting=Weighting.SAMMON, floor=floor, factor=1.0 / total)
 

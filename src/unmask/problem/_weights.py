@@ -26,7 +26,7 @@ def check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers
     require_real(W, "weights")
     W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
     _require_shape(W, dissimilarities.n, "an array")
-    survey = kernels.fused().survey(ArraySource(W), workers)
+    survey = kernels.once(ArraySource(W)).survey(ArraySource(W), workers)
     if survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
         _require_weights(_without_diagonal(W), lambda i, j: _name_pair(labels, i, j))
     if survey.asymmetry > rounding_level(W, survey.largest):

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..checking import Dissimilarities, SmallNeighbourhoodWarning, warn_user
+from ..checking import SmallNeighbourhoodWarning, warn_user
 from ..engines import TableEngine
-from ..kernels import Edges, Pairs, Weighting, Workers, square_array
+from ..kernels import Pairs, Weighting, Workers
 from ..problem import Equal, Problem, Scheme, register_scheme
 from ._loop import Reason, SearchSettings
 from ._objective import make_objective
@@ -39,6 +39,7 @@ class CurvilinearWeights(Equal):
 
     name = "curvilinear"
     summary = "what is near on the map counts more, while the neighbourhood shrinks"
+    follows_map = True
 
     def require(self, level: str, n_components: int) -> None:
         Scheme.require(self, level, n_components)
@@ -50,10 +51,6 @@ class CurvilinearWeights(Equal):
             "weights='curvilinear' moved with the map and were not kept; pass weights as an array, for example "
             "np.exp(-((mds.predict_dissimilarities() / mds.radius_) ** 2))."
         )
-
-    def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
-        square_array(dissimilarities.source, "weights='curvilinear'", "use weights=None")
-        return super().build(dissimilarities, workers)
 
     def refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> tuple[Stage, float]:
         found = curvilinear(problem, stage, workers, settings)
@@ -134,5 +131,5 @@ def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:
 
 
 def _dense(problem: Problem) -> Pairs:
-    assert isinstance(problem.pairs, Pairs)  # CurvilinearWeights.build sees to it
+    assert isinstance(problem.pairs, Pairs)  # CurvilinearWeights.follows_map sees to it
     return problem.pairs

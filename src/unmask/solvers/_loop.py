@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
 from .._typing import Array
-from ..checking import Progress, Watch
+from ..checking import Progress, Run, Watch
 from ._canonical import canonical_map
 from ._objective import Objective, Point
 
@@ -57,6 +57,12 @@ class Rule(Protocol):
     def learn(self, old: Point, new: Point) -> None:
         """Take note of an accepted step."""
 
+    def memory(self) -> dict[str, Array]:
+        """Return what it remembers, as it is now."""
+
+    def remember(self, memory: Mapping[str, Array]) -> None:
+        """Go on as the rule whose memory it was."""
+
 
 MakeRule = Callable[[Objective], Callable[[], Rule]]
 
@@ -78,7 +84,8 @@ class SearchSettings:
         def draw() -> Array:
             return self.canonical(objective.structure.unknown(theta)) / objective.engine.scale
 
-        return replace(begin, max_iter=self.max_iter, iteration=iteration, stress=value * self.unit, _draw=draw)
+        where = replace(begin, max_iter=self.max_iter, iteration=iteration, stress=value * self.unit)
+        return replace(where, _draw=draw, _keep=self.watch.journal.arrays)
 
     def end(self, begin: Progress, objective: Objective, solution: Solution) -> None:
         """Tell those who watch where a search that began with ``begin`` came to its end."""
@@ -90,18 +97,39 @@ class SearchSettings:
 def follow(
     objective: Objective, theta: Array, make_rule: Callable[[], Rule], settings: SearchSettings, begin: Progress
 ) -> Solution:
-    """Minimise from a start, and tell those who watch how far it is."""
-    watch = settings.watch
+    """Minimise from a start, or from where it was left, and tell those who watch how far it is."""
+    watch, journal = settings.watch, settings.watch.journal
+    key = journal.key(begin.stage, begin.start)
+    run = journal.find(key, lambda run: _is_over(run, settings.max_iter))
 
     def stop(iteration: int, value: float, theta: Array) -> bool:
         if not watch.listeners:
             return watch.stopped.is_set()
         return watch.tell(settings.progress(begin, objective, iteration, value, theta))
 
-    solution = minimise(objective, theta, make_rule(), tol=settings.tol, max_iter=settings.max_iter, callback=stop)
+    if run is not None and _is_over(run, settings.max_iter):
+        stop(run.n_iter, run.path[-1], run.theta)
+        return Solution(run.theta, run.path, Reason(run.reason), run.passes)
+    solution = minimise(
+        objective,
+        theta,
+        make_rule(),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        callback=stop,
+        run=run,
+        note=(lambda run: journal.note(key, run)) if watch.listeners else None,
+    )
     if solution.reason is Reason.INTERRUPTED:
         watch.stopped.set()
     return solution
+
+
+def _is_over(run: Run, max_iter: int) -> bool:
+    """Tell whether a search had come to its end; one that lacked iterations has not if there are more now."""
+    if run.reason == Reason.MAX_ITER.value:
+        return run.n_iter >= max_iter
+    return run.reason not in ("", Reason.INTERRUPTED.value)
 
 
 def minimise(
@@ -112,24 +140,35 @@ def minimise(
     tol: float,
     max_iter: int,
     callback: Callable[[int, float, Array], bool] = lambda *_: False,
+    run: Run | None = None,
+    note: Callable[[Run], None] | None = None,
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``.
 
     The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
-    ends it where it is, and so does a callback (iteration, objective, theta) that returns True.
+    ends it where it is, and so does a callback (iteration, objective, theta) that returns True. A ``run`` that was left
+    goes on instead, and ``note`` is told where it is before each callback, and at its end.
     """
-    point, passes = objective(theta), 1
+    point, passes, small = objective(theta if run is None else run.theta), 1, 0
     if not math.isfinite(point.value):
         raise FloatingPointError(
             f"the stress at the start is {point.value}; the start, the dissimilarities or the weights span too many "
             "orders of magnitude."
         )
     path = [point.value / objective.total]
-    small = 0
-    stopped = callback(0, path[0], point.theta)
-    reason = Reason.MAX_ITER
-    for iteration in range(1, max_iter + 1):
-        if stopped:
+    if run is not None:  # the pass that was made again is not counted again
+        path, passes, small = list(run.path), run.passes, run.small
+        rule.remember(run.rule)
+
+    def heard(reason: str = "") -> bool:
+        if note is not None:
+            note(Run(point.theta, tuple(path), passes, small, reason, rule.memory()))
+        return False if reason else callback(len(path) - 1, path[-1], point.theta)
+
+    stopped = heard()
+    while small < rule.patience:
+        if stopped or len(path) > max_iter:
+            reason = Reason.INTERRUPTED if stopped else Reason.MAX_ITER
             break
         try:
             new, tried = _first_acceptable(objective, point, rule)
@@ -144,12 +183,10 @@ def minimise(
         path.append(new.value / objective.total)
         small = small + 1 if path[-2] - path[-1] < tol else 0
         point = new
-        stopped = callback(iteration, path[-1], point.theta)
-        if small >= rule.patience:
-            reason = Reason.SMALL_DECREASE
-            break
-    if stopped and reason is Reason.MAX_ITER:
-        reason = Reason.INTERRUPTED
+        stopped = heard()
+    else:
+        reason = Reason.SMALL_DECREASE
+    heard(reason.value)
     return Solution(point.theta, tuple(path), reason, passes)
 
 

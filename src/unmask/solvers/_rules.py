@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -29,6 +29,12 @@ class Smacof:
     def learn(self, old: Point, new: Point) -> None:
         """Keep no memory."""
 
+    def memory(self) -> dict[str, Array]:
+        return {}
+
+    def remember(self, memory: Mapping[str, Array]) -> None:
+        """There is nothing to remember."""
+
 
 class Lbfgs:
     """Limited-memory BFGS on the same pass, with Armijo backtracking and a majorisation step as a last resort.
@@ -39,16 +45,16 @@ class Lbfgs:
 
     # One small decrease can be chance (a short step after backtracking).
     patience = 3
-    memory = 8
+    most = 8  # steps that are remembered
     trials = 4
     sufficient = 1e-4
 
     def __init__(self, size: int, safe_step: float, halvings: int = 0) -> None:
         self._safe_step = safe_step
         self._halvings = halvings
-        self._steps = np.zeros((self.memory, size))
-        self._changes = np.zeros((self.memory, size))
-        self._inverse_curvatures = np.zeros(self.memory)
+        self._steps = np.zeros((self.most, size))
+        self._changes = np.zeros((self.most, size))
+        self._inverse_curvatures = np.zeros(self.most)
         self._direction_of = kernels.fused().lbfgs_direction
         self._count = 0
 
@@ -76,10 +82,19 @@ class Lbfgs:
             self._steps,
             self._changes,
             self._inverse_curvatures,
-            self._count % self.memory,
+            self._count % self.most,
             new.theta - old.theta,
             new.gradient - old.gradient,
         )
+
+    def memory(self) -> dict[str, Array]:
+        memory = {"steps": self._steps, "changes": self._changes, "inverse_curvatures": self._inverse_curvatures}
+        return {"count": np.array(self._count)} | {name: values.copy() for name, values in memory.items()}
+
+    def remember(self, memory: Mapping[str, Array]) -> None:
+        self._count = int(memory["count"])
+        self._steps[:], self._changes[:] = memory["steps"], memory["changes"]
+        self._inverse_curvatures[:] = memory["inverse_curvatures"]
 
 
 def smacof(objective: Objective) -> Callable[[], Rule]:

@@ -1,0 +1,89 @@
+"""Dissimilarities of all objects to some of them, where those of all pairs would be too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ..kernels import Survey, plain
+
+
+@dataclass(frozen=True)
+class LandmarkRows:
+    """A square table of which the rows and columns of some objects, the landmarks, are there and the rest is missing.
+
+    Made by :class:`Geodesic` with `n_landmarks`. A source, as every estimator with ``metric="precomputed"`` takes it:
+    a fit passes over the pairs with a landmark in them, and memory grows with their number.
+
+    Attributes
+    ----------
+    strip : ndarray of shape (n_landmarks, n_objects)
+        The rows of the landmarks.
+    references : ndarray of shape (n_landmarks,)
+        Which objects these are, in rising order: the rows that can be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmask.dissimilarities import Geodesic
+    >>> paths = Geodesic(n_neighbors=2, n_landmarks=2, random_state=0).fit_transform(np.arange(6.0)[:, None])
+    >>> paths.references.tolist(), paths.rows(paths.references).shape
+    ([2, 4], (2, 6))
+    """
+
+    strip: Array
+    references: IntArray
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return int(self.strip.shape[1])
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the square table."""
+        return self.n, self.n
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the dissimilarities."""
+        return self.strip.dtype
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Array:
+        """Return a rectangle of the table, NaN where neither object is a landmark."""
+        i, j = (np.arange(self.n)[side] for side in (rows, columns))
+        values: Array = np.where(i[:, None] == j, 0.0, np.nan).astype(self.dtype)
+        for part, own, others in ((values, i, j), (values.T, j, i)):
+            at = np.minimum(np.searchsorted(self.references, own), len(self.references) - 1)
+            there = self.references[at] == own
+            part[there] = self.strip[np.ix_(at[there], others)]
+        return values
+
+    def rows(self, which: IntArray) -> Array:
+        """Return whole rows of the table, in the order asked for."""
+        return self.tile(np.asarray(which), slice(0, self.n))
+
+    def stored_pairs(self) -> tuple[IntArray, IntArray, Array]:
+        """Return the two objects of each pair with a landmark, the lower first, and the dissimilarities."""
+        others: Any = np.ones((len(self.references), self.n), dtype=bool)
+        # A pair of two landmarks is in two rows.
+        others[:, self.references] = self.references[:, None] < self.references
+        landmark, other = np.nonzero(others)
+        own, delta = self.references[landmark], self.strip[others]
+        return np.minimum(own, other), np.maximum(own, other), delta
+
+    def survey(self) -> Survey:
+        """Look at every dissimilarity once."""
+        *_, delta = self.stored_pairs()
+        found = plain.survey_pairs(delta, delta)
+        return found._replace(missing=found.missing + self.n * (self.n - 1) // 2 - len(delta))
+
+    def averaged(self) -> tuple[LandmarkRows, float]:
+        """Return itself: a path is as long in either direction."""
+        return self, 0.0

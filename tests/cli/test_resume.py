@@ -1,0 +1,54 @@
+"""Keeping a fit in a file and going on with it, from the command line."""
+
+import pytest
+
+from unmask.discovery import Discovery
+
+GENDER = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender", "--n-init", "4")
+
+
+@pytest.fixture
+def stops_in_the_second_start(monkeypatch):
+    """Let a fit be stopped as Ctrl-C stops it."""
+    fit = Discovery.fit
+
+    def stopped(self, *arguments, callback=(), **options):
+        stop = [*callback, lambda progress: progress.start == 2 and progress.iteration == 3]
+        return fit(self, *arguments, callback=stop, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Discovery, "fit", stopped)
+        yield patch
+
+
+@pytest.mark.parametrize("command", [("fit",), ("isomap", "-k", "6")])
+def test_a_stopped_fit_goes_on(command, shell, stops_in_the_second_start):
+    name, *options = command
+    done = shell(name, *GENDER, *options, "--quiet", "--checkpoint", "fit.npz", code=130)
+    assert "unfinished; --resume fit.npz goes on with it." in done.stderr
+    stops_in_the_second_start.undo()
+    resumed, whole = (shell.json(name, *GENDER, *options, *more) for more in (("--resume", "fit.npz"), ()))
+    assert resumed["finished"] is True
+    del resumed["seconds"], whole["seconds"]
+    assert resumed == whole
+
+
+def test_a_checkpoint_is_written_on_the_way(shell):
+    shell("fit", *GENDER, "--checkpoint", "fit.npz", "--checkpoint-every", "5")
+    assert (shell.folder / "fit.npz").is_file()
+    shell("fit", *GENDER, "--quiet", "--resume", "fit.npz", "--checkpoint", "fit.npz")
+
+
+def test_the_checkpoint_of_another_fit_is_refused_in_our_words(shell):
+    shell("fit", *GENDER, "--checkpoint", "fit.npz", "--checkpoint-every", "5")
+    line = shell.refusal("fit", *GENDER, "--resume", "fit.npz", "--dim", "1")
+    assert "--dim differs (it was 2 and is 1)" in line
+    assert "--resume" in line
+    assert "resume_from" not in line
+    assert "there is no such file" in shell.refusal("fit", *GENDER, "--resume", "none.npz")
+
+
+@pytest.mark.parametrize("option", ["--checkpoint", "--resume"])
+def test_the_closed_form_has_nothing_to_keep(option, shell):
+    line = shell.refusal("fit", *GENDER[:5], "--closed-form", option, "fit.npz")
+    assert line == "--checkpoint and --resume are for a search, and --closed-form makes none; leave them out."
