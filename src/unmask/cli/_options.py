@@ -183,8 +183,9 @@ class Search:
     def __post_init__(self) -> None:
         """Refuse a scheme that there is not before anything is read."""
         if self.weights is not None:
+            from .. import solvers  # noqa: F401  where one of the schemes registers itself
             from ..checking import require_choice
-            from ..solvers import SCHEMES
+            from ..problem import SCHEMES
 
             require_choice("weights", self.weights, tuple(SCHEMES))
 
