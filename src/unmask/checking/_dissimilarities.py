@@ -298,9 +298,9 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
     if survey.smallest < 0:
-        found = _first(source, lambda row: row < 0, labels)
+        entry = _first(source, lambda row: row < 0, labels)
         raise ValueError(
-            f"Negative values in data: dissimilarities has {found}; it must be at least 0. Are these similarities?"
+            f"Negative values in data: dissimilarities has {entry}; it must be at least 0. Are these similarities?"
         )
     level = rounding_level(source, survey.largest)
     diagonal = np.nan_to_num(_diagonal(source), nan=0.0)

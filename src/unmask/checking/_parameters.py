@@ -20,9 +20,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def count(number: int, one: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {one}{'' if number == 1 else 's'}"
+def count(n: int, one: str) -> str:
+    """Return a n with its noun."""
+    return f"{n} {one}{'' if n == 1 else 's'}"
 
 
 def require_real(data: Any, what: str) -> None:

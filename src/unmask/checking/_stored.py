@@ -81,8 +81,8 @@ class StoredPairs:
     def survey(self) -> Survey:
         """Look at every stored entry once."""
         *_, above, below = self._both_ways()
-        found = plain.survey_pairs(above, below)
-        return found._replace(missing=found.missing + self.n * (self.n - 1) // 2 - len(above))
+        survey = plain.survey_pairs(above, below)
+        return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(above))
 
     def averaged(self) -> tuple[StoredPairs, float]:
         """Average both directions of each pair; return also the share of the sum of squares that was thrown away."""

@@ -183,7 +183,7 @@ class Search:
     def __post_init__(self) -> None:
         """Refuse a scheme that there is not before anything is read."""
         if self.weights is not None:
-            from .. import solvers  # noqa: F401  (which registers one of them)
+            from .. import solvers  # noqa: F401  where one of the schemes registers itself
             from ..checking import require_choice
             from ..problem import SCHEMES
 

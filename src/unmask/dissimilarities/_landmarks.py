@@ -81,8 +81,8 @@ class LandmarkRows:
     def survey(self) -> Survey:
         """Look at every dissimilarity once."""
         *_, delta = self.stored_pairs()
-        found = plain.survey_pairs(delta, delta)
-        return found._replace(missing=found.missing + self.n * (self.n - 1) // 2 - len(delta))
+        survey = plain.survey_pairs(delta, delta)
+        return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(delta))
 
     def averaged(self) -> tuple[LandmarkRows, float]:
         """Return itself: a path is as long in either direction."""

@@ -73,8 +73,8 @@ class OnDemand:
     @cached_property
     def _features(self) -> Any:
         """What compiled code compares; None where the metric has no compiled code, or there are few objects."""
-        found = self.family.coordinates(self.objects) if self.n >= COMPILED_FROM else None
-        return None if found is None else kernels.features().Features.of_rows(found[1], found[0])
+        coordinates = self.family.coordinates(self.objects) if self.n >= COMPILED_FROM else None
+        return None if coordinates is None else kernels.features().Features.of_rows(coordinates[1], coordinates[0])
 
     def name(self, at: int) -> str:
         """Name an object for a message."""

@@ -107,7 +107,7 @@ level_positions_
                 p,
                 coded,
                 lambda dimensions: closed_form(engine, coded, dimensions),
-                lambda found: FreeMap.given(found[0], coded, (), float(np.abs(found[0]).max(initial=0.0))),
+                lambda solution: FreeMap.given(solution[0], coded, (), float(np.abs(solution[0]).max(initial=0.0))),
             )
             Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
             self._report(U, gram, Z, engine, coded, checked, decision)

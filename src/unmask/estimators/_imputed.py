@@ -46,10 +46,10 @@ def imputed_table(
         if feature.coding.is_number:
             width = None if widths is None else widths.get((row, at[0]), np.inf)
             weak = width is None and bool(np.linalg.norm(roots[at[0]]) < ROUNDING)
-            found = _number(known, feature, values[:, at[0]], row, width, weak)
+            estimate = _number(known, feature, values[:, at[0]], row, width, weak)
         else:
-            found = (*_level(known, feature, values[row, at], roots), np.nan, np.nan, "")
-        rows.append((label, feature.name, *found))
+            estimate = (*_level(known, feature, values[row, at], roots), np.nan, np.nan, "")
+        rows.append((label, feature.name, *estimate))
     return imputed_frame(rows)
 
 
@@ -199,7 +199,7 @@ def cells_off_the_map(
     where there are no intervals (`widths` is None), that lie outside the data; and all missing levels and angles: the
     fit knows them by what acts across the map only, and a wrong level would be taken off as surely as a right one.
     """
-    V, found = V.copy(), None if widths is None else dict(widths)
+    V, updated = V.copy(), None if widths is None else dict(widths)
     left = []
     for feature, row, (at, *_) in _missing(known):
         if not feature.coding.is_number:
@@ -208,15 +208,15 @@ def cells_off_the_map(
         observed = np.delete(V[:, at], feature.missing)
         value, width = _predicted(U, observed, feature, row)
         own = 0.0 if observed.min() <= V[row, at] <= observed.max() else np.inf
-        if found is not None:
-            own = found.get((row, at), np.inf)
+        if updated is not None:
+            own = updated.get((row, at), np.inf)
         if width < own:
             V[row, at] = np.clip(value, *known.bounds_of(feature))
-            if found is not None:
-                found[row, at] = width
+            if updated is not None:
+                updated[row, at] = width
         elif not np.isfinite(own) or _holds(V[row, at], own, observed):
             left.append((feature.name, row))
-    return V, found, left
+    return V, updated, left
 
 
 def _holds(value: float, width: float, observed: Array) -> bool:

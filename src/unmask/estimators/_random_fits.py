@@ -80,8 +80,8 @@ def random_fits(estimator: Any) -> RandomFits:
     twin = _twin(estimator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is worth saying about the data was said by the fit
-        found = [_fitted(twin, _shuffled(present, size, rng), known) for _ in range(SHUFFLES)]
-    return RandomFits(np.array(found), size)
+        values = [_fitted(twin, _shuffled(present, size, rng), known) for _ in range(SHUFFLES)]
+    return RandomFits(np.array(values), size)
 
 
 def _why_none(estimator: Any, n: int, spare: int) -> str:

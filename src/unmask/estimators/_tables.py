@@ -92,7 +92,7 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     """Return the fitted positions of the levels of nominal and ordinal features, in principal axes."""
     import pandas as pd
 
-    found: dict[tuple[str, Any], Array] = {}
+    positions: dict[tuple[str, Any], Array] = {}
     for feature in (f for f in known.features if f.coding.levels):
         places = level_places(known, feature, roots)
         if not places.shape[1]:  # a single level, of which nothing was fitted
@@ -101,12 +101,12 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
         axes = left * size
         axes = axes[:, : max(1, int(np.sum(size > 1e-6 * size[0])))] if size[0] > 0 else axes[:, :1]
         axes *= np.where(axes[-1] < 0, -1.0, 1.0)  # ordered levels rise
-        found |= {(feature.name, level): place for level, place in zip(feature.coding.levels, axes, strict=True)}
-    width = max((len(place) for place in found.values()), default=0)
-    places = np.full((len(found), width), np.nan)
-    for row, place in zip(places, found.values(), strict=True):
+        positions |= {(feature.name, level): place for level, place in zip(feature.coding.levels, axes, strict=True)}
+    width = max((len(place) for place in positions.values()), default=0)
+    places = np.full((len(positions), width), np.nan)
+    for row, place in zip(places, positions.values(), strict=True):
         row[: len(place)] = place
-    index = pd.MultiIndex.from_tuples(list(found), names=["feature", "level"]) if found else None
+    index = pd.MultiIndex.from_tuples(list(positions), names=["feature", "level"]) if positions else None
     return pd.DataFrame(places, index=index, columns=[f"axis{a + 1}" for a in range(width)])
 
 

@@ -145,8 +145,8 @@ def cost_pass(cost: Cost, Z: Array) -> tuple[float, Array]:
     pull = weights * slope
     if cost.normalised:
         pull = (pull - (pull * k).sum() / 2 / total - cost.gathering) * (weights > 0)
-    found = float((weights * value).sum()) / 2 - cost.gathering * math.log(total)
-    return found, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
+    price = float((weights * value).sum()) / 2 - cost.gathering * math.log(total)
+    return price, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
 
 
 def point_costs(cost: Cost, Z: Array) -> Array:

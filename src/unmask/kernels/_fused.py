@@ -427,7 +427,8 @@ def _over_strips(workers: Workers, pairs: Pairs, rows: Callable[[int, tuple[Any,
 
 def point_stress(pairs: Pairs, Z: Array, workers: Workers) -> Array:
     """Return for each object the weighted squared error of the pairs it is in."""
-    return np.asarray(_over_tiles(_point_stress_chunk, pairs, Z.astype(np.float64, copy=False), 1, workers)[1][0])
+    _, shares = _over_tiles(_point_stress_chunk, pairs, Z.astype(np.float64, copy=False), 1, workers)
+    return np.asarray(shares[0])
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:

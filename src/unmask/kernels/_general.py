@@ -217,16 +217,16 @@ def cost_pass(cost: Cost, Z: Array, workers: Workers) -> tuple[float, Array]:
     count = len(chunks)
     share = _share(cost, Zt, workers)
     G, S = np.zeros((count, *Zt.shape)), np.zeros((count, *(Zt.shape if cost.normalised else (0, 0))))
-    found = np.zeros((count, 2))
+    sums = np.zeros((count, 2))
     arguments = _arguments(cost)
 
     def run(c: int) -> None:
-        found[c] = _cost_chunk(*arguments, share, Zt, chunks[c], G[c], S[c])
+        sums[c] = _cost_chunk(*arguments, share, Zt, chunks[c], G[c], S[c])
 
     workers.run(run, count)
-    gradient, value = G.sum(axis=0), float(found[:, 0].sum())
+    gradient, value = G.sum(axis=0), float(sums[:, 0].sum())
     if cost.normalised:
-        gradient -= (found[:, 1].sum() + cost.gathering) * S.sum(axis=0)
+        gradient -= (sums[:, 1].sum() + cost.gathering) * S.sum(axis=0)
         value += cost.gathering * math.log(share)
     if cost.counts_itself:
         value += _add_own_products(arguments[0], *arguments[3:], Zt, gradient)

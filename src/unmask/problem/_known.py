@@ -314,7 +314,7 @@ def _check_errors(
     errors: Any, features: tuple[Feature, ...], table: list[KnownColumn], scale: dict[int, float], place: dict[int, int]
 ) -> dict[int, float]:
     """Return the standard deviation of each kept column's measurement error, in standard units; none for no error."""
-    found = {}
+    standard = {}
     for key, error in _mapping(errors, "known_error").items():
         feature = features[find_column(key, table, "known_error")]
         if isinstance(error, bool) or not isinstance(error, int | float | np.number) or not 0 <= error < np.inf:
@@ -324,8 +324,8 @@ def _check_errors(
         if why := feature.coding.why_no_error:
             raise ValueError(f"known_error: {feature.name!r} is {why}.")
         if error > 0 and feature.columns[0] in place:
-            found[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
-    return found
+            standard[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
+    return standard
 
 
 # ---- which columns share coefficients
@@ -374,15 +374,15 @@ class _Redundancy:
 
     standard: Array
     names: tuple[str, ...]
-    found: dict[int, str]
+    redundant: dict[int, str]
 
     def look(self, features: tuple[Feature, ...], blocks: Blocks) -> dict[int, str]:
         free = [columns for columns, kind in blocks if kind.free]
         self._copies([f.columns[0] for f in features if len(f.columns) == 1], {c: len(g) for g in free for c in g})
         for columns in free:
-            self._dependent([c for c in columns if c not in self.found])
-        self._contained([([c for c in g if c not in self.found], kind.free) for g, kind in blocks])
-        return self.found
+            self._dependent([c for c in columns if c not in self.redundant])
+        self._contained([([c for c in g if c not in self.redundant], kind.free) for g, kind in blocks])
+        return self.redundant
 
     def _copies(self, single: list[int], company: dict[int, int]) -> None:
         """Find proportional copies of features of one column.
@@ -391,9 +391,9 @@ class _Redundancy:
         """
         single = [column for column in single if column in company]
         for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
-            if not {column, other} & set(self.found) and self._explained([column], [other]):
+            if not {column, other} & set(self.redundant) and self._explained([column], [other]):
                 lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
-                self.found[lesser] = f"a copy of {self.names[greater]!r}"
+                self.redundant[lesser] = f"a copy of {self.names[greater]!r}"
 
     def _dependent(self, columns: list[int]) -> None:
         """Find columns of a block that are linear combinations of the columns before them."""
@@ -401,7 +401,7 @@ class _Redundancy:
         for column in columns:
             if before and self._explained([column], before):
                 names = quote(self.names[c] for c in before)
-                self.found[column] = f"{'a copy' if len(before) == 1 else 'a linear combination'} of {names}"
+                self.redundant[column] = f"{'a copy' if len(before) == 1 else 'a linear combination'} of {names}"
             else:
                 before.append(column)
 
@@ -410,9 +410,9 @@ class _Redundancy:
         for at, (group, _) in enumerate(left):
             for other, (container, free) in enumerate(left):
                 larger = (len(container), at) > (len(group), other)  # of two that are as large, the first
-                usable = free and len(container) > 1 and other != at and not set(container) & set(self.found)
+                usable = free and len(container) > 1 and other != at and not set(container) & set(self.redundant)
                 if group and larger and usable and self._explained(group, container):
-                    self.found |= {c: "a function of " + quote(self.names[c] for c in container) for c in group}
+                    self.redundant |= {c: "a function of " + quote(self.names[c] for c in container) for c in group}
                     break
 
     def _explained(self, columns: list[int], others: list[int]) -> bool:

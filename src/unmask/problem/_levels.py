@@ -155,14 +155,14 @@ class Curve:
 
     def __init__(self, values: Array, disparities: Array, *, ordinal: bool) -> None:
         upper = np.triu_indices(len(values), 1)
-        delta, found = values[upper].astype(np.float64), disparities[upper]
-        counts = np.isfinite(delta) & np.isfinite(found)
+        delta, disparity = values[upper].astype(np.float64), disparities[upper]
+        counts = np.isfinite(delta) & np.isfinite(disparity)
         self._delta, inverse = np.unique(delta[counts], return_inverse=True)
-        self._found = np.bincount(inverse, found[counts]) / np.bincount(inverse)
+        self._disparity = np.bincount(inverse, disparity[counts]) / np.bincount(inverse)
         self._ordinal = ordinal
 
     def __call__(self, new: Array) -> Array:
-        inside = np.interp(new, self._delta, self._found)  # NaN stays NaN
+        inside = np.interp(new, self._delta, self._disparity)  # NaN stays NaN
         if self._ordinal or len(self._delta) < 2:
             return np.asarray(inside)
         below = np.minimum(new - self._delta[0], 0.0) * self._slope(0)
@@ -170,4 +170,4 @@ class Curve:
         return np.asarray(np.maximum(inside + below + above, 0.0))
 
     def _slope(self, at: int) -> float:
-        return float((self._found[at + 1] - self._found[at]) / (self._delta[at + 1] - self._delta[at]))
+        return float((self._disparity[at + 1] - self._disparity[at]) / (self._delta[at + 1] - self._delta[at]))

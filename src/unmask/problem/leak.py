@@ -219,13 +219,13 @@ def neighbour_leak(
     groups: dict[bytes, list[Trait]] = {}
     for trait in traits_of(known):
         groups.setdefault(np.isin(rows, missing[trait.name]).tobytes(), []).append(trait)
-    found: dict[str, NeighbourLeak] = {}
+    leaks: dict[str, NeighbourLeak] = {}
     for gone, traits in groups.items():
         present = rows[~np.frombuffer(gone, dtype=bool)]
         chance = PermutedMaps(U[present], None if adjusted_for is None else adjusted_for[present], rng, n_permutations)
         told = told_by_neighbours(chance, [trait.of(present) for trait in traits], n_neighbors)
-        found |= dict(zip((trait.name for trait in traits), told, strict=True))
-    return {name: found[name] for name in known.feature_names if name in found}
+        leaks |= dict(zip((trait.name for trait in traits), told, strict=True))
+    return {name: leaks[name] for name in known.feature_names if name in leaks}
 
 
 @dataclass(frozen=True)
@@ -272,18 +272,18 @@ def told_by_neighbours(
     if len(U) < 3:  # a single neighbour is the only one there is, whatever the map
         return [NeighbourLeak(*[np.nan] * 4) for _ in traits]
     k = min(round(np.sqrt(len(U))), MOST_NEIGHBOURS) if n_neighbors is None else n_neighbors
-    found = nearest(U, k)
-    scores = [trait.score(found) for trait in traits]
-    permuted = np.array([[trait.score(near) for trait in traits] for near in _by_chance(chance, U, found, k)])
+    neighbours = nearest(U, k)
+    scores = [trait.score(neighbours) for trait in traits]
+    permuted = np.array([[trait.score(near) for trait in traits] for near in _by_chance(chance, U, neighbours, k)])
     return [NeighbourLeak(*beside_chance(score, by)) for score, by in zip(scores, permuted.T, strict=True)]
 
 
-def _by_chance(chance: PermutedMaps, U: Array, found: IntArray, k: int) -> list[IntArray]:
+def _by_chance(chance: PermutedMaps, U: Array, neighbours: IntArray, k: int) -> list[IntArray]:
     orders = chance.orders()
     if chance.adjusted_for is not None:
         return [nearest(chance.permuted(U, order), k) for order in orders]
     # A map whose rows are permuted and nothing else has the neighbours it had, by other numbers.
-    return [np.argsort(order)[found[order]] for order in orders]
+    return [np.argsort(order)[neighbours[order]] for order in orders]
 
 
 def beside_chance(score: float, permuted: Array) -> tuple[float, float, float, float]:
@@ -299,11 +299,11 @@ def nearest(U: Array, k: int) -> IntArray:
     n, k = len(U), min(k, len(U) - 1)
     if U.shape[1] == 0:
         U = np.zeros((n, 1))
-    found = cKDTree(U).query(U, k + 1)[1]
+    neighbours = cKDTree(U).query(U, k + 1)[1]
     # Of more coincident objects than k + 1 the tree may leave out the one that asks; then the last one goes.
-    itself = found == np.arange(n)[:, None]
+    itself = neighbours == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True
-    return np.asarray(found[~itself].reshape(n, k))
+    return np.asarray(neighbours[~itself].reshape(n, k))
 
 
 def _right_levels(levels: IntArray, neighbours: IntArray) -> float:

@@ -53,16 +53,16 @@ class CurvilinearWeights(Equal):
         )
 
     def refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> tuple[Stage, float]:
-        found = curvilinear(problem, stage, workers, settings)
-        radius = found.radius / stage.objective.engine.scale
-        if found.too_small:
+        last = curvilinear(problem, stage, workers, settings)
+        radius = last.radius / stage.objective.engine.scale
+        if last.too_small:
             warn_user(
                 "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
                 f"small for most; it was kept at radius_={radius:.4g}. Some objects lie far from all others: "
                 "leave them out to let it shrink further.",
                 SmallNeighbourhoodWarning,
             )
-        return found.stage, radius
+        return last.stage, radius
 
 
 class Curvilinear(NamedTuple):
@@ -79,24 +79,24 @@ def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: Sear
     A pair counts by ``exp(-(d / radius)^2)`` with its distance d on the map as it was at the beginning of the stage.
     The radius shrinks until the neighbourhood is small, or until some object has too few neighbours to hold it.
     """
-    found = Curvilinear(stage, np.inf, too_small=False)
+    last = Curvilinear(stage, np.inf, too_small=False)
     unknown = stage.objective.structure.unknown(stage.solution.theta)
     radius = float(cdist(unknown, unknown).max())
     for _ in range(STAGES):
-        weights = _neighbourhood(problem, found.stage, radius)
-        neighbours, needed = weights.sum(axis=1), found.stage.objective.structure.k + SPARE_NEIGHBOURS
+        weights = _neighbourhood(problem, last.stage, radius)
+        neighbours, needed = weights.sum(axis=1), last.stage.objective.structure.k + SPARE_NEIGHBOURS
         if neighbours.min() < needed:
-            found = found._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
+            last = last._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
             break
         # A stage on the way need not be followed to its end.
         short = replace(settings, max_iter=min(STAGE_ITERATIONS, settings.max_iter))
-        found = Curvilinear(_with_weights(problem, found.stage, weights, workers, short), radius, too_small=False)
-        if found.stage.solution.reason is Reason.INTERRUPTED:
-            return found
+        last = Curvilinear(_with_weights(problem, last.stage, weights, workers, short), radius, too_small=False)
+        if last.stage.solution.reason is Reason.INTERRUPTED:
+            return last
         if np.median(neighbours) <= ENOUGH * needed:
             break
         radius *= SHRINKAGE
-    return found._replace(stage=_to_its_end(found.stage, settings))
+    return last._replace(stage=_to_its_end(last.stage, settings))
 
 
 def _to_its_end(stage: Stage, settings: SearchSettings) -> Stage:

@@ -95,14 +95,14 @@ def count_missing(tile: Array, family: Family, names: Names, a: int = 0, b: int 
 
 def _not_a_dissimilarity(tile: Array, i: int, j: int, family: Family, pair: str) -> str:
     value = float(tile[i, j])
-    found = f"metric={family.name!r} gives {value:g} for {pair}"
+    fault = f"metric={family.name!r} gives {value:g} for {pair}"
     if family.largest > 1e150 and not np.isfinite(value):  # squares of anything below this are finite
         return (
-            f"{found}: X has {family.largest:g} among its features, too large for the distances between its rows to be "
+            f"{fault}: X has {family.largest:g} among its features, too large for the distances between its rows to be "
             "finite numbers; divide the features by a common number."
         )
     if value < 0:
-        return f"{found}; a dissimilarity must be at least 0. Is it a similarity?"
+        return f"{fault}; a dissimilarity must be at least 0. Is it a similarity?"
     if value == np.inf and tile.dtype == np.float32:
-        return f"{found}: too large for dtype='float32', or for any number; scale the data, or use dtype='float64'."
-    return f"{found}; {family.way_out}."
+        return f"{fault}: too large for dtype='float32', or for any number; scale the data, or use dtype='float64'."
+    return f"{fault}; {family.way_out}."

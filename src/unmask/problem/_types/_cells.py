@@ -86,13 +86,13 @@ def _reads_as_number(text: str) -> bool:
 def occurring_levels(column: Any) -> tuple[Any, ...]:
     """Return the levels that occur: in the order of a categorical, else sorted."""
     present = [cell for cell in cells_of(column) if not is_missing(cell)]
-    found = dict.fromkeys(present)
+    distinct = dict.fromkeys(present)
     if is_categorical(column):
-        return tuple(level for level in column.cat.categories if level in found)
+        return tuple(level for level in column.cat.categories if level in distinct)
     try:
-        return tuple(sorted(found))
+        return tuple(sorted(distinct))
     except TypeError:  # levels of several types have no order of their own
-        return tuple(sorted(found, key=str))
+        return tuple(sorted(distinct, key=str))
 
 
 def cells_of(column: Any) -> Array:
