@@ -20,7 +20,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import Advance, FEW_STARTS, FitSetup, agreed, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
@@ -101,7 +101,9 @@ def permutation_test(
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)
     name, statistic = _STATISTICS[bool(fitted.adjusted_)]
-    refits = _permuted_fits(setup.decided(fitted).unlabelled(), fitted, statistic, n_permutations, rng, progress or nobody)
+    refits = _permuted_fits(
+        setup.decided(fitted).unlabelled(), fitted, statistic, n_permutations, rng, progress or nobody
+    )
     rows = []
     for column, refit in enumerate(refits):
         own, permuted = statistic(fitted, column), np.array(refit.values)
