@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 from matplotlib import pyplot
 
-from unmask.solvers import automatic_number
+from unmask.solvers import automatic_n_starts
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -66,4 +66,4 @@ def test_table_of_the_number_of_starts_is_what_the_solver_does():
         r"^\| (objects|starts) \|(.*)\|$", (ROOT / "docs" / "mds.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     (_, objects), (_, starts) = rows
-    assert [automatic_number(int(n)) for n in objects.split("|")] == [int(n) for n in starts.split("|")]
+    assert [automatic_n_starts(int(n)) for n in objects.split("|")] == [int(n) for n in starts.split("|")]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import unmask
 from unmask.cli import app
 from unmask.datasets import load_kinship
-from unmask.solvers import automatic_number
+from unmask.solvers import automatic_n_starts
 
 TABLES = {
     "nothing": "map-given-nothing.csv",
@@ -20,7 +20,7 @@ TABLES = {
     "gender + degree": "map-given-gender-degree.csv",
 }
 STRESS = {"nothing": 0.071275940108, "gender": 0.026086954836, "gender + degree": 0.014288491061}
-STARTS = str(automatic_number(14))
+STARTS = str(automatic_n_starts(14))
 
 
 @pytest.fixture(scope="module")

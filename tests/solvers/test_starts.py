@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from tests.helpers import noisy_distances
 from unmask.solvers import closed_form
-from unmask.solvers._starts import automatic_number, given_start, make_starts
+from unmask.solvers._starts import automatic_n_starts, given_start, make_starts
 
 from .problems import objective_for
 
@@ -27,10 +27,10 @@ def test_negative_squared_coefficients_become_zero_and_starts_leave_zero(rng):
 
 
 def test_number_of_automatic_starts_falls_with_the_number_of_objects():
-    numbers = [automatic_number(n) for n in (3, 14, 30, 100, 299, 300, 100_000)]
+    numbers = [automatic_n_starts(n) for n in (3, 14, 30, 100, 299, 300, 100_000)]
     assert numbers == sorted(numbers, reverse=True)
-    assert automatic_number(14) >= 100
-    assert automatic_number(100_000) == 1
+    assert automatic_n_starts(14) >= 100
+    assert automatic_n_starts(100_000) == 1
 
 
 def test_a_given_start_is_the_map_and_the_coefficients_that_were_given(rng):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from ._fitting import OTHERS, TABLES, document_of, fit_map, say_written, show_step, write_study
 from ._folder import open_folder
@@ -16,6 +16,18 @@ from ._paint import Painting
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
 ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
 Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
+
+
+class Files(NamedTuple):
+    """What a map is made from, and what is written."""
+
+    data: Path
+    given: Given
+    keeping: Keeping
+    reading: Reading
+    saving: Saving
+    painting: Painting
+    table: Path | None
 
 
 def fit(
@@ -35,7 +47,8 @@ def fit(
     Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
     """
     estimator = "classical" if closed_form else "mds"
-    return _make_map(output, data, given, keeping, reading, saving, painting, table, estimator, search.params)
+    files = Files(data, given, keeping, reading, saving, painting, table)
+    return _make_map(output, files, estimator, search.params)
 
 
 def isomap(
@@ -60,7 +73,7 @@ def isomap(
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
-    return _make_map(output, data, given, keeping, reading, saving, painting, table, "isomap", params)
+    return _make_map(output, Files(data, given, keeping, reading, saving, painting, table), "isomap", params)
 
 
 def study_of(source: Input, beside: Any) -> Any:
@@ -91,19 +104,9 @@ def _joined(features: Any, beside: Any) -> Any:
     return features.join(beside)
 
 
-def _make_map(
-    output: Output,
-    data: Path,
-    given: Given,
-    keeping: Keeping,
-    reading: Reading,
-    saving: Saving,
-    painting: Painting,
-    table: Path | None,
-    estimator: str,
-    params: dict[str, Any],
-) -> Outcome:
+def _make_map(output: Output, files: Files, estimator: str, params: dict[str, Any]) -> Outcome:
     """Read the data, fit one map, show it and write it."""
+    data, given, keeping, reading, saving, painting, table = files
     folder = open_folder(saving, TABLES, OTHERS)
     source = read_input(output, data, given, reading)
     beside = read_beside(output, table, source.dissimilarities.index, reading.labels)

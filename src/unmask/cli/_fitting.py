@@ -35,12 +35,12 @@ def fit_map(
     """Add a fit to a study. Ctrl-C ends it with the best map so far, and the step says so."""
     from ..discovery import UnfinishedMapWarning
     from ..io import Checkpoint
-    from ..solvers import automatic_number
+    from ..solvers import automatic_n_starts
 
     keeping = keeping or Keeping()
     if estimator == "classical" and keeping != Keeping():
         raise ValueError("--checkpoint and --resume are for a search, and --closed-form makes none; leave them out.")
-    starts = params.get("n_init") or automatic_number(len(study.material.objects))
+    starts = params.get("n_init") or automatic_n_starts(len(study.material.objects))
     known = ", ".join(study.known.columns)
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
     if estimator != "classical":

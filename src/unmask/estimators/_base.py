@@ -178,6 +178,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         U: Array,
         gram: Array,
         Z: Array,
+        *,
         engine: Engine,
         known: KnownFeatures,
         checked: Dissimilarities,
@@ -193,7 +194,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._fitted = Z / engine.scale
         U = canonical_map(U) if component is None else canonical_by_component(U, component)
         widths = cell_widths(known, moved, U, block_roots(gram, known), engine)
-        self._report_map(U, gram, known, checked, decision, component, moved, widths)
+        self._report_map(
+            U, gram, known=known, checked=checked, decision=decision, component=component, moved=moved, widths=widths
+        )
         point_stress = engine.point_stress(Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
@@ -202,6 +205,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self,
         U: Array,
         gram: Array,
+        *,
         known: KnownFeatures,
         checked: Dissimilarities,
         decision: Decision,

@@ -110,7 +110,7 @@ level_positions_
                 lambda solution: FreeMap.given(solution[0], coded, (), float(np.abs(solution[0]).max(initial=0.0))),
             )
             Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
-            self._report(U, gram, Z, engine, coded, checked, decision)
+            self._report(U, gram, Z, engine=engine, known=coded, checked=checked, decision=decision)
             self.eigenvalues_ = values / engine.scale**2
             # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
             means = (

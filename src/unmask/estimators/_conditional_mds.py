@@ -355,12 +355,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             structure.unknown(theta),
             structure.gram(theta),
             Z,
-            engine,
-            problem.known,
-            checked,
-            decision,
-            component,
-            structure.moved(theta),
+            engine=engine,
+            known=problem.known,
+            checked=checked,
+            decision=decision,
+            component=component,
+            moved=structure.moved(theta),
         )
         self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = problem.pairs.floor

@@ -109,9 +109,9 @@ class CostMap(SearchingMap):
         self._report_map(
             canonical(structure.unknown(theta)),
             structure.gram(theta),
-            problem.known,
-            checked,
-            decision,
+            known=problem.known,
+            checked=checked,
+            decision=decision,
             moved=structure.moved(theta),
             turn_of=turn_of,
         )

@@ -39,7 +39,7 @@ from ..solvers import (
     Stage,
     Start,
     attempt_all,
-    automatic_number,
+    automatic_n_starts,
     best_of,
     canonical_by_component,
     canonical_map,
@@ -217,11 +217,11 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         if isinstance(self.init, tuple):
             U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
             return [given_start(objective, known, U0, B0)]
-        number = min(self._MOST_STARTS, automatic_number(checked.n)) if self.n_init == "auto" else int(self.n_init)
-        number = 1 if self.init == "closed-form" else number
+        n_starts = min(self._MOST_STARTS, automatic_n_starts(checked.n)) if self.n_init == "auto" else int(self.n_init)
+        n_starts = 1 if self.init == "closed-form" else n_starts
         draw = check_random_state(self.random_state).randint
         rng = np.random.default_rng(current_watch().journal.seed(lambda: draw(np.iinfo(np.int32).max)))
-        return list(make_starts(self._stress_of(objective), known, self.init, number, rng))
+        return list(make_starts(self._stress_of(objective), known, self.init, n_starts, rng))
 
     def _stress_of(self, objective: Objective) -> Objective:
         """Return the objective by which starts are made: that of the stress, whatever is minimised."""

@@ -27,7 +27,7 @@ from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, stages_of
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures
-from ..solvers import Attempt, Objective, SearchSettings, Start, attempt_all, automatic_number, was_cut_short
+from ..solvers import Attempt, Objective, SearchSettings, Start, attempt_all, automatic_n_starts, was_cut_short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,7 @@ class FitSetup:
             return self.fit(D, known=known, **parameters)
         fresh = _WarmMDS(**self.estimator.get_params()).set_params(**parameters)
         if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
-            n_starts = automatic_number(self.n) if fresh.n_init == "auto" else fresh.n_init
+            n_starts = automatic_n_starts(self.n) if fresh.n_init == "auto" else fresh.n_init
             fresh.set_params(n_init=min(few, n_starts))
         fresh.also, fresh.enough = starts, enough
         return self._fit(fresh, D, known)

@@ -128,12 +128,12 @@ def _path(
     Each starts from the fit with one dimension less and, if those of almost the same dissimilarities are given, from
     the one of these with as many dimensions; then a few other starts are enough.
     """
-    found: list[_Step] = []
+    steps: list[_Step] = []
     fitted = None
     for p in range(most + 1):
         progress(p, most + 1)
         if p == 0 and not _anything_known(setup):
-            found.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
+            steps.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
         starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
@@ -143,10 +143,10 @@ def _path(
             fitted = setup.search(starts, same=ALIKE, D=D, n_components=p)
         best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D), fitted)
         # The map of one dimension less, with a further one of zeros, is a map too.
-        lowest = min(best, *found[-1:], key=lambda step: step.stress) if found else best
-        found.append(lowest._replace(fitted=fitted))
+        lowest = min(best, *steps[-1:], key=lambda step: step.stress) if steps else best
+        steps.append(lowest._replace(fitted=fitted))
     progress(most + 1, most + 1)
-    return found
+    return steps
 
 
 def _alike(stresses: Array) -> bool:
@@ -253,15 +253,15 @@ def choose_n_components(
     return table
 
 
-def _splits(setup: FitSetup, share: float, number: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
+def _splits(setup: FitSetup, share: float, n_splits: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
     """Return sets of pairs to hold out, disjoint while there are enough, that leave all objects connected."""
     i, j = np.triu_indices(setup.n, 1)
     present = np.flatnonzero(~np.isnan(setup.D[i, j]))
     size = max(1, round(share * len(present)))
     queue: IntArray = np.empty(0, dtype=np.int64)
-    found: list[tuple[IntArray, IntArray]] = []
+    splits: list[tuple[IntArray, IntArray]] = []
     attempts = 0
-    while len(found) < number:
+    while len(splits) < n_splits:
         if len(queue) < size:
             queue = rng.permutation(present)
         held, queue = queue[:size], queue[size:]
@@ -270,12 +270,12 @@ def _splits(setup: FitSetup, share: float, number: int, rng: Any) -> list[tuple[
         graph[i[kept], j[kept]] = True
         attempts += 1
         if connected_components(graph, directed=False)[0] == 1:
-            found.append((i[held], j[held]))
-        elif attempts > 20 * number:
+            splits.append((i[held], j[held]))
+        elif attempts > 20 * n_splits:
             raise ValueError(
                 f"share={share}: without that share of the pairs the objects fall into groups; hold out fewer."
             )
-    return found
+    return splits
 
 
 def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], full: Sequence[_Step], progress: Advance) -> Array:

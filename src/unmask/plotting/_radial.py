@@ -84,7 +84,8 @@ def plot_radviz(
     points = np.divide(y @ anchors, pull, out=np.zeros((len(y), 2)), where=pull > 0)
     ax = axes_or_new(ax)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, edgecolor="0.8", linewidth=1.0, zorder=1))
-    return _draw_among(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
+    style = {"color": color, "labels": labels, "title": title, "merge": merge, "max_labels": max_labels}
+    return _draw_among(ax, points, anchors, names, table=table, **style)
 
 
 @as_written
@@ -147,7 +148,8 @@ def plot_star_coordinates(
     anchors = directions * (far if far > 1e-12 * len(names) else 1.0)
     spokes = np.stack([np.zeros_like(anchors), anchors], axis=1)
     ax.add_collection(LineCollection(list(spokes), colors="0.8", linewidths=1.0, zorder=1), autolim=False)
-    return _draw_among(ax, points, anchors, names, table, color, labels, title, merge, max_labels)
+    style = {"color": color, "labels": labels, "title": title, "merge": merge, "max_labels": max_labels}
+    return _draw_among(ax, points, anchors, names, table=table, **style)
 
 
 def unit_circle(m: int) -> Array:
@@ -175,6 +177,7 @@ def _draw_among(
     points: Array,
     anchors: Array,
     names: list[str],
+    *,
     table: Any,
     color: Any,
     labels: Any,

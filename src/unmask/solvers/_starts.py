@@ -42,7 +42,7 @@ class Attempt(NamedTuple):
     solution: Solution
 
 
-def automatic_number(n: int) -> int:
+def automatic_n_starts(n: int) -> int:
     """Return the default number of starts: 128 for a dozen objects, 110 for a hundred, 7 for a thousand, then 1.
 
     A start costs a fixed overhead for few objects and grows with N squared for many; this spends about half a second.
@@ -98,13 +98,13 @@ def _typical_distance(objective: Objective) -> float:
 
 
 def make_starts(
-    objective: Objective, known: KnownFeatures, init: str, number: int, rng: np.random.Generator
+    objective: Objective, known: KnownFeatures, init: str, n_starts: int, rng: np.random.Generator
 ) -> Iterator[Start]:
-    """Yield ``number`` starts: the closed form first unless only random ones are asked for."""
+    """Yield ``n_starts`` starts: the closed form first unless only random ones are asked for."""
     if init != "random":
         yield closed_form_start(objective, known, rng)
-        number -= 1
-    for child in rng.spawn(number):
+        n_starts -= 1
+    for child in rng.spawn(n_starts):
         yield random_start(objective, known, child)
 
 
