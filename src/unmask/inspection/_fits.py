@@ -68,7 +68,7 @@ FIRST_WAVE = 2
 
 def agreed(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     """Tell whether all starts ended in one minimum."""
-    return bool(np.ptp(stresses) <= max(same * np.min(stresses), STOPPED_SHORT))
+    return bool(np.ptp(stresses) <= max(same * float(np.min(stresses)), STOPPED_SHORT))
 
 
 def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
