@@ -1,0 +1,90 @@
+"""All objects against a few references: the pass of the stochastic solver, compiled.
+
+References are the rows and objects the columns of a strip of dissimilarities, so that the innermost loops run over
+contiguous objects; a stretch of 256 of them keeps its coordinates and gradients in the first-level cache while the
+references go by. Nothing is added to the references themselves: each is an object too, and gets its share as one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Array
+from ._fused import TILE, _jit, _read_pairs
+
+
+@_jit
+def _squared_to(z, Zt, start, count, out):  # type: ignore[no-untyped-def]
+    """Leave the squared distances of some objects to the point z."""
+    for j in range(count):
+        out[j] = 0.0
+    for c in range(Zt.shape[0]):
+        own, others = z[c], Zt[c, start : start + count]
+        for j in range(count):
+            difference = own - others[j]
+            out[j] += difference * difference
+
+
+@_jit
+def _pull_objects(z, Zt, start, count, pull, G):  # type: ignore[no-untyped-def]
+    """Add ``pull * (z_j - z)`` to the gradient of every object j of a stretch."""
+    for c in range(Zt.shape[0]):
+        own, others, theirs = z[c], Zt[c, start : start + count], G[c, start : start + count]
+        for j in range(count):
+            theirs[j] += pull[j] * (others[j] - own)
+
+
+@_jit
+def _residuals(delta, weight, squared, pull, own, count):  # type: ignore[no-untyped-def]
+    """Return a reference's stress, add each object's to ``own`` and leave ``w (1 - delta/d)`` in ``pull``."""
+    zero, one = pull.dtype.type(0.0), pull.dtype.type(1.0)
+    total = zero
+    for j in range(count):
+        inverse = one / np.sqrt(squared[j]) if squared[j] > zero else zero
+        residual = delta[j] - squared[j] * inverse
+        error = weight[j] * residual * residual
+        pull[j] = weight[j] * (one - delta[j] * inverse)
+        own[j] += error
+        total += error
+    return total
+
+
+@_jit
+def _sizes(delta, weight, mass, count):  # type: ignore[no-untyped-def]
+    """Return a reference's weighted sum of squares and add each object's weight to ``mass``."""
+    total = weight.dtype.type(0.0)
+    for j in range(count):
+        total += weight[j] * delta[j] * delta[j]
+        mass[j] += weight[j]
+    return total
+
+
+@_jit
+def _reference_strip(  # type: ignore[no-untyped-def]
+    strip, mode, scale, floor, factor, references, Zt, first, G, degrees, shares, stresses, sizes
+):
+    """Add what a strip of dissimilarities (references x objects from ``first`` on) says.
+
+    ``G`` (coordinates x objects) gets the half-gradient, ``degrees`` and ``shares`` each object's weight and weighted
+    squared error, ``stresses`` and ``sizes`` each reference's weighted squared error and sum of squares.
+    """
+    number = Zt.dtype.type
+    scale, floor = number(scale), number(floor)
+    squared, pull = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    own, mass = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
+    nothing = strip[0, :0]
+    for begin in range(0, strip.shape[1], TILE):
+        count = min(TILE, strip.shape[1] - begin)
+        start = first + begin
+        for j in range(count):
+            own[j] = mass[j] = 0.0
+        for r in range(strip.shape[0]):
+            _squared_to(references[r], Zt, start, count, squared)
+            _read_pairs(strip[r, begin : begin + count], nothing, mode, scale, floor, factor, delta, weight)
+            stresses[r] += _residuals(delta, weight, squared, pull, own, count)
+            sizes[r] += _sizes(delta, weight, mass, count)
+            _pull_objects(references[r], Zt, start, count, pull, G)
+        for j in range(count):
+            shares[start + j] += own[j]
+            degrees[start + j] += mass[j]
