@@ -317,15 +317,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 class NewObjects(NamedTuple):
-    """New objects: dissimilarities to the fitted ones, what is known, and squared known distances to the fitted ones.
-
-    ``c`` goes by the fitted objects' known values as the fit moved them, ``c_given`` by the values as they were given.
-    """
+    """New objects: dissimilarities to the fitted ones, what is known, and the same as coordinates beside the map's."""
 
     delta: Array
     V: Array
-    c: Array
-    c_given: Array
+    known_map: Array
     labels: pd.Index | None
     dtype: Any
 
@@ -356,7 +352,7 @@ class PlacingMap(ConditionalMap):
         """
         check_is_fitted(self)
         new = self._read_new(X, known)
-        U = self._place(new.delta, new.c, new.c_given)
+        U = self._place(new.delta, new.known_map)
         if self._adjustment is not None:
             U = self._adjustment(U, new.V)
         placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
@@ -369,17 +365,15 @@ class PlacingMap(ConditionalMap):
         labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
-        known_map = V @ self._coef_standard
-        c, c_given = (_squared_distances(known_map, fitted) for fitted in (self._known_map, self._known_given))
         scaled = self._transformed(delta.astype(np.float64)) * self._scale
-        return NewObjects(scaled, V, c, c_given, labels, delta.dtype)
+        return NewObjects(scaled, V, V @ self._coef_standard, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""
         return delta
 
-    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
-        """Return coordinates for squared differences in what is known: from the values as fitted, and as given."""
+    def _place(self, delta: Array, known_map: Array) -> Array:
+        """Return coordinates for new objects, in the units of the fit."""
         raise NotImplementedError
 
     def _read_new_dissimilarities(self, X: Any) -> Array:
@@ -427,6 +421,6 @@ class PlacingMap(ConditionalMap):
         return coded.standardise(coded.encode(table))
 
 
-def _squared_distances(new: Array, fitted: Array) -> Array:
+def squared_distances(new: Array, fitted: Array) -> Array:
     """Return squared distances between rows; 0 for tables without columns, which cdist does not take."""
     return cdist(new, fitted, "sqeuclidean") if new.shape[1] else np.zeros((len(new), len(fitted)))

@@ -14,7 +14,7 @@ from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import closed_form
 from ._adjustment import FreeMap, fit_free_map
-from ._base import PlacingMap
+from ._base import PlacingMap, squared_distances
 from ._tables import block_roots
 
 
@@ -132,9 +132,9 @@ level_positions_
             )
         super()._check_new_cells(values)
 
-    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
+    def _place(self, delta: Array, known_map: Array) -> Array:
         """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
-        U = self._free_map
+        U, c = self._free_map, squared_distances(known_map, self._known_map)
         values = np.sum(U**2, axis=0)
         axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))
         return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
+from .. import kernels
 from .._typing import Array
 from ..checking import (
     Callback,
@@ -18,7 +18,7 @@ from ..checking import (
     require_number,
 )
 from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import Workers
+from ..kernels import Workers, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -39,12 +39,10 @@ from ..solvers import (
     SCHEMES,
     SearchSettings,
     Stage,
-    fingerprint_vector,
-    place,
     within_errors,
 )
 from ._adjustment import Decision
-from ._base import PlacingMap
+from ._base import PlacingMap, squared_distances
 from ._searching import SearchingMap
 
 SOLVERS = ("auto", *RULES)
@@ -352,7 +350,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
-        vector = fingerprint_vector(checked.n)
+        vector = kernels.placing().fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
             every = SCHEMES[None].build(checked, workers)
@@ -384,7 +382,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _rule(self) -> str:  # type: ignore[override]
         return "lbfgs" if self.solver == "auto" else self.solver
 
-    def _place(self, delta: Array, c: Array, c_given: Array) -> Array:
+    def _place(self, delta: Array, known_map: Array) -> Array:
         weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
         empty = np.flatnonzero(weight.sum(axis=1) == 0)
         if len(empty):
@@ -392,7 +390,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
         self._require_one_group(weight)
-        return place(np.nan_to_num(delta, nan=0.0), weight, self._free_map, c, c_given, self._fingerprints)
+        fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
+        with Workers(resolve_threads(self.n_jobs)) as workers:
+            placed: Array = kernels.placing().place(np.nan_to_num(delta, nan=0.0), weight, known_map, *fitted, workers)
+        return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
         """Return how well dissimilarities of new objects are predicted that were not used to place them.
@@ -420,10 +421,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         missed = total = 0.0
         for used in (half, ~half):
             rows = ~np.isnan(new.delta[:, used]).all(axis=1)  # an object needs something to be placed by
-            own, known_part = new.delta[rows], new.c[rows]
-            placed = self._place(np.where(used, own, np.nan), known_part, new.c_given[rows])
-            squares = cdist(placed, U, "sqeuclidean") if placed.shape[1] else 0.0
-            missed += float(np.nansum((np.sqrt(squares + known_part) - own)[:, ~used] ** 2))
+            own, known_part = new.delta[rows], new.known_map[rows]
+            placed = self._place(np.where(used, own, np.nan), known_part)
+            squares = squared_distances(placed, U) + squared_distances(known_part, self._known_map)
+            missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
         return 1.0 - missed / total if total > 0 else 1.0
 

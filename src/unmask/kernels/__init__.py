@@ -26,6 +26,7 @@ __all__ = [
     "Workers",
     "fused",
     "general",
+    "placing",
     "plain",
     "plain_costs",
     "power_of_two_near",
@@ -49,3 +50,10 @@ def general() -> ModuleType:
     from . import _general
 
     return _general
+
+
+def placing() -> ModuleType:
+    """Return the compiled placing of new objects, imported when needed as the others are."""
+    from . import _placing
+
+    return _placing

@@ -123,3 +123,71 @@ def lbfgs_remember(
         return False
     steps[at], changes[at], inverse_curvatures[at] = step, change, 1.0 / curvature
     return True
+
+
+def place(
+    delta: Array,
+    weight: Array,
+    known: Array,
+    U: Array,
+    fitted_known: Array,
+    given_known: Array,
+    fingerprints: Array,
+    workers: Workers | None = None,
+) -> Array:
+    """Return coordinates for new objects, each followed from every start on all fitted objects."""
+    placed = np.empty((len(delta), U.shape[1]))
+    mean = U.mean(axis=0)
+    radii = np.sum((U - mean) ** 2, axis=1)
+    for i, (own, w, k) in enumerate(zip(delta, weight, known, strict=True)):
+        c, apart = (np.sum((k - fitted) ** 2, axis=1) for fitted in (fitted_known, given_known))
+        twin = _twin(own, w, U, c, apart, fingerprints)
+        if twin is not None:
+            placed[i] = U[twin]
+            continue
+        left = np.where(w > 0, np.maximum(own**2 - c, 0.0), np.inf)
+        nearest = np.argsort(left, kind="stable")[: min(4, int(np.sum(w > 0)))]
+        triangulated = mean - 0.5 * np.linalg.pinv(U - mean) @ np.where(w > 0, own**2 - c - radii, 0.0)
+        starts = [triangulated, w @ U / w.sum(), *U[nearest]]
+        placed[i] = min((_descend(u, own, w, U, c) for u in starts), key=lambda reached: reached[1])[0]
+    return placed
+
+
+def _twin(delta: Array, weight: Array, U: Array, c: Array, apart: Array, fingerprints: Array) -> int | None:
+    """Return the fitted object that a new one is, or None."""
+    squares = np.where(weight > 0, delta**2, 0.0)
+    nearness = 1e-12 * (weight @ squares) / weight.sum()
+    twins = np.flatnonzero((weight > 0) & (squares + apart <= nearness))
+    if not len(twins):
+        return None
+    gap = np.abs(fingerprints[twins] - squares @ np.random.default_rng(0).standard_normal(len(U)))
+    if len(twins) == 1 or gap.min() <= 1e-6 * np.sqrt(np.sum(squares**2)):
+        return int(twins[np.argmin(gap)])
+    return int(min(twins, key=lambda j: _place_stress(U[j], delta, weight, U, c)))
+
+
+def _place_stress(u: Array, delta: Array, weight: Array, U: Array, c: Array) -> float:
+    return float(weight @ (delta - np.sqrt(np.sum((u - U) ** 2, axis=1) + c)) ** 2)
+
+
+def _descend(u: Array, delta: Array, weight: Array, U: Array, c: Array) -> tuple[Array, float]:
+    """Return the bottom of the valley of u by Newton steps, or steps of majorisation where these do not pay."""
+    stress, size = _place_stress(u, delta, weight, U, c), float(weight @ delta**2)
+    for _ in range(200):
+        difference = u - U
+        d = np.sqrt(np.sum(difference**2, axis=1) + c)
+        inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+        pull = weight * (1.0 - delta * inverse)
+        gradient = pull @ difference
+        hessian = pull.sum() * np.eye(len(u)) + (difference.T * (weight * delta * inverse**3)) @ difference
+        steps = [-gradient / weight.sum()]
+        if np.linalg.eigvalsh(hessian)[0] > 1e-8 * weight.sum():
+            steps.insert(0, -np.linalg.solve(hessian, gradient))
+        reached = [(u + step, _place_stress(u + step, delta, weight, U, c)) for step in steps]
+        ahead, lower = next((new for new in reached if new[1] < stress), reached[-1])
+        if lower > stress:
+            break
+        fall, u, stress = stress - lower, ahead, lower
+        if fall <= 1e-12 * size:
+            break
+    return u, stress

@@ -16,7 +16,6 @@ from ._curvilinear import curvilinear
 from ._interrupt import hearing_interrupt
 from ._loop import Reason, SearchSettings, Solution, minimise
 from ._objective import Objective, make_objective
-from ._placement import fingerprint_vector, place
 from ._rules import RULES
 from ._stages import Stage, run_stage, within_errors
 from ._starts import (
@@ -49,7 +48,6 @@ __all__ = [
     "canonical_map",
     "closed_form",
     "curvilinear",
-    "fingerprint_vector",
     "given_start",
     "hearing_interrupt",
     "make_objective",
@@ -57,7 +55,6 @@ __all__ = [
     "minimise",
     "ordered_axes",
     "ordering_turn",
-    "place",
     "principal_axes",
     "principal_turn",
     "run_stage",
