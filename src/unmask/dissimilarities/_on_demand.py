@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import name_object
-from ._metrics import Family, Names, compare_tile, count, count_missing
+from ..kernels import Which
+from ._metrics import Family, Names, compare_tile, count, count_missing, take
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,8 @@ class OnDemand:
     (4, [[4.0, 8.0, 12.0]])
     """
 
+    by_number: ClassVar[bool] = True
+
     family: Family
     objects: Any
     dtype: np.dtype[Any]
@@ -49,10 +52,10 @@ class OnDemand:
     def n(self) -> int:
         return count(self.objects)
 
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return a rectangle of the table."""
-        i, j = (np.arange(self.n)[side] for side in (rows, columns))
-        values = compare_tile(self.family, self.objects[rows], self.objects[columns], self.dtype)
+    def tile(self, rows: Which, columns: Which) -> Array:
+        """Return a rectangle of the table; rows and columns are slices, or numbers of objects in any order."""
+        i, j = (np.arange(*side.indices(self.n)) if isinstance(side, slice) else side for side in (rows, columns))
+        values = compare_tile(self.family, take(self.objects, rows), take(self.objects, columns), self.dtype)
         values[i[:, None] == j] = 0.0
         names = Names(lambda at: name_object(self.labels, int(i[at])), lambda at: name_object(self.labels, int(j[at])))
         count_missing(values, self.family, names)
@@ -60,4 +63,4 @@ class OnDemand:
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
-        return np.concatenate([self.tile(slice(i, i + 1), slice(0, self.n)) for i in np.asarray(which).tolist()])
+        return self.tile(np.asarray(which), slice(0, self.n))

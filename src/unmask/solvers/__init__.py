@@ -18,6 +18,7 @@ from ._loop import Reason, SearchSettings, Solution, minimise
 from ._objective import Objective, make_objective
 from ._rules import RULES
 from ._stages import Stage, run_stage, within_errors
+from ._stochastic import Landmarks, descend, fit_landmarks, place_others
 from ._starts import (
     Attempt,
     Start,
@@ -34,6 +35,7 @@ __all__ = [
     "RULES",
     "SCHEMES",
     "Attempt",
+    "Landmarks",
     "Objective",
     "Reason",
     "SearchSettings",
@@ -48,6 +50,8 @@ __all__ = [
     "canonical_map",
     "closed_form",
     "curvilinear",
+    "descend",
+    "fit_landmarks",
     "given_start",
     "hearing_interrupt",
     "make_objective",
@@ -55,6 +59,7 @@ __all__ = [
     "minimise",
     "ordered_axes",
     "ordering_turn",
+    "place_others",
     "principal_axes",
     "principal_turn",
     "run_stage",

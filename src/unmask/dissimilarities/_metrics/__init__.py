@@ -1,7 +1,7 @@
 """The families of metrics behind :class:`unmask.dissimilarities.Metric`, and how tiles of pairs are filled."""
 
 from ._blocks import Names, compare_tile, count_missing, fill_rectangle, fill_square
-from ._family import Family, Reader, count
+from ._family import Family, Reader, count, take
 from ._registry import NAMES, make_family
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "fill_rectangle",
     "fill_square",
     "make_family",
+    "take",
 ]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from ..._typing import Array
 from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote
+from ...kernels import Which
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,13 @@ FLOATS = [np.float64, np.float32]
 def count(objects: Any) -> int:
     """Return the number of objects; sparse matrices have no length."""
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
+
+
+def take(objects: Any, which: Which) -> Any:
+    """Return some of the objects, by a slice or by their numbers; lists know no numbers."""
+    if isinstance(objects, list) and not isinstance(which, slice):
+        return [objects[i] for i in which.tolist()]
+    return objects[which]
 
 
 @dataclass(frozen=True)
