@@ -14,6 +14,7 @@ from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
 from ._transformers import compare as compare
 from ._transformers import float_type as float_type
+from ._transformers import keep_objects as keep_objects
 from ._transformers import make_transformer
 from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding

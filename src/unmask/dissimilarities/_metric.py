@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     MissingDissimilarityWarning,
     name_object,
@@ -22,7 +22,7 @@ from ..checking import (
 )
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
-from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family
+from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family, take
 from ._on_demand import OnDemand
 
 
@@ -175,10 +175,21 @@ class Metric(DissimilarityTransformer):
         -------
         OnDemand
         """
+        return clone(self)._on_demand(X)
+
+    def _on_demand(self, X: Any) -> OnDemand:
+        """Return the source of :meth:`on_demand`, and be ready for new objects."""
+        self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
-        family, reader = make_family(self.metric, self.metric_params), Reader(clone(self), X, new=False)
+        family, reader = make_family(self.metric, self.metric_params), Reader(self, X, new=False)
         family.threads = resolve_threads(self.n_jobs)
-        return OnDemand(family, family.fit(reader), np.dtype(self.dtype), reader.labels)
+        self._family, self._objects, self._labels = family, family.fit(reader), reader.labels
+        return OnDemand(family, self._objects, np.dtype(self.dtype), self._labels)
+
+    def _keep(self, which: IntArray) -> None:
+        """Forget all fitted objects but some, to which alone new ones are then compared."""
+        self._objects = take(self._objects, which)
+        self._labels = None if self._labels is None else self._labels[which]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_objects")

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     as_pandas,
     check_dissimilarities,
+    is_source,
     labels_of,
     new_dissimilarities,
     new_rows,
@@ -99,14 +100,20 @@ class Compared(NamedTuple):
     labels: pd.Index | None
 
 
-def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
-    """Fit a transformer; an estimator takes over the number and names of the features it has seen."""
+def compare(transformer: Any, X: Any, estimator: Any = None, *, on_demand: bool = False) -> Compared:
+    """Fit a transformer; an estimator takes over the number and names of the features it has seen.
+
+    ``on_demand`` leaves the comparing by a metric to whoever reads: the values are then a source.
+    """
     is_metric = isinstance(transformer, Metric)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
-    values = as_pandas(transformer._compare(X) if is_metric else transformer.fit_transform(X))
-    shape = np.shape(values)
+    if is_metric:
+        values = transformer._on_demand(X) if on_demand else transformer._compare(X)
+    else:
+        values = as_pandas(transformer.fit_transform(X))
+    shape = (values.n, values.n) if is_source(values) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
@@ -116,10 +123,17 @@ def compare(transformer: Any, X: Any, estimator: Any = None) -> Compared:
         vars(estimator).pop(name, None)
         if hasattr(transformer, name):
             setattr(estimator, name, getattr(transformer, name))
-    labels = labels_of(values)
+    labels = None if is_source(values) else labels_of(values)
     if labels is None:
         labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
     return Compared(values, labels)
+
+
+def keep_objects(transformer: Any, which: IntArray) -> bool:
+    """Let a fitted metric forget all objects but some; tell whether it did (other transformers need theirs)."""
+    if isinstance(transformer, Metric):
+        transformer._keep(which)
+    return isinstance(transformer, Metric)
 
 
 class ComparingTransformer(WatchedTransformer):

@@ -12,7 +12,16 @@ from ._protocol import Engine
 from ._sampled import SampledEngine
 from ._table import TableEngine
 
-__all__ = ["CostEngine", "EdgeEngine", "Engine", "LevelEngine", "SampledEngine", "TableEngine", "make_engine", "register_engine"]
+__all__ = [
+    "CostEngine",
+    "EdgeEngine",
+    "Engine",
+    "LevelEngine",
+    "SampledEngine",
+    "TableEngine",
+    "make_engine",
+    "register_engine",
+]
 
 Suits = Callable[[Pairs | Edges, str], bool]  # (pairs, level)
 Make = Callable[..., Engine]  # (pairs, workers, level, ties)
@@ -32,4 +41,6 @@ def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ti
 register_engine(lambda *_: True, lambda pairs, workers, *_: TableEngine(pairs, workers))
 register_engine(lambda _, level: level != "ratio", LevelEngine)
 register_engine(lambda pairs, _: isinstance(pairs, Edges), lambda edges, _, level, __: EdgeEngine(edges, level))
-register_engine(lambda pairs, _: isinstance(pairs, SampledPairs), lambda pairs, workers, *_: SampledEngine(pairs, workers))
+register_engine(
+    lambda pairs, _: isinstance(pairs, SampledPairs), lambda pairs, workers, *_: SampledEngine(pairs, workers)
+)

@@ -103,7 +103,7 @@ class SampledEngine:
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""
         pairs = SIDE * SIDE if reads_by_number(self.pairs.source) else self.n - 1
-        return float(np.mean([self._look(np.zeros((self.n, 0)))[:, 1].mean() for _ in range(2)])) / pairs
+        return float(self._look(np.zeros((self.n, 0)))[:, 1].mean()) / pairs
 
     def _look(self, Z: Array) -> Array:
         """Return the sums of weighted squared errors and sizes over rectangles of pairs, a row each."""
@@ -171,7 +171,7 @@ class SampledGraph:
     def solver(self) -> Callable[[Array], Array]:
         raise NotImplementedError("references know no inverse of H")  # pragma: no cover
 
-    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
+    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:  # noqa: ARG002 - none is missing
         """Return squared dissimilarities times X, which has few rows that are not 0: all pairs are never read."""
         chosen, out = np.flatnonzero(X.any(axis=1)), np.zeros(X.shape)
         for objects, delta, _ in self._strips(chosen):

@@ -44,6 +44,7 @@ from ._adjustment import (
     warn_of_leak,
 )
 from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
+from ._many import MOST_PREDICTED, some_objects
 from ._random_fits import sample_of
 from ._shown import ShownMap
 from ._tables import (
@@ -83,6 +84,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     symmetrize: str | None = None
     n_jobs: int | None = None
     _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
+    _samples = False  # whether the pairs are too many to read all of them
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -122,12 +124,13 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._transformer = self._make_transformer(float_type(X))
         if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
             require_objects(X.shape[0])
-        compared = None if self._transformer is None else compare(self._transformer, X, self)
+        compared = None if self._transformer is None else compare(self._transformer, X, self, on_demand=self._samples)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
-            complete_for=self._NEEDS_ALL,
+            complete_for="solver='stochastic'" if self._samples else self._NEEDS_ALL,
+            among=some_objects if self._samples else None,
             warn=not isinstance(self._transformer, Metric),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
@@ -304,6 +307,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         import pandas as pd
 
         check_is_fitted(self)
+        if objects is None and self._samples and len(self._fitted) > MOST_PREDICTED:
+            raise ValueError(
+                f"a table of the distances between all {len(self._fitted):,} objects would not fit into memory; name "
+                "some of them: predict_dissimilarities(objects)."
+            )
         every = pd.RangeIndex(len(self._fitted)) if self._labels is None else self._labels
         labels = every if objects is None else pd.Index(objects)
         at = np.arange(len(every)) if objects is None else find_labels(every, labels)

@@ -94,6 +94,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     def _search_and_report(self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
+        self._own_weights = weights is not None
         refuse_target(y)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
@@ -114,7 +115,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                     labels=checked.labels,
                 )
                 self._report_fit(search.stage, problem, checked, decision, workers)
-            self._own_weights = weights is not None
             self._report_search(search, self._unit(search.stage.objective))
             self._speak_of_known(decision)
 
@@ -123,7 +123,12 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         objective = make_objective(problem, engine)
         starts = self._starts(objective, problem.known, checked)
         objective = self._calibrated(problem, objective, starts[0].theta)
-        settings = SearchSettings(
+        settings = self._settings(problem, objective)
+        attempts = attempt_all(objective, self._prepared(objective, starts, settings), workers, settings)
+        return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
+
+    def _settings(self, problem: Problem, objective: Objective) -> SearchSettings:
+        return SearchSettings(
             RULES[self._rule],
             float(self.tol),
             int(self.max_iter),
@@ -131,8 +136,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             self._canonical(problem, objective),
             self._unit(objective),
         )
-        attempts = attempt_all(objective, self._prepared(objective, starts, settings), workers, settings)
-        return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
 
     # ---- what differs from one to the other
 
@@ -198,9 +201,11 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             return [given_start(objective, known, U0, B0)]
         number = min(self._MOST_STARTS, automatic_number(checked.n)) if self.n_init == "auto" else int(self.n_init)
         number = 1 if self.init == "closed-form" else number
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(self._seed())
         return list(make_starts(self._stress_of(objective), known, self.init, number, rng))
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _stress_of(self, objective: Objective) -> Objective:
         """Return the objective by which starts are made: that of the stress, whatever is minimised."""
@@ -252,7 +257,7 @@ class Printer(Listener):
         state = "" if converged else ", not converged"
         best = ", the best so far" if progress.stress < self.lowest else ""
         self.lowest = min(self.lowest, progress.stress)
-        if progress.stage == "search":
+        if progress.stage in ("search", "stochastic"):
             found = f"{self.quantity} {progress.stress:.9g} after {progress.iteration} iterations"
             print(f"{_named(progress)} ({progress.kind}): {found}{state}{best}")
 

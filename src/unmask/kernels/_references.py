@@ -113,9 +113,7 @@ def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Worker
         first = block * OBJECTS
         objects = slice(first, min(first + OBJECTS, n))
         strip = rectangle(pairs.source, references, objects) if whole is None else whole[:, objects]
-        _reference_strip(
-            read_only(strip), *rule, near, Zt, first, G, degrees, shares, stresses[block], sizes[block]
-        )
+        _reference_strip(read_only(strip), *rule, near, Zt, first, G, degrees, shares, stresses[block], sizes[block])
 
     workers.run(run, count)
     # A reference's pair with itself adds a weight, and nothing else: neither a distance nor a dissimilarity.

@@ -18,7 +18,6 @@ from ._loop import Reason, SearchSettings, Solution, minimise
 from ._objective import Objective, make_objective
 from ._rules import RULES
 from ._stages import Stage, run_stage, within_errors
-from ._stochastic import Landmarks, descend, fit_landmarks, place_others
 from ._starts import (
     Attempt,
     Start,
@@ -30,8 +29,10 @@ from ._starts import (
     warned_of_interruption,
     was_cut_short,
 )
+from ._stochastic import LANDMARKS, Landmarks, descend, fit_landmarks, place_others
 
 __all__ = [
+    "LANDMARKS",
     "RULES",
     "SCHEMES",
     "Attempt",
