@@ -208,6 +208,7 @@ def test_on_demand_is_the_table_of_the_metric(rng, metric, data):
         source.tile(slice(2, 5), slice(3, 8)), source.tile(slice(0, 9), slice(0, 9))[2:5, 3:8]
     )
     np.testing.assert_array_equal(source.rows(np.array([7, 0])), source.tile(slice(0, 9), slice(0, 9))[[7, 0]])
+    np.testing.assert_array_equal(source.tile(np.array([7, 0]), slice(3, 8)), source.rows(np.array([7, 0]))[:, 3:8])
     checked = check(source)
     assert checked.largest == D.max()
     assert (checked.labels is None) == (not hasattr(X, "index") or metric == "wasserstein")
@@ -263,6 +264,7 @@ def test_few_of_very_many_pairs_are_not_blown_up_to_a_square(few, make):
     np.testing.assert_array_equal(delta, d)
     strip = checked.source.tile(slice(0, 3), slice(0, N))
     np.testing.assert_array_equal(strip, checked.source.rows(np.arange(3)))
+    np.testing.assert_array_equal(checked.source.tile(np.array([2, 0]), slice(0, 9)), strip[[2, 0], :9])
     assert np.count_nonzero(~np.isnan(strip)) == 3 + np.sum(i < 3) + np.sum(j < 3)
     assert list(np.diagonal(strip)) == [0, 0, 0]
 

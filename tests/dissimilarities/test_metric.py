@@ -449,3 +449,16 @@ def test_the_power_of_minkowski_must_be_a_number_above_0(rng, p):
 def test_weights_must_be_numbers(rng):
     with pytest.raises(ValueError, match=r"metric_params\['w'\] must hold one number for each column"):
         Metric("euclidean", metric_params={"w": ["a", "b"]}).fit(rng.random((4, 2)))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e4])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_distances_of_many_columns_are_exact_where_products_of_rows_cancel(rng, shift, dtype):
+    X = (rng.standard_normal((600, 150)) + shift).astype(dtype)
+    X[5], X[7] = X[400], X[400] * (1 + 1e-7)
+    D = Metric().fit_transform(X)
+    np.testing.assert_allclose(D, cdist(X.astype(np.float64), X.astype(np.float64)), rtol=1e-12, atol=0)
+    assert D[5, 400] == 0
+    np.testing.assert_allclose(Metric().fit(X).transform(X[:9]), D[:9], rtol=1e-13, atol=0)
+    with pytest.raises(ValueError, match="among its features, too large for the distances"):
+        Metric().fit(X.astype(np.float64) * 1e200)

@@ -187,7 +187,7 @@ def test_missing_cells_and_ordered_levels_within_groups(D, V):
     np.testing.assert_allclose(cdist(Z, Z), mds.predict_dissimilarities().iloc[:9, :9], rtol=0, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.dissimilarities._geodesic.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
 def test_geodesics_and_a_map_of_components_are_the_isomap_of_components():
     rng = np.random.default_rng(5)
     X, known = rng.uniform(size=(40, 3)), rng.uniform(size=(40, 1))

@@ -137,9 +137,9 @@ def test_ranks_are_shares_of_the_pairs_with_the_mean_for_ties():
     D = np.array([[0, 5.0, 5, np.nan], [5, 0, 9, 1], [5, 9, 0, 7], [np.nan, 1, 7, 0]])
     expected = np.array([[0, 2.5, 2.5, np.nan], [2.5, 0, 5, 1], [2.5, 5, 0, 4], [np.nan, 1, 4, 0]]) / 5
     ranks = ranked(Dissimilarities(ArraySource(D), None, missing=1, largest=9.0))
-    np.testing.assert_array_equal(ranks.values, expected)
+    np.testing.assert_array_equal(ranks.array_for("this"), expected)
     assert ranks.largest == 1.0
-    assert ranked(replace(ranks, source=ArraySource(D.astype(np.float32)))).values.dtype == np.float32
+    assert ranked(replace(ranks, source=ArraySource(D.astype(np.float32)))).source.dtype == np.float32
 
 
 def square(pairs, n=3):

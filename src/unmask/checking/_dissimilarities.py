@@ -141,6 +141,8 @@ def _require_as_it_is(data: np.memmap[Any, Any], symmetrize: str | None) -> None
 
 def _averaged(source: Source) -> tuple[Source, float]:
     """Return a source whose pairs have one dissimilarity each, and the share of the sum of squares thrown away."""
+    if getattr(source, "symmetric", False):
+        return source, 0.0
     if not isinstance(source, StoredPairs):
         raise ValueError(
             "symmetrize='mean' with dissimilarities that are read in parts: let the source return the mean of both "

@@ -44,7 +44,7 @@ class StoredPairs:
         dtype: np.dtype[Any] = self.table.dtype
         return dtype
 
-    def tile(self, rows: slice, columns: slice) -> Array:
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
         """Return a rectangle of the table, NaN where nothing is stored."""
         return self._filled(self.table[rows, columns], np.arange(self.n)[rows], np.arange(self.n)[columns])
 

@@ -2,7 +2,7 @@
 
 from ._drill import Drill, drill_path
 from ._entropy import MaximumEntropyUnfolding
-from ._geodesic import DisconnectedGraphWarning, Geodesic
+from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
 from ._laplacian import LaplacianEigenmaps
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
@@ -12,10 +12,10 @@ from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
+from ._transformers import DisconnectedGraphWarning, make_transformer
 from ._transformers import compare as compare
 from ._transformers import float_type as float_type
 from ._transformers import keep_objects as keep_objects
-from ._transformers import make_transformer
 from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding
 from ._words import UnknownWordWarning, WordDissimilarity

@@ -23,16 +23,13 @@ from ..checking import (
     require_jobs,
     require_package,
     warn_of_square_features,
-    warn_user,
     watching,
     with_labels,
 )
 from ..graphs import (
-    components,
     graph_from_approximate_neighbours,
     graph_from_dissimilarities,
     graph_from_features,
-    join_components,
     shortest_paths,
 )
 from ._base import DTYPES
@@ -44,10 +41,6 @@ APPROXIMATE_FROM = 20_000
 # Metrics by which scikit-learn searches for neighbours of complete tables; of the last two if it need learn nothing.
 SEARCHED = {name for names in VALID_METRICS.values() for name in names} & {*NAMES} - {"nan_euclidean"}
 LEARNING = ("seuclidean", "mahalanobis")
-
-
-class DisconnectedGraphWarning(UserWarning):
-    """The neighbourhood graph fell into parts."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -126,6 +119,7 @@ class Geodesic(ComparingTransformer):
     n_jobs: int | None = None
 
     _TAKES_MISSING = True
+    _WIDEN = "n_neighbors or radius"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,15 +158,11 @@ class Geodesic(ComparingTransformer):
         self._check_parameters()
         watch.begin("graph")
         values = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
-        if self.n_neighbors is not None and self.n_neighbors >= len(values):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} but there are n_samples={len(values)} objects; "
-                f"an object has at most {len(values) - 1} neighbours."
-            )
+        self._require_neighbours(len(values))
         self._fit_X = values
         self.approximate_ = self._choose_approximate(len(values))
         self._search = self._make_search().fit(values) if self._searches else None
-        self.graph_ = self._connected(self._graph())
+        self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
         self.dissimilarities_ = shortest_paths(self.graph_, self.dtype)
         if self.on_disconnected == "components":
@@ -316,23 +306,6 @@ class Geodesic(ComparingTransformer):
                 n_jobs=self.n_jobs,
             )
         return graph_from_features(self._search, **rule)
-
-    def _connected(self, graph: Any) -> Any:
-        """Return the graph with its parts joined, or raise."""
-        self.n_components_joined_ = components(graph)[0]
-        if self.n_components_joined_ == 1:
-            return graph
-        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
-        if self.on_disconnected == "error":
-            raise ValueError(f"{parts}; raise n_neighbors or radius, or pass on_disconnected='join'.")
-        if self.on_disconnected == "components":
-            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
-            return graph
-        warn_user(
-            f"{parts}, which were joined by the shortest edges between them; raise n_neighbors or radius to avoid it.",
-            DisconnectedGraphWarning,
-        )
-        return join_components(graph, self._distances_from)
 
     def _distances_from(self, rows: IntArray) -> Array:
         if self._search is None:

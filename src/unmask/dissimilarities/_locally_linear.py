@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from .._typing import Array, IntArray
 from ..checking import require_number, warn_user
 from ..graphs import symmetric_graph
-from ._geodesic import DisconnectedGraphWarning
 from ._spectral import SpectralDissimilarity, Unfolding, nearest, nearly_zero, raised, reconstruction
+from ._transformers import DisconnectedGraphWarning
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9

@@ -147,19 +147,28 @@ class Metric(DissimilarityTransformer):
 
     def _compare(self, X: Any) -> Array:
         """Return the dissimilarities between objects without keeping them."""
-        self.__dict__.pop("dissimilarities_", None)
-        self._check_parameters()
-        family = make_family(self.metric, self.metric_params)
-        reader = Reader(self, X, new=False)
+        return self._square(self._read(X))
+
+    def _square(self, source: OnDemand) -> Array:
+        """Return all dissimilarities of a source as an array."""
+        family, n = source.family, source.n
         with OneBlasThread(), self._workers(family) as workers:
-            objects = family.fit(reader)
-            n = count(objects)
             D = np.empty((n, n), dtype=self.dtype)
             with self._progress(family, n * (n + 1) // 2) as advance:
-                missing, pairs = fill_square(D, family, objects, workers, reader.object, advance)
-        self._family, self._objects, self._labels = family, objects, reader.labels
+                missing, pairs = fill_square(D, family, source.objects, workers, source.name, advance)
         _warn_of_missing(family, missing, pairs)
         return D
+
+    def _read(self, X: Any) -> OnDemand:
+        """Learn what there is to learn of all objects, and return their dissimilarities as a source."""
+        self.__dict__.pop("dissimilarities_", None)
+        self._check_parameters()
+        family, reader = make_family(self.metric, self.metric_params), Reader(self, X, new=False)
+        family.threads = resolve_threads(self.n_jobs)
+        with OneBlasThread():
+            objects = family.fit(reader)
+        self._family, self._objects, self._labels = family, objects, reader.labels
+        return OnDemand(family, objects, np.dtype(self.dtype), reader.labels)
 
     def on_demand(self, X: Any) -> OnDemand:
         """Return the dissimilarities between objects as a source: each part is computed when it is read.
@@ -175,16 +184,8 @@ class Metric(DissimilarityTransformer):
         -------
         OnDemand
         """
-        return clone(self)._on_demand(X)
-
-    def _on_demand(self, X: Any) -> OnDemand:
-        """Return the source of :meth:`on_demand`, and be ready for new objects."""
-        self.__dict__.pop("dissimilarities_", None)
-        self._check_parameters()
-        family, reader = make_family(self.metric, self.metric_params), Reader(self, X, new=False)
-        family.threads = resolve_threads(self.n_jobs)
-        self._family, self._objects, self._labels = family, family.fit(reader), reader.labels
-        return OnDemand(family, self._objects, np.dtype(self.dtype), self._labels)
+        source: OnDemand = clone(self)._read(X)
+        return source
 
     def _keep(self, which: IntArray) -> None:
         """Forget all fitted objects but some, to which alone new ones are then compared."""

@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import Callback, require_choice, require_integer, warn_user, watching
-from ..graphs import components, graph_from_dissimilarities, join_components
+from ..graphs import graph_from_dissimilarities
 from ._base import DTYPES
-from ._geodesic import DisconnectedGraphWarning
 from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
@@ -139,30 +138,13 @@ class SpectralDissimilarity(ComparingTransformer):
         """Return the dissimilarities among all objects in double precision."""
         D = self._fit_D = np.array(self._compare(X), dtype=np.float64)
         np.fill_diagonal(D, 0.0)
-        if self.n_neighbors is not None and self.n_neighbors >= len(D):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} but there are n_samples={len(D)} objects; "
-                f"an object has at most {len(D) - 1} neighbours."
-            )
+        self._require_neighbours(len(D))
         if not D.any():
             raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
         return D
 
-    # ---- graph
-
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        """Return the graph with its parts joined, or raise."""
-        self.n_components_joined_ = components(graph)[0]
-        if self.n_components_joined_ == 1:
-            return graph
-        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
-        if self.on_disconnected == "error":
-            raise ValueError(f"{parts}; raise n_neighbors, or pass on_disconnected='join'.")
-        warn_user(
-            f"{parts}, which were joined by the shortest edges between them; raise n_neighbors to avoid it.",
-            DisconnectedGraphWarning,
-        )
-        return join_components(graph, lambda rows: D[rows])
+        return self._joined(graph, D.__getitem__)
 
     # ---- new objects
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,14 @@ from ..checking import (
     new_dissimilarities,
     new_rows,
     warn_of_square_features,
+    warn_user,
 )
+from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
 from ._metrics import make_family
+from ._on_demand import OnDemand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,20 +104,18 @@ class Compared(NamedTuple):
     labels: pd.Index | None
 
 
-def compare(transformer: Any, X: Any, estimator: Any = None, *, on_demand: bool = False) -> Compared:
+def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | None = False) -> Compared:
     """Fit a transformer; an estimator takes over the number and names of the features it has seen.
 
-    ``on_demand`` leaves the comparing by a metric to whoever reads: the values are then a source.
+    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source. ``None``: no
+    table of a metric is made, however small.
     """
     is_metric = isinstance(transformer, Metric)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
-    if is_metric:
-        values = transformer._on_demand(X) if on_demand else transformer._compare(X)
-    else:
-        values = as_pandas(transformer.fit_transform(X))
-    shape = (values.n, values.n) if is_source(values) else np.shape(values)
+    values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
+    shape = (values.n, values.n) if isinstance(values, OnDemand) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
@@ -129,19 +131,33 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, on_demand: bool 
     return Compared(values, labels)
 
 
-def keep_objects(transformer: Any, which: IntArray) -> bool:
-    """Let a fitted metric forget all objects but some; tell whether it did (other transformers need theirs)."""
+def keep_objects(transformer: Any, which: IntArray) -> None:
+    """Let a fitted metric forget all objects but some; other transformers need theirs."""
     if isinstance(transformer, Metric):
         transformer._keep(which)
-    return isinstance(transformer, Metric)
+
+
+def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Array | OnDemand:
+    source = metric._read(X)
+    if parts is not None and not (parts and source.is_large):
+        return metric._square(source)
+    # Objects may have the same label, as long as nothing is aligned by it.
+    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
+
+
+class DisconnectedGraphWarning(UserWarning):
+    """The neighbourhood graph fell into parts."""
 
 
 class ComparingTransformer(WatchedTransformer):
-    """Base of the transformers that begin with the dissimilarities of a `metric`, or with X itself."""
+    """Base of the transformers that join near objects by the dissimilarities of a `metric`, or by those in X."""
 
+    n_neighbors: int | None
     metric: Any
     metric_params: dict[str, Any] | None
+    on_disconnected: str
     _TAKES_MISSING = False
+    _WIDEN = "n_neighbors"  # what makes neighbourhoods wider, for messages
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,3 +203,27 @@ class ComparingTransformer(WatchedTransformer):
             raise ValueError(
                 f"Negative values in data, or {gaps}infinite ones: new dissimilarities must be finite and >= 0."
             )
+
+    def _require_neighbours(self, n: int) -> None:
+        if self.n_neighbors is not None and self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; "
+                f"an object has at most {n - 1} neighbours."
+            )
+
+    def _joined(self, graph: Any, distances_from: Callable[[IntArray], Array]) -> Any:
+        """Return the graph with its parts joined, or raise."""
+        self.n_components_joined_ = components(graph)[0]
+        if self.n_components_joined_ == 1:
+            return graph
+        parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
+        if self.on_disconnected == "error":
+            raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
+        if self.on_disconnected == "components":
+            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
+            return graph
+        warn_user(
+            f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
+            DisconnectedGraphWarning,
+        )
+        return join_components(graph, distances_from)

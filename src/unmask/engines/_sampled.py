@@ -160,7 +160,8 @@ class SampledGraph:
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        chosen, times = np.flatnonzero(X.any(axis=1)), 1.0
+        chosen: IntArray = np.flatnonzero(X.any(axis=1))
+        times = 1.0
         if len(chosen) > FEW:
             chosen, times = self._references, self.n / len(self._references)
         out = self.degrees[:, None] * X

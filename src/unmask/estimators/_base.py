@@ -124,14 +124,17 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._transformer = self._make_transformer(float_type(X))
         if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
             require_objects(X.shape[0])
-        compared = None if self._transformer is None else compare(self._transformer, X, self, on_demand=self._samples)
+        # A transformer that was given makes the table it stands for; a name leaves it open how it is read.
+        parts = None if self._samples else self._reads_parts and not hasattr(self.metric, "fit")
+        compared = None if self._transformer is None else compare(self._transformer, X, self, parts=parts)
+        made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
             complete_for="solver='stochastic'" if self._samples else self._NEEDS_ALL,
             among=some_objects if self._samples else None,
-            warn=not isinstance(self._transformer, Metric),  # which says so itself
+            warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
         if compared is None:
@@ -140,6 +143,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if hasattr(self.metric, "fit"):
             self.metric_ = self._transformer
         return replace(checked, labels=compared.labels)
+
+    @property
+    def _reads_parts(self) -> bool:
+        """Whether nothing in the fit needs all dissimilarities at once."""
+        return False
 
     def _make_transformer(self, dtype: str = "float64") -> Any:
         """Return what makes dissimilarities of X, unfitted; None if X holds them."""
@@ -373,7 +381,7 @@ class PlacingMap(ConditionalMap):
         labels = labels_of(X)
         delta = self._read_new_dissimilarities(X)
         V = self._known_of_new(known, len(delta), labels)
-        scaled = self._transformed(delta.astype(np.float64)) * self._scale
+        scaled = self._transformed(delta.astype(np.float64, copy=False)) * self._scale
         return NewObjects(scaled, V, V @ self._coef_standard, labels, delta.dtype)
 
     def _transformed(self, delta: Array) -> Array:

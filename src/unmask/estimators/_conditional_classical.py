@@ -121,6 +121,10 @@ level_positions_
         self._speak_of_known(decision)
         return self
 
+    @property
+    def _reads_parts(self) -> bool:
+        return True
+
     def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
         """Compute the map and return it; see :meth:`fit`."""
         return self._labelled(self.fit(X, y, known=known))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,9 +17,9 @@ from ..checking import (
     require_choice,
     require_number,
 )
-from ..dissimilarities import float_type, keep_objects
+from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, make_engine
-from ..kernels import Workers, rectangle, resolve_threads
+from ..kernels import Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -76,7 +76,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         How to compute dissimilarities from features: the name of a metric or a function of two rows, as
         :class:`unmask.dissimilarities.Metric` takes them (``"cityblock"``, ``"gower"`` …); or a transformer of
         :mod:`unmask.dissimilarities`, such as ``Geodesic(n_neighbors=8)``, which is cloned. ``"precomputed"`` if `X`
-        holds dissimilarities.
+        holds dissimilarities. Of a name or a function no table larger than 256 MB is made, or 2 GB where the metric is
+        not compiled: every pass compares the pairs anew, and memory grows with N instead of its square. ``Metric(…)``
+        makes the table whatever its size, and so does what needs it at once (`level`, ``weights="curvilinear"``,
+        ``solver="smacof"``). Compiled are Euclidean, squared Euclidean, city-block and cosine distances and those
+        that are Euclidean after a change of coordinates; sparse features and `metric_params` are not.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     coef : {"auto", "full", "diagonal", "grouped"} or list of lists, default="auto"
@@ -249,8 +253,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     __metadata_request__score = {"known": True}
     _ON_DISCONNECTED: ClassVar[tuple[str, ...]] = ("error", "components")
 
-    _partners: ClassVar[Any] = slice(None)  # the fitted objects that new ones are placed by
-
     known_error: dict[Any, float] | None = None
     weights: str | None = None
     level: str = "ratio"
@@ -290,10 +292,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return self
 
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
-        ready, itemsize = self._make_transformer() is None, np.dtype(float_type(X)).itemsize
-        self.solver_ = choose_solver(self, X, itemsize, workers.threads, ready=ready, weighted=self._own_weights)
+        ready = self._make_transformer() is None
+        self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
         return super()._read_dissimilarities(X, workers)
+
+    @property
+    def _reads_parts(self) -> bool:
+        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
 
     def _make_problem(
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
@@ -301,10 +307,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         SCHEMES[self.weights].require(self.level, self.n_components)
         ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
-        if self._samples:
-            pairs, component = sampled_pairs(checked, self.weights, workers, self._seed()), None
-        else:
-            pairs, component = build_pairs(ranks, self.weights, weights, workers, apart=apart)
+        pairs, component = (
+            (sampled_pairs(checked, self.weights, workers, self._seed()), None)
+            if self._samples
+            else build_pairs(ranks, self.weights, weights, workers, apart=apart)
+        )
         coded = check_known(
             known,
             checked.n,
@@ -342,7 +349,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
         if not self._samples:
             return super()._search(problem, engine, checked, workers)
-        self.radius_ = None
+        self.radius_: float | None = None
         objective = make_objective(problem, engine)
         settings = self._settings(problem, objective)
         if isinstance(self.init, tuple):
@@ -392,7 +399,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         )
         self._floor = problem.pairs.floor
         self.stress_se_ = 0.0
-        self.__dict__.pop("_partners", None)
+        self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
         if isinstance(engine, SampledEngine):
             self._report_estimates(engine, Z, checked)
         else:
@@ -413,9 +420,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         vector = kernels.placing().fingerprint_vector(checked.n)
         if self._curve is None:
             # Every pair there is, whatever its weight: a new object brings no weights.
-            every = SCHEMES[None].build(checked, workers)
+            # In the units of the fit, which pairs without weight may exceed by any factor.
+            every = SCHEMES[None].build(replace(checked, largest=1.0 / self._scale), workers)
             squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-            return np.asarray(squares[:, 0] * (self._scale / every.scale) ** 2)  # exact: both are powers of two
+            with np.errstate(over="ignore"):
+                return np.asarray(squares[:, 0] * np.square(self._scale / every.scale))  # of powers of two: exact
         delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
         squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
@@ -448,8 +457,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return self.solver if self.solver in RULES else "lbfgs"
 
     def _place(self, delta: Array, known_map: Array) -> Array:
-        weight = np.where(np.isnan(delta), 0.0, SCHEMES[self.weights].weigh(delta, self._floor))
-        empty = np.flatnonzero(weight.sum(axis=1) == 0)
+        weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
+        if missing.any():
+            weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
+        empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
             raise ValueError(
                 f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
@@ -458,7 +469,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         tables = (table[self._partners] for table in (self._free_map, self._known_map, self._known_given))
         fitted = *tables, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
-            placed: Array = kernels.placing().place(np.nan_to_num(delta, nan=0.0), weight, known_map, *fitted, workers)
+            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
         return placed
 
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_source
-from ..kernels import ArraySource, SampledPairs, Weighting, Workers, rectangle
+from ..kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, rectangle
 from ..problem import SCHEMES
 from ..solvers import LANDMARKS
 
-# Seconds that a pass takes a pair and thread; measured between 1.5e-9 and 4e-9.
-A_PAIR = 3e-9
+# Seconds that a pass takes a pair and thread, where dissimilarities are read and where features are compared.
+A_PAIR, A_COMPARISON = 3e-9, 6e-9
 LONGEST_PASS = 60.0
 PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
@@ -31,7 +30,7 @@ def number_of_objects(X: Any, *, ready: bool) -> int | None:
     return int(shape[0]) if shape is not None and len(shape) == 2 and shape[0] == shape[1] else None
 
 
-def choose_solver(estimator: Any, X: Any, itemsize: int, threads: int, *, ready: bool, weighted: bool) -> str:
+def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: bool) -> str:
     """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities."""
     asked, n = estimator.solver, number_of_objects(X, ready=ready)
     if asked not in ("auto", "stochastic"):
@@ -43,20 +42,16 @@ def choose_solver(estimator: Any, X: Any, itemsize: int, threads: int, *, ready:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
     if asked == "stochastic":
         return "stochastic: as asked for"
-    return "lbfgs: the pairs given fit into memory" if n is None else _automatic(n, itemsize, threads, ready, why_not)
+    return "lbfgs: the pairs given fit into memory" if n is None else _automatic(n, threads, ready, why_not)
 
 
-def _automatic(n: int, itemsize: int, threads: int, ready: bool, why_not: str) -> str:
-    """Return what "auto" means for n objects: exact while a pass fits into memory and a minute."""
-    seconds, table = n * (n - 1) / 2 * A_PAIR / threads, n * n * itemsize
-    why = ""
-    if not ready and table > memory() / 2:
-        why = f"their dissimilarities would take {table / 1e9:,.0f} GB"
-    elif seconds > LONGEST_PASS:
-        why = f"a pass over all pairs would take about {_duration(seconds)}"
-    if not why:
+def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
+    """Return what "auto" means for n objects: exact while a pass takes less than a minute; none needs much memory."""
+    seconds = n * (n - 1) / 2 * (A_PAIR if ready else A_COMPARISON) / threads
+    if seconds <= LONGEST_PASS:
         return f"lbfgs: {n:,} objects, a pass over all pairs takes about {_duration(seconds)}"
-    return f"lbfgs: {n:,} objects, {why}, but there is {why_not}" if why_not else f"stochastic: {n:,} objects, {why}"
+    why = f"{n:,} objects, a pass over all pairs would take about {_duration(seconds)}"
+    return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
 
 
 def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
@@ -68,14 +63,6 @@ def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
     if estimator.weights not in (None, "sammon"):
         return f"weights={estimator.weights!r}, which follow the distances of all pairs"
     return "known_error, which weighs all residuals" if estimator.known_error else ""
-
-
-def memory() -> float:
-    """Return the machine's memory in bytes; infinite where it does not say."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):  # pragma: no cover - not on every system
-        return float("inf")
 
 
 def _duration(seconds: float) -> str:
@@ -94,6 +81,7 @@ def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers
     at = some_objects(checked.n)
     among = ArraySource(np.ascontiguousarray(rectangle(checked.source, at, at)))
     few = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
+    assert isinstance(few, Pairs)  # as of every array
     # The sum that Sammon's weights are divided by is over all pairs.
     share = len(at) * (len(at) - 1) / (checked.n * (checked.n - 1)) if few.weighting == Weighting.SAMMON else 1.0
     return SampledPairs(

@@ -38,6 +38,7 @@ __all__ = [
     "Weighting",
     "Which",
     "Workers",
+    "features",
     "fused",
     "general",
     "placing",
@@ -60,6 +61,13 @@ def fused() -> ModuleType:
     from . import _fused
 
     return _fused
+
+
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
 
 
 def general() -> ModuleType:

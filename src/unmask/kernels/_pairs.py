@@ -52,11 +52,16 @@ class Pairs:
         """The square array, for the passes that take the whole of it."""
         return square_array(self.source, "this pass")
 
+    @property
+    def rule(self) -> tuple[int, float, float, float]:
+        """How a dissimilarity is scaled and weighted, for compiled code."""
+        return int(self.weighting), self.scale, self.floor, self.factor
+
     def part(self, rows: slice, columns: slice) -> tuple[Array, Array, int, float, float, float]:
         """Return what compiled code takes for a rectangle of the table."""
         D = read_part(self.source, rows, columns)
         W = read_only(self.W[rows, columns] if self.weighting == Weighting.ARRAY else np.empty((1, 0)))
-        return D, W, int(self.weighting), self.scale, self.floor, self.factor
+        return D, W, *self.rule
 
     @cached_property
     def whole(self) -> tuple[Array, Array, int, float, float, float]:

@@ -24,6 +24,7 @@ ROWS_PER_TASK = 16
 # Closer than this share of a typical dissimilarity is the same object: distances computed from features are that exact.
 TWIN = 1e-6
 TOLERANCE = 1e-12
+COARSE_TOLERANCE = 1e-6  # enough to tell one valley from another
 
 
 @_jit
@@ -108,7 +109,7 @@ def _mass_and_size(delta, weight):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried):  # type: ignore[no-untyped-def]
+def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried, tolerance):  # type: ignore[no-untyped-def]
     """Move u to the bottom of its valley; return the stress there."""
     squared, ahead, pull, bend = work
     p = u.shape[0]
@@ -133,7 +134,7 @@ def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried):  # 
         for a in range(p):
             u[a] = tried[a]
         squared, ahead = ahead, squared
-        if fall <= TOLERANCE * size:
+        if fall <= tolerance * size:
             break
     return stress
 
@@ -263,14 +264,16 @@ def _place_rows(  # type: ignore[no-untyped-def]
         for number in range(min(_nearest(own, weights, c, places, left) + 2, most_starts)):
             _start(number, own, weights, c, Ut, places, axes, radii, mean, u)
             if coarse:
-                stress = _descend(u, some, some_weights, coarse_Ut, some_c, part, gradient, hessian, step, tried)
+                stress = _descend(
+                    u, some, some_weights, coarse_Ut, some_c, part, gradient, hessian, step, tried, COARSE_TOLERANCE
+                )
             else:
-                stress = _descend(u, own, weights, Ut, c, work, gradient, hessian, step, tried)
+                stress = _descend(u, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE)
             if stress < lowest:
                 lowest = stress
                 _copy(u, best)
         if coarse:
-            _descend(best, own, weights, Ut, c, work, gradient, hessian, step, tried)
+            _descend(best, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE)
         _copy(best, out[i])
 
 

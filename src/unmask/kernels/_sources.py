@@ -10,12 +10,18 @@ import numpy as np
 
 from .._typing import Array, IntArray
 
-STRIP = 256  # rows that are read together
+STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
+MOST_CELLS = 2**22
 
 
 @runtime_checkable
 class Source(Protocol):
-    """A square table of dissimilarities that is read in parts: symmetric, zero diagonal, NaN where missing."""
+    """A square table of dissimilarities that is read in parts: symmetric, zero diagonal, NaN where missing.
+
+    It may have more: ``labels`` of the objects; ``symmetric = True`` where both halves are the same by construction, so
+    that looking at one is enough; and ``fill(rows, columns, out, left)``, which writes a rectangle of the table into an
+    array from its column ``left`` on, without making one.
+    """
 
     @property
     def n(self) -> int:
@@ -25,8 +31,11 @@ class Source(Protocol):
     def dtype(self) -> np.dtype[Any]:
         """Type of the numbers: float32 or float64."""
 
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return a rectangle of the table."""
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
+        """Return a rectangle of the table: the rows of a slice or, in the order asked for, of an array of positions.
+
+        The exact passes read slices only; the stochastic solver reads some rows against a stretch of columns.
+        """
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
@@ -89,10 +98,24 @@ def reads_by_number(source: Source) -> bool:
     return bool(getattr(source, "by_number", False))
 
 
+def fill_part(source: Source, rows: slice, columns: slice, out: Array, left: int) -> None:
+    """Write a rectangle of the table into an array, from its column ``left`` on; a source may do so by itself."""
+    if hasattr(source, "fill"):
+        source.fill(rows, columns, out, left)
+    else:
+        out[: rows.stop - rows.start, left : left + columns.stop - columns.start] = source.tile(rows, columns)
+
+
+def strip_height(n: int) -> int:
+    """Return how many whole rows of a table are read together: memory grows with N, not with 256 N."""
+    return max(1, min(STRIP, MOST_CELLS // n))
+
+
 def strips(source: Source) -> Iterator[tuple[slice, Array]]:
     """Yield some rows at a time, from the first to the last: of an array, views."""
-    for first in range(0, source.n, STRIP):
-        rows = slice(first, min(first + STRIP, source.n))
+    height = strip_height(source.n)
+    for first in range(0, source.n, height):
+        rows = slice(first, min(first + height, source.n))
         yield rows, source.tile(rows, slice(0, source.n))
 
 
@@ -107,9 +130,10 @@ def read_entries(source: Source, rows: IntArray, columns: IntArray) -> Array:
         return np.asarray(source.values[rows, columns])
     needed, row = np.unique(rows, return_inverse=True)
     entries = np.empty(len(rows), dtype=source.dtype)
-    for first in range(0, len(needed), STRIP):
-        here = (row >= first) & (row < first + STRIP)
-        entries[here] = source.rows(needed[first : first + STRIP])[row[here] - first, columns[here]]
+    height = strip_height(source.n)
+    for first in range(0, len(needed), height):
+        here = (row >= first) & (row < first + height)
+        entries[here] = source.rows(needed[first : first + height])[row[here] - first, columns[here]]
     return entries
 
 

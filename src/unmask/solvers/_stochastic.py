@@ -48,7 +48,8 @@ def choose_landmarks(known: KnownFeatures, n: int, number: int, rng: np.random.G
     chosen = [order[:number]]
     for feature in known.features:
         if feature.coding.levels:
-            _, level = np.unique(known.values[np.ix_(order, known.columns_of(feature))], axis=0, return_inverse=True)
+            coded = known.values[:, known.columns_of(feature)][order]
+            level = np.unique(coded, axis=0, return_inverse=True)[1].ravel()
             chosen += [order[np.flatnonzero(level == at)[:EACH_LEVEL]] for at in range(level.max() + 1)]
     return np.unique(np.concatenate(chosen))
 

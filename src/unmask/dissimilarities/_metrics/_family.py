@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ..._typing import Array
+from ..._typing import Array, IntArray
 from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote
-from ...kernels import Which
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +23,10 @@ def count(objects: Any) -> int:
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
 
 
-def take(objects: Any, which: Which) -> Any:
-    """Return some of the objects, by a slice or by their numbers; lists know no numbers."""
+def take(objects: Any, which: slice | IntArray) -> Any:
+    """Return some objects, by a slice or by their positions; sequences of any length are in a list."""
     if isinstance(objects, list) and not isinstance(which, slice):
-        return [objects[i] for i in which.tolist()]
+        return [objects[at] for at in which]
     return objects[which]
 
 
@@ -128,6 +127,13 @@ class Family:
     def between(self, rows: Any, columns: Any) -> Array:
         """Return the dissimilarities of some objects to others, (n_rows, n_columns)."""
         raise NotImplementedError
+
+    def coordinates(self, objects: Any) -> tuple[str, Array] | None:
+        """Return a formula of compiled code and the rows to which it does what ``between`` does to the objects.
+
+        None where there is no such formula.
+        """
+        return None
 
     def vector(self, key: str, length: int, least: float, reader: Reader) -> Array:
         """Return a parameter that has one number per column, checked; a Series with names is matched by name."""

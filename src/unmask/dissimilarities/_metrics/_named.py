@@ -115,13 +115,15 @@ ALIASES = {
     "sokalmichener": "rogerstanimoto",
 }
 SPARSE = ("cityblock", "cosine", "euclidean")
+# From so many columns on, products of rows are used; a square below this share of the rows' own has lost digits.
+WIDE, CANCELLED = 100, 1e-2
 
 
 class Named(Family):
     """A metric of scipy, pair by pair.
 
-    scikit-learn's Euclidean distances come from products of rows, which is faster where there are hundreds of columns,
-    but leaves two equal objects 1e-8 apart; scipy's are exact. Sparse tables have only the former.
+    scikit-learn's Euclidean distances come from products of rows, which leaves two equal objects 1e-8 apart; scipy's
+    are exact. Sparse tables have only the former; of hundreds of columns products are used where nothing cancels.
     """
 
     def __init__(self, name: str, params: Mapping[str, Any]) -> None:
@@ -158,7 +160,21 @@ class Named(Family):
         """Return scipy's dissimilarities, or scikit-learn's of sparse tables."""
         if issparse(rows) or issparse(columns):
             return np.asarray(pairwise_distances(rows, columns, metric=self.scipy_name, n_jobs=1), dtype=np.float64)
+        if self.scipy_name == "euclidean" and not self.params and rows.shape[1] >= WIDE:
+            return _wide_distances(rows, columns)
         return np.asarray(cdist(rows, columns, self.scipy_name, **self.params))
+
+    def coordinates(self, objects: Any) -> tuple[str, Array] | None:
+        """Return the table itself; of cosines, directions: ``1 - cos`` is half of their squared distance.
+
+        Taken from this it has no rounding error of the size of 1, as one less a product of rows has.
+        """
+        if self.params or issparse(objects):
+            return None
+        if self.scipy_name == "cosine":
+            lengths = np.linalg.norm(objects.astype(np.float64), axis=1, keepdims=True)
+            return "sqeuclidean", (objects / (np.sqrt(2.0) * lengths)).astype(objects.dtype)
+        return (self.scipy_name, objects) if self.scipy_name in ("cityblock", "euclidean", "sqeuclidean") else None
 
 
 class JensenShannon(Named):
@@ -176,6 +192,22 @@ class JensenShannon(Named):
         return distances
 
 
+def _wide_distances(rows: Array, columns: Array) -> Array:
+    """Return Euclidean distances from products of rows, and from differences where these cancel.
+
+    For 200 columns three times as fast as differences throughout, for 800 six times.
+    """
+    rows, columns = rows.astype(np.float64, copy=False), columns.astype(np.float64, copy=False)
+    sizes = np.add.outer(np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", columns, columns))
+    squares = sizes - 2.0 * (rows @ columns.T)
+    i, j = np.nonzero(~(squares > CANCELLED * sizes))  # also where the sizes are no numbers
+    if len(i) > squares.size // 20:
+        return np.asarray(cdist(rows, columns))
+    for part in np.array_split(np.arange(len(i)), len(i) // 1024 + 1):
+        squares[i[part], j[part]] = np.sum((rows[i[part]] - columns[j[part]]) ** 2, axis=1)
+    return np.asarray(np.sqrt(squares))
+
+
 def _narrow(values: Any) -> Any:
     """Return a sparse table with 32-bit indices, if they suffice; some of scikit-learn's metrics know no others."""
     if values.indices.dtype == np.int32 or max(values.nnz, *values.shape) > np.iinfo(np.int32).max:
@@ -190,6 +222,10 @@ class EuclideanCoordinates(Family):
     def between(self, rows: Array, columns: Array) -> Array:
         """Return Euclidean distances."""
         return np.asarray(cdist(rows, columns))
+
+    def coordinates(self, objects: Array) -> tuple[str, Array]:
+        """Return the coordinates."""
+        return "euclidean", objects
 
 
 class StandardizedEuclidean(EuclideanCoordinates):

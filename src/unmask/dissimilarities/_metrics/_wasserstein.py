@@ -28,9 +28,13 @@ class Distributions:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, rows: slice) -> Distributions:
-        first, last, _ = rows.indices(len(self))
-        return Distributions(self.values, self.shares, self.starts[first : last + 1])
+    def __getitem__(self, rows: slice | IntArray) -> Distributions:
+        if isinstance(rows, slice):
+            first, last, _ = rows.indices(len(self))
+            return Distributions(self.values, self.shares, self.starts[first : last + 1])
+        at = np.concatenate([np.arange(self.starts[row], self.starts[row + 1]) for row in rows])
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
+        return Distributions(self.values[at], self.shares[at], starts)
 
 
 def wasserstein_distances(
