@@ -68,6 +68,8 @@ class SampledEngine:
         found: ReferenceSums = kernels.references().reference_pass(
             self.pairs, self._references, Z.astype(self._dtype, copy=False), self.workers
         )
+        counted = self.pairs.weighting != Weighting.UNIT or found.degrees.sum() == len(self._references) * (self.n - 1)
+        _require_complete(counted)
         return found
 
     @property
@@ -115,6 +117,7 @@ class SampledEngine:
         delta = np.empty((RECTANGLES, SIDE, SIDE))
         for at in range(RECTANGLES):
             delta[at] = rectangle(self.pairs.source, rows[at], columns[at])
+        _require_complete(not np.isnan(delta).any())
         delta *= self.scale
         W = np.where(rows[:, :, None] == columns[:, None, :], 0.0, 1.0)
         if self.pairs.weighting == Weighting.SAMMON:
@@ -124,6 +127,15 @@ class SampledEngine:
             squared += (column[rows][:, :, None] - column[columns][:, None, :]) ** 2
         errors, sizes = W * (delta - np.sqrt(squared)) ** 2, W * delta**2
         return np.column_stack([table.sum(axis=(1, 2)) for table in (errors, sizes)])
+
+
+def _require_complete(complete: bool) -> None:
+    """Raise on a missing dissimilarity, which a look at some objects may not have met."""
+    if not complete:
+        raise ValueError(
+            "some dissimilarities are missing (NaN) and solver='stochastic' needs all of them; use solver='lbfgs', or "
+            "fill them."
+        )
 
 
 class SampledGraph:
