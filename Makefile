@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package bench adjusted clean
+.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -73,6 +73,10 @@ bench: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
 	$(BIN)/python -m benchmarks.run
+
+# Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
+bench-scale: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.scale
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

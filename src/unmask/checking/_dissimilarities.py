@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from .. import kernels
-from .._typing import Array
-from ..kernels import STRIP, ArraySource, Source, Survey, Workers, square_array
+from .._typing import Array, IntArray
+from ..kernels import STRIP, ArraySource, Source, Survey, Workers, rectangle, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -72,12 +72,19 @@ def require_range(largest: float, least: float = 1e-300, most: float = 1e300) ->
 
 
 def check_dissimilarities(
-    data: Any, *, symmetrize: str | None, workers: Workers, complete_for: str | None = None, warn: bool = True
+    data: Any,
+    *,
+    symmetrize: str | None,
+    workers: Workers,
+    complete_for: str | None = None,
+    warn: bool = True,
+    among: Callable[[int], IntArray] | None = None,
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows.
 
     A :class:`Source` is surveyed part by part and handed on as it is. Missing dissimilarities are an error if
-    ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them.
+    ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them. With ``among``
+    only the pairs among the objects that it picks, given how many there are, are looked at.
     """
     data, labels = square_table(as_pandas(data))
     if labels is not None:
@@ -90,10 +97,13 @@ def check_dissimilarities(
         source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
         given = source
     else:
-        values, asymmetry = _square_array(data, symmetrize, complete_for)
+        values, asymmetry = _square_array(data, symmetrize, None if among else complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
-    survey = source.survey() if hasattr(source, "stored_pairs") else kernels.once(source).survey(source, workers)
-    _require_sound(given, survey, labels)
+    seen, names = source, labels
+    if among is not None:
+        given, seen, names = _part(given, labels, among(source.n))
+    survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
+    _require_sound(given, survey, names)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
     if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
@@ -103,6 +113,14 @@ def check_dissimilarities(
             MissingDissimilarityWarning,
         )
     return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry)
+
+
+def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
+    """Return the table of some objects, twice, and what they are called: by their numbers if they have no labels."""
+    import pandas as pd
+
+    part = ArraySource(np.ascontiguousarray(rectangle(source, at, at)))
+    return part, part, pd.Index(at) if labels is None else labels[at]
 
 
 def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:

@@ -36,8 +36,10 @@ class Progress:
     ----------
     stage : str
         What is being done: ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map),
-        ``"errors"`` (values that move within their errors), ``"exaggeration"`` (the beginning of t-SNE), ``"graph"``
-        and ``"paths"`` (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral dissimilarities).
+        ``"errors"`` (values that move within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for
+        many objects: some of them, whose map alone there is, then all), ``"exaggeration"`` (the beginning of t-SNE),
+        ``"graph"`` and ``"paths"`` (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral
+        dissimilarities).
     iteration : int
         Number of the iteration; 0 where a start or a stage begins.
     stress : float

@@ -18,6 +18,7 @@ from ._transformers import DisconnectedGraphWarning, make_transformer
 from ._transformers import compare as compare
 from ._transformers import compare_new as compare_new
 from ._transformers import float_type as float_type
+from ._transformers import keep_objects as keep_objects
 from ._transformers import rows_of_new as rows_of_new
 from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     MissingDissimilarityWarning,
     name_object,
@@ -23,7 +23,7 @@ from ..checking import (
 )
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
-from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family
+from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family, take
 from ._on_demand import OnDemand
 
 
@@ -187,6 +187,11 @@ class Metric(DissimilarityTransformer):
         """
         source: OnDemand = clone(self)._read(X)
         return source
+
+    def _keep(self, which: IntArray) -> None:
+        """Forget all fitted objects but some, to which alone new ones are then compared."""
+        self._objects = take(self._objects, which)
+        self._labels = None if self._labels is None else self._labels[which]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_objects")

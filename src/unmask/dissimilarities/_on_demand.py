@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
 from ..checking import name_object
-from ..kernels import LARGE
+from ..kernels import LARGE, Which
 from ._metrics import Family, Names, compare_tile, count, count_missing, take
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class OnDemand:
     (4, [[4.0, 8.0, 12.0]])
     """
 
+    by_number: ClassVar[bool] = True
+
     family: Family
     objects: Any
     dtype: np.dtype[Any]
@@ -87,20 +89,24 @@ class OnDemand:
         else:
             out[: rows.stop - rows.start, left : left + columns.stop - columns.start] = self.tile(rows, columns)
 
-    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
-        """Return a rectangle of the table: the rows of a slice, or of an array of positions."""
-        i, (first, last, _) = np.arange(self.n)[rows], columns.indices(self.n)
-        values = self._between(rows, slice(first, last))
-        inside = np.flatnonzero((i >= first) & (i < last))
-        values[inside, i[inside] - first] = 0.0
-        count_missing(values, self.family, Names(lambda at: self.name(i[at]), lambda at: self.name(first + at)))
+    def tile(self, rows: Which, columns: Which) -> Array:
+        """Return a rectangle of the table: of slices, or of arrays of positions in any order."""
+        i, j = (np.arange(*side.indices(self.n)) if isinstance(side, slice) else side for side in (rows, columns))
+        columns = slice(*columns.indices(self.n)) if isinstance(columns, slice) else columns
+        values = self._between(rows, columns)
+        if isinstance(columns, slice):  # where most entries are of two objects
+            inside = np.flatnonzero((i >= columns.start) & (i < columns.stop))
+            values[inside, i[inside] - columns.start] = 0.0
+        else:
+            values[i[:, None] == j] = 0.0
+        count_missing(values, self.family, Names(lambda at: self.name(i[at]), lambda at: self.name(j[at])))
         return values
 
-    def _between(self, rows: slice | IntArray, columns: slice) -> Array:
+    def _between(self, rows: Which, columns: Which) -> Array:
         if self._features is not None:
             return np.asarray(self._features.between(rows, columns), dtype=self.dtype)
         with self._turn():
-            return compare_tile(self.family, take(self.objects, rows), self.objects[columns], self.dtype)
+            return compare_tile(self.family, take(self.objects, rows), take(self.objects, columns), self.dtype)
 
     def _turn(self) -> AbstractContextManager[Any]:
         return nullcontext() if self.family.releases_lock else _TURN

@@ -14,6 +14,7 @@ from .._typing import Array, IntArray
 from ..checking import (
     as_pandas,
     check_dissimilarities,
+    is_source,
     labels_of,
     new_dissimilarities,
     new_rows,
@@ -103,10 +104,11 @@ class Compared(NamedTuple):
     labels: pd.Index | None
 
 
-def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool = False) -> Compared:
+def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | None = False) -> Compared:
     """Fit a transformer; an estimator takes over the number and names of the features it has seen.
 
-    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source.
+    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source. ``None``: no
+    table of a metric is made, however small.
     """
     is_metric = isinstance(transformer, Metric)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
@@ -123,7 +125,7 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool = Fa
         vars(estimator).pop(name, None)
         if hasattr(transformer, name):
             setattr(estimator, name, getattr(transformer, name))
-    labels = labels_of(values)
+    labels = None if is_source(values) else labels_of(values)
     if labels is None:
         labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
     return Compared(values, labels)
@@ -158,9 +160,15 @@ def rows_of_new(delta: Array, height: int) -> ComparedNew:
     return ComparedNew(len(delta), delta.dtype, (delta[top : top + height] for top in range(0, len(delta), height)))
 
 
-def _metric_table(metric: Metric, X: Any, parts: bool) -> Array | OnDemand:
+def keep_objects(transformer: Any, which: IntArray) -> None:
+    """Let a fitted metric forget all objects but some; other transformers need theirs."""
+    if isinstance(transformer, Metric):
+        transformer._keep(which)
+
+
+def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Array | OnDemand:
     source = metric._read(X)
-    if not parts or not source.is_large:
+    if parts is not None and not (parts and source.is_large):
         return metric._square(source)
     # Objects may have the same label, as long as nothing is aligned by it.
     return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..kernels import Edges, Pairs, Workers
+from ..kernels import Edges, Pairs, SampledPairs, Workers
 from ._costs import CostEngine
 from ._edges import EdgeEngine
 from ._levels import LevelEngine
 from ._protocol import Engine
+from ._sampled import SampledEngine
 from ._table import TableEngine
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "EdgeEngine",
     "Engine",
     "LevelEngine",
+    "SampledEngine",
     "TableEngine",
     "make_engine",
     "register_engine",
@@ -40,3 +42,6 @@ def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ti
 register_engine(lambda *_: True, lambda pairs, workers, *_: TableEngine(pairs, workers))
 register_engine(lambda _, level: level != "ratio", LevelEngine)
 register_engine(lambda pairs, _: isinstance(pairs, Edges), lambda edges, _, level, __: EdgeEngine(edges, level))
+register_engine(
+    lambda pairs, _: isinstance(pairs, SampledPairs), lambda pairs, workers, *_: SampledEngine(pairs, workers)
+)

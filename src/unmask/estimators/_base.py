@@ -53,6 +53,7 @@ from ._adjustment import (
     warn_of_leak,
 )
 from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
+from ._many import MOST_PREDICTED, some_objects
 from ._random_fits import sample_of
 from ._shown import ShownMap
 from ._tables import (
@@ -92,6 +93,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     symmetrize: str | None = None
     n_jobs: int | None = None
     _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
+    _samples = False  # whether the pairs are too many to read all of them
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -132,14 +134,15 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
             require_objects(X.shape[0])
         # A transformer that was given makes the table it stands for; a name leaves it open how it is read.
-        parts = self._reads_parts and not hasattr(self.metric, "fit")
+        parts = None if self._samples else self._reads_parts and not hasattr(self.metric, "fit")
         compared = None if self._transformer is None else compare(self._transformer, X, self, parts=parts)
         made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
-            complete_for=self._NEEDS_ALL,
+            complete_for="solver='stochastic'" if self._samples else self._NEEDS_ALL,
+            among=some_objects if self._samples else None,
             warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
@@ -332,6 +335,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         import pandas as pd
 
         check_is_fitted(self)
+        if objects is None and self._samples and len(self._fitted) > MOST_PREDICTED:
+            raise ValueError(
+                f"a table of the distances between all {len(self._fitted):,} objects would not fit into memory; name "
+                "some of them: predict_dissimilarities(objects)."
+            )
         every = pd.RangeIndex(len(self._fitted)) if self._labels is None else self._labels
         labels = every if objects is None else pd.Index(objects)
         at = np.arange(len(every)) if objects is None else find_labels(every, labels)

@@ -17,8 +17,9 @@ from ..checking import (
     require_choice,
     require_number,
 )
-from ..engines import Engine, LevelEngine, make_engine
-from ..kernels import Workers, resolve_threads
+from ..dissimilarities import keep_objects
+from ..engines import Engine, LevelEngine, SampledEngine, make_engine
+from ..kernels import Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -34,12 +35,24 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..solvers import RULES, SearchSettings, Stage, within_errors
+from ..solvers import (
+    RULES,
+    Attempt,
+    SearchSettings,
+    Stage,
+    Start,
+    descend,
+    fit_landmarks,
+    make_objective,
+    place_others,
+    within_errors,
+)
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
-from ._searching import SearchingMap
+from ._many import PARTNERS, choose_solver, sampled_pairs
+from ._searching import Search, SearchingMap
 
-SOLVERS = ("auto", *RULES)
+SOLVERS = ("auto", *RULES, "stochastic")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -121,13 +134,18 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
-    solver : {"auto", "lbfgs", "smacof"}, default="auto"
-        ``"lbfgs"`` (what ``"auto"`` means): limited-memory BFGS in the metric of the majoriser. ``"smacof"``:
-        plain conditional SMACOF, slower, step by step as published.
+    solver : {"auto", "lbfgs", "smacof", "stochastic"}, default="auto"
+        ``"lbfgs"``: limited-memory BFGS in the metric of the majoriser. ``"smacof"``: plain conditional SMACOF, slower,
+        step by step as published. ``"stochastic"``, for many objects: landmarks are fitted by ``"lbfgs"``, all others
+        placed among them, and all moved by what random references say, until the stress on fresh ones falls by less
+        than its standard error; time and memory grow with the number of objects, not with its square. ``"auto"``:
+        ``"lbfgs"`` while a pass over all pairs fits into memory and a minute, ``"stochastic"`` beyond; ``solver_``
+        says which, and why.
     max_iter : int, default=1000
         Most iterations from each start.
     tol : float, default=1e-9
         Stop when the normalised stress falls by less than this in an iteration (``"lbfgs"``: in three in a row).
+        ``"stochastic"`` stops by the standard error of the stress instead.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
@@ -144,7 +162,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     coef_ : DataFrame of shape (n_known, n_known)
         ``B`` per unit of the known features, in its one symmetric positive form.
     stress_ : float
-        Normalised stress: share of the weighted sum of squared dissimilarities that is not accounted for.
+        Normalised stress: share of the weighted sum of squared dissimilarities that is not accounted for. Of the
+        stochastic solver estimated from independent pairs.
+    stress_se_ : float
+        Standard error of ``stress_``; 0 where all pairs were read.
+    solver_ : str
+        Which solver was used, and why.
     importance_ : DataFrame
         One row per known feature: ``raw``, the change of distance per unit (the row norm of ``B``; numeric features
         only), and ``standardized``, the standard deviation of what the feature contributes to the fitted coordinates.
@@ -277,6 +300,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
 
+    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
+        ready = self._make_transformer() is None
+        self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
+        self._samples = self.solver_.startswith("stochastic")
+        return super()._read_dissimilarities(X, workers)
+
     @property
     def _needs_square(self) -> tuple[str, str] | None:
         if self.level != "ratio":
@@ -293,7 +322,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         SCHEMES[self.weights].require(self.level, self.n_components)
         ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
-        pairs, component = build_pairs(ranks, self.weights, weights, workers, apart=apart)
+        pairs, component = (
+            (sampled_pairs(checked, self.weights, workers, self._seed()), None)
+            if self._samples
+            else build_pairs(ranks, self.weights, weights, workers, apart=apart)
+        )
         coded = check_known(
             known,
             checked.n,
@@ -326,6 +359,22 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 f"orthogonal=True with values of {quote(moving)} that are estimated (missing, or measured with error): "
                 "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
             )
+
+    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
+        if not self._samples:
+            return super()._search(problem, engine, checked, workers)
+        self.radius_: float | None = None
+        objective = make_objective(problem, engine)
+        settings = self._settings(problem, objective)
+        if isinstance(self.init, tuple):
+            start = self._starts(objective, problem.known, checked)[0]
+        else:
+            number = None if self.n_init == "auto" else int(self.n_init)
+            rng = np.random.default_rng(self._seed())
+            landmarks = fit_landmarks(problem, settings, workers, rng, self.init, number)
+            start = Start("landmarks", place_others(objective, problem, landmarks, workers))
+        solution = descend(objective, start.theta, settings, start.kind)
+        return Search(Stage(objective, solution), [Attempt(start.kind, solution)])
 
     def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
         """Follow the best start through further stages: moving weights, values that move within their errors."""
@@ -362,8 +411,23 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             component=component,
             moved=structure.moved(theta),
         )
-        self._fingerprints = self._fingerprints_of(checked, workers)
         self._floor = problem.pairs.floor
+        self.stress_se_ = 0.0
+        self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
+        if isinstance(engine, SampledEngine):
+            self._report_estimates(engine, Z, checked)
+        else:
+            self._fingerprints = self._fingerprints_of(checked, workers)
+
+    def _report_estimates(self, engine: SampledEngine, Z: Array, checked: Dissimilarities) -> None:
+        """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""
+        found = engine.normalised_stress(Z)
+        self.stress_per_point_ *= found.value / self.stress_
+        self.stress_, self.stress_se_ = found.value, found.error
+        self._partners = np.sort(np.random.default_rng(0).permutation(checked.n)[:PARTNERS])
+        among = rectangle(checked.source, self._partners, self._partners).astype(np.float64) * self._scale
+        self._fingerprints = among**2 @ kernels.placing().fingerprint_vector(len(self._partners))
+        keep_objects(self._transformer, self._partners)
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
         """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
@@ -379,6 +443,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
         np.fill_diagonal(squares, 0.0)
         return np.asarray(squares @ vector)
+
+    def _scaled(self, delta: Array) -> Array:
+        # A metric compares with the objects that were kept; dissimilarities are to all fitted ones.
+        return super()._scaled(delta[:, self._partners] if delta.shape[1] == len(self._free_map) else delta)
 
     def _transformed(self, delta: Array) -> Array:
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
@@ -399,7 +467,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     @property
     def _rule(self) -> str:  # type: ignore[override]
-        return "lbfgs" if self.solver == "auto" else self.solver
+        return self.solver if self.solver in RULES else "lbfgs"
 
     def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
         weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
@@ -411,7 +479,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 f"new object {first + empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
         self._require_one_group(weight, first)
-        fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
+        tables = (table[self._partners] for table in (self._free_map, self._known_map, self._known_given))
+        fitted = *tables, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
             placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
         return placed
@@ -437,7 +506,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             1 less the share of the predicted dissimilarities' sum of squares that is not accounted for: 1 is best.
         """
         check_is_fitted(self)
-        new, U = self._read_new(X, known), self._free_map
+        new, U, V = self._read_new(X, known), self._free_map[self._partners], self._known_map[self._partners]
         delta = np.concatenate([self._scaled(part) for part in new.parts])
         half = np.arange(len(U)) % 2 == 0
         missed = total = 0.0
@@ -445,7 +514,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             rows = ~np.isnan(delta[:, used]).all(axis=1)  # an object needs something to be placed by
             own, known_part = delta[rows], new.known_map[rows]
             placed = self._place(np.where(used, own, np.nan), known_part)
-            squares = squared_distances(placed, U) + squared_distances(known_part, self._known_map)
+            squares = squared_distances(placed, U) + squared_distances(known_part, V)
             missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
         return 1.0 - missed / total if total > 0 else 1.0

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from .._typing import Array
-from ..kernels import ArraySource, Source
+from ..kernels import ArraySource, Source, rectangle
 
 # Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
 # 400, in two dimensions), so that what is found is what random data have at least.
@@ -56,8 +56,7 @@ def sample_of(source: Source) -> Array:
         i = rng.integers(n, size=MOST_OBJECTS * (MOST_OBJECTS - 1) // 2)
         return np.asarray(source.values[i, (i + rng.integers(1, n, size=len(i))) % n], dtype=np.float64)
     objects = np.sort(rng.permutation(n)[:MOST_OBJECTS])
-    among = source.rows(objects)[:, objects]
-    return np.asarray(among[np.triu_indices(len(objects), 1)], dtype=np.float64)
+    return np.asarray(rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)], dtype=np.float64)
 
 
 def random_fits(estimator: Any) -> RandomFits:

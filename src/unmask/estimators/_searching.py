@@ -106,6 +106,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
+        self._own_weights = weights is not None
         refuse_target(y)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
@@ -129,7 +130,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                     labels=checked.labels,
                 )
                 self._report_fit(search.stage, problem, checked, decision, workers)
-            self._own_weights = weights is not None
             self._report_search(search, self._unit(search.stage.objective))
             self._speak_of_known(decision)
 
@@ -138,7 +138,12 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         objective = make_objective(problem, engine)
         starts = self._starts(objective, problem.known, checked)
         objective = self._calibrated(problem, objective, starts[0].theta)
-        settings = SearchSettings(
+        settings = self._settings(problem, objective)
+        attempts = self._attempt(objective, self._prepared(objective, starts, settings), workers, settings)
+        return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
+
+    def _settings(self, problem: Problem, objective: Objective) -> SearchSettings:
+        return SearchSettings(
             RULES[self._rule],
             float(self.tol),
             int(self.max_iter),
@@ -146,8 +151,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             self._canonical(problem, objective),
             self._unit(objective),
         )
-        attempts = self._attempt(objective, self._prepared(objective, starts, settings), workers, settings)
-        return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
 
     # ---- what differs from one to the other
 
@@ -219,9 +222,14 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             return [given_start(objective, known, U0, B0)]
         n_starts = min(self._MOST_STARTS, automatic_n_starts(checked.n)) if self.n_init == "auto" else int(self.n_init)
         n_starts = 1 if self.init == "closed-form" else n_starts
+        return list(
+            make_starts(self._stress_of(objective), known, self.init, n_starts, np.random.default_rng(self._seed()))
+        )
+
+    def _seed(self) -> int:
+        """Draw a seed, or take the one that was drawn before a fit was broken off."""
         draw = check_random_state(self.random_state).randint
-        rng = np.random.default_rng(current_watch().journal.seed(lambda: draw(np.iinfo(np.int32).max)))
-        return list(make_starts(self._stress_of(objective), known, self.init, n_starts, rng))
+        return current_watch().journal.seed(lambda: int(draw(np.iinfo(np.int32).max)))
 
     def _stress_of(self, objective: Objective) -> Objective:
         """Return the objective by which starts are made: that of the stress, whatever is minimised."""
@@ -273,7 +281,7 @@ class Printer(Listener):
         state = "" if converged else ", not converged"
         best = ", the best so far" if progress.stress < self.lowest else ""
         self.lowest = min(self.lowest, progress.stress)
-        if progress.stage == "search":
+        if progress.stage in ("search", "stochastic"):
             found = f"{self.quantity} {progress.stress:.9g} after {progress.iteration} iterations"
             print(f"{_named(progress)} ({progress.kind}): {found}{state}{best}")
 

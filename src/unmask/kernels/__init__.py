@@ -7,13 +7,16 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Edges, Pairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
     STRIP,
     ArraySource,
     Source,
+    Which,
     read_entries,
+    reads_by_number,
+    rectangle,
     smallest_positive,
     square_array,
     strip_height,
@@ -31,9 +34,12 @@ __all__ = [
     "OneBlasThread",
     "PairFunction",
     "Pairs",
+    "ReferenceSums",
+    "SampledPairs",
     "Source",
     "Survey",
     "Weighting",
+    "Which",
     "Workers",
     "features",
     "fused",
@@ -44,6 +50,9 @@ __all__ = [
     "plain_costs",
     "power_of_two_near",
     "read_entries",
+    "reads_by_number",
+    "rectangle",
+    "references",
     "resolve_threads",
     "smallest_positive",
     "square_array",
@@ -88,3 +97,10 @@ def placing() -> ModuleType:
     from . import _placing
 
     return _placing
+
+
+def references() -> ModuleType:
+    """Return the compiled pass of all objects against some references, imported when needed as the others are."""
+    from . import _references
+
+    return _references

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ._between import Formula, _row_between, between
 from ._fused import TILE, _jit
+from ._sources import Which
 
 
 @_jit
@@ -49,8 +50,11 @@ class Features:
         ends = rows.start, rows.stop, columns.start, columns.stop
         _fill_features(self.columns, int(self.formula), *ends, left, out)
 
-    def between(self, rows: slice | IntArray, columns: slice) -> Array:
-        """Compare the objects of a slice, or at some positions, with those of another slice."""
+    def between(self, rows: Which, columns: Which) -> Array:
+        """Compare the objects of a slice, or at some positions, with others."""
+        if not isinstance(columns, slice):
+            some, others = np.ascontiguousarray(self.columns.T[rows]), np.ascontiguousarray(self.columns[:, columns])
+            return between(some, others, 0, others.shape[1], self.formula)
         if not isinstance(rows, slice):
             some = np.ascontiguousarray(self.columns.T[rows])
             return between(some, self.columns, columns.start, columns.stop, self.formula)

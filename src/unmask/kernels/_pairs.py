@@ -70,6 +70,27 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class SampledPairs(Pairs):
+    """Pairs of which only those with some references are read at a time, drawn anew for every step."""
+
+    seed: int = 0
+
+
+class ReferenceSums(NamedTuple):
+    """What the pairs of all objects with some references say, a reference's with itself left out.
+
+    ``G`` is the half-gradient in Z; ``degrees`` and ``shares`` are each object's weight and weighted squared error,
+    ``stresses`` and ``sizes`` each reference's weighted squared error and sum of squares.
+    """
+
+    G: Array
+    degrees: Array
+    shares: Array
+    stresses: Array
+    sizes: Array
+
+
+@dataclass(frozen=True)
 class Edges:
     """Dissimilarities and weights of the pairs that count, as a list that the passes read; `Pairs` is the table."""
 

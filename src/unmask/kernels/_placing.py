@@ -232,7 +232,7 @@ def _nearest(delta, weight, c, places, left):  # type: ignore[no-untyped-def]
 
 @_jit
 def _place_rows(  # type: ignore[no-untyped-def]
-    delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, first, last, out
+    delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, first, last, out
 ):
     p, n = Ut.shape
     stride = max(1, -(-n // COARSE))
@@ -261,7 +261,7 @@ def _place_rows(  # type: ignore[no-untyped-def]
             held += some_weights[j] > 0.0
         coarse = stride > 1 and held > COARSE // 4
         lowest = np.inf
-        for number in range(_nearest(own, weights, c, places, left) + 2):
+        for number in range(min(_nearest(own, weights, c, places, left) + 2, most_starts)):
             _start(number, own, weights, c, Ut, places, axes, radii, mean, u)
             if coarse:
                 stress = _descend(
@@ -286,6 +286,7 @@ def place(
     given_known: Array,
     fingerprints: Array,
     workers: Workers,
+    most_starts: int = NEAREST + 2,
 ) -> Array:
     """Return coordinates (m x p) for m new objects.
 
@@ -300,6 +301,8 @@ def place(
         What is known about the fitted objects, as the fit moved it and as it was given.
     fingerprints : array of shape (n,)
         Of each fitted object the sum of its squared dissimilarities times ``fingerprint_vector(n)``.
+    most_starts : int
+        Valleys that are tried; 1 is the one below the triangulated point.
     """
     out = np.empty((len(delta), U.shape[1]))
     Ut, Kt, Gt = (np.ascontiguousarray(array.T, dtype=np.float64) for array in (U, fitted_known, given_known))
@@ -312,7 +315,9 @@ def place(
     def run(task: int) -> None:
         first = task * ROWS_PER_TASK
         last = min(first + ROWS_PER_TASK, len(delta))
-        _place_rows(delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, first, last, out)
+        _place_rows(
+            delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, first, last, out
+        )
 
     workers.run(run, -(-len(delta) // ROWS_PER_TASK))
     return out

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array
-from ._pairs import Pairs, Survey, Weighting
+from .._typing import Array, IntArray
+from ._pairs import Pairs, ReferenceSums, Survey, Weighting
 from ._sources import Source, square_array
 from ._workers import Workers
 
@@ -52,6 +52,16 @@ def point_stress(pairs: Pairs, Z: Array, workers: Workers | None = None) -> Arra
     """Return for each object the weighted squared error of the pairs it is in."""
     W, d, delta = _residuals(pairs, Z)
     return np.asarray((W * (delta - d) ** 2).sum(axis=1))
+
+
+def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers | None = None) -> ReferenceSums:
+    """Return what the dissimilarities of all objects to some references say."""
+    W, d, delta = (table[references] for table in _residuals(pairs, Z))
+    ratio = np.divide(delta, d, out=np.zeros_like(d), where=d > 0)
+    pull = W * (1.0 - ratio)
+    error, size = W * (delta - d) ** 2, W * delta**2
+    G = pull.sum(axis=0)[:, None] * Z - pull.T @ Z[references]
+    return ReferenceSums(G, W.sum(axis=0), error.sum(axis=0), error.sum(axis=1), size.sum(axis=1))
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tuple[Array, Array]:

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import Array, IntArray
 from ._fused import TILE, _jit, _read_pairs
+from ._pairs import Pairs, ReferenceSums, Weighting
+from ._sources import read_only, reads_by_number, rectangle
+from ._workers import Workers
+
+OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision
 
 
 @_jit
@@ -87,3 +93,31 @@ def _reference_strip(  # type: ignore[no-untyped-def]
         for j in range(count):
             shares[start + j] += own[j]
             degrees[start + j] += mass[j]
+
+
+def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
+    """Return what the dissimilarities of all objects to some references say, in the type of ``Z``.
+
+    Only objects are dealt to the threads, and each reference's sums over them are added in order: the result does not
+    depend on the number of threads.
+    """
+    n, b = pairs.n, len(references)
+    rule = int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor
+    Zt, near = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z[references])
+    G, degrees, shares = np.zeros_like(Zt), np.zeros(n), np.zeros(n)
+    count = -(-n // OBJECTS)
+    stresses, sizes = np.zeros((count, b)), np.zeros((count, b))
+    whole = None if reads_by_number(pairs.source) else rectangle(pairs.source, references, slice(0, n))
+
+    def run(block: int) -> None:
+        first = block * OBJECTS
+        objects = slice(first, min(first + OBJECTS, n))
+        strip = rectangle(pairs.source, references, objects) if whole is None else whole[:, objects]
+        _reference_strip(read_only(strip), *rule, near, Zt, first, G, degrees, shares, stresses[block], sizes[block])
+
+    workers.run(run, count)
+    # A reference's pair with itself adds a weight, and nothing else: neither a distance nor a dissimilarity.
+    degrees[references] -= pairs.factor / pairs.floor if pairs.weighting == Weighting.SAMMON else 1.0
+    return ReferenceSums(
+        np.ascontiguousarray(G.T, dtype=np.float64), degrees, shares, stresses.sum(axis=0), sizes.sum(axis=0)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,9 +44,16 @@ class Source(Protocol):
         """Return whole rows of the table, in the order asked for."""
 
 
+# Numbers of objects, in any order, or a stretch of them. A source whose ``tile`` takes numbers too, for rows and for
+# columns, says so by an attribute ``by_number = True``: the stochastic solver then reads nothing that it does not need.
+Which = IntArray | slice
+
+
 @dataclass(frozen=True)
 class ArraySource:
     """A square array, in memory or mapped from a file; tiles are views of it."""
+
+    by_number: ClassVar[bool] = True
 
     values: Array
 
@@ -58,8 +65,10 @@ class ArraySource:
     def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
 
-    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
-        return self.values[rows, columns]
+    def tile(self, rows: Which, columns: Which) -> Array:
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            return np.asarray(self.values[rows, columns])
+        return np.asarray(self.values[np.ix_(rows, columns)])
 
     def rows(self, which: IntArray) -> Array:
         return np.asarray(self.values[which])
@@ -78,6 +87,18 @@ def read_only(array: Array) -> Array:
 def read_part(source: Source, rows: slice, columns: slice) -> Array:
     """Return a rectangle of the table for compiled code; of an array, whole rows are not copied."""
     return read_only(np.asarray(source.tile(rows, columns), dtype=source.dtype))
+
+
+def rectangle(source: Source, rows: IntArray, columns: Which) -> Array:
+    """Return the dissimilarities of some objects, by their numbers, to others; what knows slices only gives rows."""
+    numbered: Any = source  # the protocol asks for slices only
+    part = numbered.tile(rows, columns) if reads_by_number(source) else source.rows(rows)[:, columns]
+    return np.asarray(part, dtype=source.dtype)
+
+
+def reads_by_number(source: Source) -> bool:
+    """Tell whether single entries can be read without the rest of their rows."""
+    return bool(getattr(source, "by_number", False))
 
 
 def fill_part(source: Source, rows: slice, columns: slice, out: Array, left: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,14 @@ class KnownFeatures:
     @property
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
+
+    def take(self, rows: IntArray) -> KnownFeatures:
+        """Return what is known about some of the objects, in the same units."""
+        features = tuple(
+            replace(feature, missing=np.flatnonzero(np.isin(rows, feature.missing))) for feature in self.features
+        )
+        shift = self.shift[rows] if isinstance(self.shift, np.ndarray) else self.shift
+        return replace(self, values=self.values[rows], shift=shift, features=features)
 
     def standardise(self, raw: Array) -> Array:
         """Return the kept columns of coded values (all columns) in the units of the fit."""

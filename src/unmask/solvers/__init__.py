@@ -29,10 +29,13 @@ from ._starts import (
     warned_of_interruption,
     was_cut_short,
 )
+from ._stochastic import LANDMARKS, Landmarks, descend, fit_landmarks, place_others
 
 __all__ = [
+    "LANDMARKS",
     "RULES",
     "Attempt",
+    "Landmarks",
     "Objective",
     "Reason",
     "SearchSettings",
@@ -45,6 +48,8 @@ __all__ = [
     "canonical_by_component",
     "canonical_map",
     "closed_form",
+    "descend",
+    "fit_landmarks",
     "given_start",
     "hearing_interrupt",
     "make_objective",
@@ -52,6 +57,7 @@ __all__ = [
     "minimise",
     "ordered_axes",
     "ordering_turn",
+    "place_others",
     "principal_axes",
     "principal_turn",
     "run_stage",

@@ -18,6 +18,7 @@ class Reason(StrEnum):
     """Why the loop stopped."""
 
     SMALL_DECREASE = "the stress fell by less than tol"
+    SETTLED = "the stress on fresh references fell by less than its standard error, or by next to nothing"
     ROUNDING = "no lower stress can be told apart from rounding"
     MAX_ITER = "max_iter was reached"
     INTERRUPTED = "it was interrupted"
@@ -43,7 +44,7 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        return self.reason in (Reason.SMALL_DECREASE, Reason.ROUNDING)
+        return self.reason in (Reason.SMALL_DECREASE, Reason.SETTLED, Reason.ROUNDING)
 
 
 class Rule(Protocol):

@@ -113,6 +113,7 @@ def attempt_all(
     starts: Iterable[Start],
     workers: Workers,
     settings: SearchSettings,
+    stage: str = "search",
 ) -> list[Attempt]:
     """Follow every start to its end, several at a time where a pass itself cannot use the threads.
 
@@ -122,13 +123,13 @@ def attempt_all(
     queue = list(starts)
     attempts: list[Attempt | None] = [None] * len(queue)
     watch, make_rule = settings.watch, settings.make_rule(objective)
-    watch.begin("search", len(queue))
+    watch.begin(stage, len(queue))
 
     def attempt(number: int) -> None:
         if number and watch.stopped.is_set():  # without the first there is no map
             return
         kind, theta = queue[number]
-        begin = Progress("search", start=number + 1, n_starts=len(queue), kind=kind)
+        begin = Progress(stage, start=number + 1, n_starts=len(queue), kind=kind)
         solution = follow(objective, theta, make_rule, settings, begin)
         attempts[number] = Attempt(kind, solution)  # before anybody hears of it, who may raise
         settings.end(begin, objective, solution)

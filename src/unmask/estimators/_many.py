@@ -1,0 +1,89 @@
+"""Many objects: which solver a fit takes, what it may be asked for, and what is looked at instead of all pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import IntArray
+from ..checking import Dissimilarities, is_source
+from ..kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, rectangle
+from ..problem import SCHEMES
+from ..solvers import LANDMARKS
+
+# Seconds that a pass takes a pair and thread, where dissimilarities are read and where features are compared.
+A_PAIR, A_COMPARISON = 3e-9, 6e-9
+LONGEST_PASS = 60.0
+PARTNERS = 2000  # fitted objects that new ones are placed by
+LOOKED_AT = 1000  # objects among which all pairs are checked
+MOST_PREDICTED = 20_000
+
+
+def number_of_objects(X: Any, *, ready: bool) -> int | None:
+    """Return how many objects there are, if it can be told without reading; ``ready`` dissimilarities are square."""
+    if is_source(X):
+        return int(X.n)
+    shape = getattr(X, "shape", None)
+    if not ready:
+        return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
+    return int(shape[0]) if shape is not None and len(shape) == 2 and shape[0] == shape[1] else None
+
+
+def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: bool) -> str:
+    """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities."""
+    asked, n = estimator.solver, number_of_objects(X, ready=ready)
+    if asked not in ("auto", "stochastic"):
+        return f"{asked}: as asked for"
+    if n is not None and n <= LANDMARKS:
+        return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
+    why_not = _needs_all_pairs(estimator, weighted)
+    if asked == "stochastic" and why_not:
+        raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
+    if asked == "stochastic":
+        return "stochastic: as asked for"
+    return "lbfgs: the pairs given fit into memory" if n is None else _automatic(n, threads, ready, why_not)
+
+
+def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
+    """Return what "auto" means for n objects: exact while a pass takes less than a minute; none needs much memory."""
+    seconds = n * (n - 1) / 2 * (A_PAIR if ready else A_COMPARISON) / threads
+    if seconds <= LONGEST_PASS:
+        return f"lbfgs: {n:,} objects, a pass over all pairs takes about {_duration(seconds)}"
+    why = f"{n:,} objects, a pass over all pairs would take about {_duration(seconds)}"
+    return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
+
+
+def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
+    """Say what has been asked for that references cannot give."""
+    if estimator.level != "ratio":
+        return f"level={estimator.level!r}, which fits a transformation to all pairs"
+    if weighted:
+        return "an array of weights, which is as large as all pairs"
+    if estimator.weights not in (None, "sammon"):
+        return f"weights={estimator.weights!r}, which follow the distances of all pairs"
+    return "known_error, which weighs all residuals" if estimator.known_error else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+
+
+def some_objects(n: int) -> IntArray:
+    """Return the objects whose pairs are checked where all pairs would be too many, always the same."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:LOOKED_AT])
+
+
+def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers, seed: int) -> SampledPairs:
+    """Return the pairs as the stochastic solver reads them, weighted as among some objects."""
+    at = some_objects(checked.n)
+    among = ArraySource(np.ascontiguousarray(rectangle(checked.source, at, at)))
+    few = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
+    assert isinstance(few, Pairs)  # as of every array
+    # The sum that Sammon's weights are divided by is over all pairs.
+    share = len(at) * (len(at) - 1) / (checked.n * (checked.n - 1)) if few.weighting == Weighting.SAMMON else 1.0
+    return SampledPairs(
+        checked.source, few.scale, few.weighting, floor=few.floor, factor=few.factor * share, every_pair=True, seed=seed
+    )
