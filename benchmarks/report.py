@@ -24,6 +24,7 @@ HEADINGS = {
     "restarts": "Many starts, few objects",
     "limit": "Distance from the machine's limit",
     "spectral": "Unfolding and DRILL; scikit-learn's rows are other methods",
+    "stages": "Before and after a fit",
 }
 HOW = """Times are the smallest of several repeats (imports and first fits: the median of new processes). `CPU` is
 processor time of all threads. A ratio above 1 means that unmask is faster; `≥` marks a contender that

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import picture, report
-from .cases import closed, first, growth, limit, memory, one_pass, restarts, solve, spectral, weights
+from .cases import closed, first, growth, limit, memory, one_pass, restarts, solve, spectral, stages, weights
 from .measure import Measurement, Neighbours, Results, processor, versions
 from .plan import QUICK, Plan, with_sizes
 
@@ -26,6 +26,7 @@ CASES: dict[str, Callable[[Results, Plan], None]] = {
     "weights": weights.run,
     "closed": closed.run,
     "spectral": spectral.run,
+    "stages": stages.run,
     "growth": growth.run,
     "solve": solve.run,
 }

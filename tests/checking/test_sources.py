@@ -13,7 +13,7 @@ from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, MissingDissimi
 from unmask.checking import check_dissimilarities
 from unmask.checking._stored import StoredPairs
 from unmask.discovery import Discovery
-from unmask.dissimilarities import Metric
+from unmask.dissimilarities import Geodesic, Metric
 from unmask.kernels import Source, Workers
 
 
@@ -105,6 +105,41 @@ def changed(value, there, back=None):
 def test_what_is_wrong_with_a_source_is_named(change, message):
     with pytest.raises(ValueError, match=message):
         check(Formula(501, change))
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda source: ConditionalMDS().fit(source), "use metric='precomputed', or pass features"),
+        (lambda source: ConditionalMDS(metric=Geodesic(5)).fit(source), "use metric='precomputed', or pass features"),
+        (lambda source: Geodesic(5).fit(source), "use metric='precomputed', or pass features"),
+        (lambda source: Metric().fit(source), "pass features to compare"),
+        (
+            lambda source: ConditionalMDS(metric="precomputed", n_init=1).fit(source).transform(source),
+            "pass those of new objects to them as an array with one row per new object",
+        ),
+    ],
+)
+def test_a_source_in_the_wrong_place_is_refused_with_the_way_out(use, message):
+    with pytest.raises(ValueError, match=f"X is a source, which shows .*; {message}"):
+        use(Formula(30))
+
+
+def test_a_source_that_lacks_something_is_refused():
+    class Tiles:
+        n, dtype, tile = 9, np.dtype(float), None
+
+    half, short = Formula(9), Formula(9, labels=list("abc"))
+    half.dtype = np.dtype(np.float16)
+    for source, message in (
+        (Tiles(), "the source of dissimilarities has no 'rows'; it must have n, dtype, tile and rows"),
+        (half, "has dtype float16; it must be float64 or float32"),
+        (short, "has 3 labels for n=9 objects"),
+        (Formula(501, changed(5.0, (3, 400), 6.0)), "not symmetric: 5 and 6 .* or let the source average the two"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check(source)
+    assert check(Formula(3, labels=list("abc"))).labels.tolist() == ["a", "b", "c"]
 
 
 def test_options_for_a_source():

@@ -115,6 +115,17 @@ def test_weights_reach_the_estimator_and_what_does_not_go_together_is_refused(sh
     assert why.endswith("leave --weights out, or --level ratio.")
 
 
+def test_a_scheme_that_there_is_not_is_refused_before_anything_is_read(shell):
+    why = shell.refusal("fit", "there_is_no_such_file.csv", "--weights", "samon")
+    assert why == "--weights samon is not one of None, 'sammon', 'curvilinear'; did you mean 'sammon'?"
+
+
+@pytest.mark.usefixtures("features")
+def test_a_metric_that_is_another_command_names_it(shell):
+    assert shell.refusal("fit", "leaves.csv", "--metric", "geodesic").endswith("are taken by unmask isomap.")
+    assert "function of two rows" not in shell.refusal("fit", "leaves.csv", "--metric", "qqq")
+
+
 def test_choices_are_those_of_the_library():
     from typing import get_args, get_type_hints
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from unmask import Progress
-from unmask.cli._fitting import ITERATIONS, Meter
+from unmask.cli._fitting import make_meter
 from unmask.cli._output import Output, as_text, as_text_table, one_line, progress
 from unmask.io import plain_data
 
@@ -77,15 +77,20 @@ def test_nobody_watches_a_file(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_iterations_become_a_share_of_the_starts():
-    done = []
-    meter = Meter(lambda share, text: done.append(share), 3, "Fitting")
-    for iteration in (1, ITERATIONS // 2, ITERATIONS * 9):
-        assert not meter(Progress("search", iteration))
-    # Of a first start nobody knows how long it will take.
-    assert done == pytest.approx([1 / ITERATIONS, 0.5, 0.95])
-    meter(Progress("search", 1))
-    assert 1 < done[-1] < 2
-    for _ in range(5):
-        meter(Progress("search", 1))
-    assert done[-1] == 3
+def test_a_meter_says_where_the_search_is_and_how_long_it_takes():
+    told = []
+    meter = make_meter(lambda *words: told.append(words), "Fitting")
+    meter.begin("paths", 0)
+    meter.begin("search", 2)
+    for iteration in range(9):
+        at = Progress("search", iteration, 2.0**-iteration, 1, 2, max_iter=100, tol=2.0**-17)
+        assert not meter.hear(at)
+    assert told[0] == (0.0, "Finding shortest paths")
+    share, text, left = told[-1]
+    assert text == "Fitting: start 1 of 2, iteration 8, stress 0.00390625"
+    assert left.startswith("about 0 s left")
+    # The eighth decrease is 2^-8, the seventeenth 2^-17, and three small ones end a start.
+    assert share == pytest.approx(8 / (8 + 9 + 3) / 2)
+    meter.end(at, True)
+    meter.hear(Progress("search", 0, 1.0, 2, 2, max_iter=100, tol=2.0**-17))
+    assert told[-1][0] == 0.5

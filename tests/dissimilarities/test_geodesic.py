@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.manifold import Isomap
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -194,6 +195,26 @@ def test_a_function_in_plain_python_is_not_searched_with_approximately(rng, monk
     np.testing.assert_allclose(geodesic.dissimilarities_, expected, rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize(("columns", "approximate"), [(3, False), (15, False), (16, True)])
+def test_few_columns_are_searched_by_a_tree_however_many_objects_there_are(monkeypatch, columns, approximate):
+    """What is chosen; the search itself, which pynndescent compiles for a minute, is not run."""
+    pytest.importorskip("pynndescent")
+    seen = {}
+
+    def search(kind, points):
+        seen[kind] = True
+        return csr_array(np.ones((len(points), len(points))))
+
+    room = "unmask.dissimilarities._geodesic."
+    monkeypatch.setattr(room + "APPROXIMATE_FROM", 10)
+    monkeypatch.setattr(room + "graph_from_approximate_neighbours", lambda X, **_: search("approximate", X))
+    monkeypatch.setattr(room + "graph_from_features", lambda fitted, **_: search("tree", fitted._fit_X))
+    geodesic = Geodesic(4).fit(np.zeros((12, columns)))
+    assert geodesic.approximate_ is approximate
+    assert set(seen) == {"approximate" if approximate else "tree"}
+    assert not Geodesic(4).fit(np.zeros((9, columns))).approximate_  # few objects
+
+
 @pytest.mark.slow  # pynndescent compiles itself for a minute
 @pytest.mark.parametrize("mutual", [False, True])
 @pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
@@ -202,6 +223,7 @@ def test_approximate_neighbours_are_the_nearest_on_few_objects(rng, monkeypatch,
     X = np.concatenate([rng.standard_normal((290, 3)), np.zeros((10, 3))])  # duplicates too
     exact = Geodesic(5, mutual=mutual, approximate=False).fit(X[:291])
     monkeypatch.setattr("unmask.dissimilarities._geodesic.APPROXIMATE_FROM", 200)
+    monkeypatch.setattr("unmask.dissimilarities._geodesic.TREE_COLUMNS", 2)
     found = Geodesic(5, mutual=mutual).fit(X[:291])
     assert found.approximate_
     assert not exact.approximate_

@@ -138,7 +138,10 @@ def test_new_objects_are_placed_by_landmarks(roll):
     np.testing.assert_allclose(fitted.transform(X[:20], known=X[:20, 1]), fitted.embedding_[:20], atol=1e-6)
 
 
-@pytest.mark.parametrize("params", [{"weights": "sammon"}, {"adjust": True}, {"orthogonal": True}])
+@pytest.mark.parametrize(
+    "params",
+    [{"weights": "sammon"}, {"adjust": True}, {"orthogonal": True}, {"level": "interval"}],
+)
 def test_other_choices_work_with_landmarks(params, roll):
     X, _ = roll
     fitted = isomap(n_landmarks=40, **params).fit(X, known=X[:, 1])
@@ -160,10 +163,11 @@ def test_the_same_landmarks_are_drawn_when_a_fit_is_taken_up_again(roll, tmp_pat
         ({"n_landmarks": 1}, "n_landmarks=1 must be"),
         ({"n_landmarks": 801}, "n_landmarks=801 but there are 800 objects; leave it out to use them all"),
         ({"n_landmarks": 9, "on_disconnected": "components"}, "every part would need landmarks of its own"),
-        ({"n_landmarks": 9, "level": "ordinal"}, "level='ordinal'"),
-        ({"n_landmarks": 9, "weights": "curvilinear"}, "curvilinear"),
+        ({"n_landmarks": 9, "level": "ordinal"}, "level='ordinal' needs all 800 x 800"),
+        ({"n_landmarks": 9, "weights": "curvilinear"}, "weights='curvilinear' needs all 800 x 800"),
     ],
 )
-def test_what_is_refused(params, message, roll):
+def test_what_is_refused(params, message, roll, monkeypatch):
+    monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 799)
     with pytest.raises(ValueError, match=message):
         isomap(**params).fit(roll[0])

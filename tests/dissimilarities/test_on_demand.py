@@ -3,6 +3,7 @@
 import time
 import tracemalloc
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import Metric
 from unmask.engines import make_engine
-from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features
+from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features, plain
+from unmask.kernels._between import Formula, between
 
 N = 1100  # five rows of tiles, the last of them short; two chunks
 COMPILED = ["euclidean", "sqeuclidean", "cityblock", "cosine", "l2", "manhattan", "seuclidean", "mahalanobis"]
@@ -39,6 +41,19 @@ def large(monkeypatch):
 
 
 # ---- the compiled comparison and its twin
+
+
+@pytest.mark.parametrize("columns", [1, 4, 6])
+@pytest.mark.parametrize("formula", list(Formula))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_compiled_comparison_is_the_plain_one(rng, columns, formula, dtype):
+    rows, others = rng.standard_normal((30, columns)), rng.standard_normal((40, columns))
+    if formula == Formula.COSINE:
+        rows, others = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (rows, others))
+    rows, others = rows.astype(dtype), np.ascontiguousarray(others.T, dtype=dtype)
+    found, expected = (compare(rows, others, 3, 37, formula) for compare in (between, plain.between))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 if dtype == np.float64 else 5e-6)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 4, 7, 8, 21])
@@ -282,3 +297,68 @@ def test_what_cannot_be_compared_is_named():
         ConditionalMDS(metric="braycurtis").fit(X)
     with pytest.raises(ValueError, match=r"X has 1e\+200 among its features, too large"):
         ConditionalMDS().fit(np.where(np.eye(N, 3), 1e200, 0.0))
+
+
+# ---- new objects
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "nan_euclidean", Metric("cityblock"), "precomputed"])
+def test_new_objects_are_placed_some_at_a_time(X, monkeypatch, metric):
+    fitted, new, known = X[:80].copy(), X[80:130].copy(), X[:, :1]
+    if metric == "nan_euclidean":
+        new[:, 0] = np.nan
+        new[40, 1:], fitted[5, 0] = np.nan, np.nan
+        new[40, 0] = 1.0  # which it shares with all but one
+    if metric == "precomputed":
+        fitted, new = cdist(fitted, fitted), cdist(new, fitted)
+    mds = ConditionalMDS(2, metric=metric, n_init=1, random_state=0).fit(fitted, known=known[:80])
+    largest = []
+    place = ConditionalMDS._place
+
+    def watch(self, delta, *args):
+        largest.append(len(delta))
+        return place(self, delta, *args)
+
+    monkeypatch.setattr(ConditionalMDS, "_place", watch)
+
+    def said():
+        if metric == "nan_euclidean":
+            return pytest.warns(MissingDissimilarityWarning, match="1 of 4000 pairs")
+        return nullcontext()
+
+    with said():
+        whole = mds.transform(new, known=known[80:130])
+    monkeypatch.setattr("unmask.kernels._sources.MOST_CELLS", 7 * 80)
+    with said():
+        some = mds.transform(new, known=known[80:130])
+    assert largest == [50] + 7 * [7] + [1]
+    np.testing.assert_array_equal(some, whole)
+    assert mds.score(new[:9], known=known[80:89]) > 0
+
+
+def test_new_objects_are_named_by_their_number_whatever_part_they_are_in(X, monkeypatch):
+    monkeypatch.setattr("unmask.kernels._sources.MOST_CELLS", 7 * 80)
+    new = X[80:130].copy()
+    new[33] = np.nan
+    mds = ConditionalMDS(2, metric="nan_euclidean", n_init=1, random_state=0).fit(X[:80])
+    with pytest.raises(ValueError, match="new object 33 has no dissimilarity to any fitted object"):
+        mds.transform(new)
+    mds = ConditionalMDS(2, metric="braycurtis", n_init=1, random_state=0).fit(
+        np.abs(X[:80]) * (np.arange(80) > 0)[:, None]
+    )
+    new = np.abs(X[80:130])
+    new[33] = 0.0
+    with pytest.raises(ValueError, match="gives nan for new object 33 and object 0"):
+        mds.transform(new)
+
+
+def test_memory_of_new_objects_grows_with_the_fitted_ones(rng):
+    X = rng.standard_normal((2000, 4))
+    mds = ConditionalMDS(2, n_init=1, tol=1e-3, random_state=0).fit(X)
+    mds.transform(X[:3])
+    new = rng.standard_normal((20_000, 4))
+    tracemalloc.start()
+    mds.transform(new)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.15 * 20_000 * 2000 * 8

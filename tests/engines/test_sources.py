@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
+from unmask import ConditionalMDS
 from unmask.checking import Dissimilarities, check_dissimilarities
 from unmask.engines import EdgeEngine, TableEngine, make_engine
 from unmask.kernels import ArraySource, Workers, fused
@@ -276,7 +277,7 @@ def test_what_needs_the_whole_table_says_so_and_what_to_do(table, purpose, inste
     attempts = {
         "level='interval'": lambda: make_engine(build_pairs(given, None, None, workers)[0], workers, "interval"),
         "level='ordinal'": lambda: ranked(given),
-        "weights='curvilinear'": lambda: build_pairs(given, "curvilinear", None, workers),
+        "weights='curvilinear'": lambda: ConditionalMDS(metric="precomputed", weights="curvilinear").fit(Parts(D)),
         "solver='smacof'": engine_of(Parts(D), D, "sammon").graph.solver,
         "a general cost": lambda: make_cost(given, None, "dissimilarities", "euclidean", "squared", workers),
     }

@@ -23,6 +23,7 @@ from unmask import (
     GeneralMDS,
     MissingDissimilarityWarning,
     Progress,
+    SpectralMap,
     UnfinishedMapWarning,
 )
 from unmask.dissimilarities import Drill, Geodesic, LocallyLinear, MaximumEntropyUnfolding, MaximumVarianceUnfolding
@@ -260,6 +261,18 @@ def test_unfolding_can_be_watched_and_stopped(unfolding, X):
     assert not stopped.converged_
 
 
+def test_a_spectral_map_lets_its_transformer_be_watched_and_stopped(X):
+    alone, heard = [], []
+    MaximumVarianceUnfolding(4).fit(X, callback=alone.append)
+    watched = SpectralMap(MaximumVarianceUnfolding(4))
+    U = watched.fit_transform(X, callback=heard.append)
+    np.testing.assert_array_equal(U, SpectralMap(MaximumVarianceUnfolding(4)).fit_transform(X))
+    assert heard == alone
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
+        watched.fit(X, callback=lambda progress: progress.iteration == 2)
+    assert watched.dissimilarity_.n_iter_ == 2
+
+
 def test_what_does_not_iterate_tells_its_stage(X):
     heard = []
     LocallyLinear(6).fit_transform(X, callback=heard.append)
@@ -365,7 +378,9 @@ def test_callbacks_are_torn_down_after_an_error(X):
     assert not hasattr(mds, "_callback_fit_ctx")
 
 
-@pytest.mark.parametrize("estimator", [*SEARCHING, MaximumVarianceUnfolding(4), Geodesic(6)], ids=name_of)
+@pytest.mark.parametrize(
+    "estimator", [*SEARCHING, MaximumVarianceUnfolding(4), Geodesic(6), SpectralMap(Geodesic(6))], ids=name_of
+)
 def test_a_progress_bar_shows_stages_starts_and_iterations(estimator, X, capsys, sklearn_callback):
     alone = clone(estimator).fit(X)
     watched = clone(estimator).set_callbacks(sklearn_callback.ProgressBar()).fit(X)

@@ -77,6 +77,15 @@ def test_few_starts_from_the_fitted_map_give_the_p_values_of_long_searches():
     assert abs(np.mean(differences)) <= 0.2 * np.mean(errors)  # nor all in one direction
 
 
+@pytest.mark.simulation
+@pytest.mark.parametrize("seed", range(3))
+def test_p_values_are_those_of_long_searches_where_refits_far_off_are_not_searched_for_further(seed):
+    D, known = weak_effect(seed, 40)
+    model = ConditionalMDS(2, metric="precomputed", n_init=12, random_state=0)
+    table = permutation_test(model, D, known, n_permutations=9, random_state=seed)
+    np.testing.assert_allclose(table["p_value"], p_values_of_long_searches(D, known, 9, 12, seed), atol=1e-12)
+
+
 def test_ctrl_c_keeps_the_permutations_so_far(kinship):
     def interrupt(done, total):
         heard.append((done, total))

@@ -100,3 +100,27 @@ def test_too_many_products_are_refused_and_a_start_does_with_the_squares(rng, mo
         closed_form(objective.engine, coded, 2)
     gram = closed_form(objective.engine, coded, 2, tol=1e-2).gram
     np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)
+
+
+@pytest.mark.parametrize("q", [0, 2])
+def test_a_start_of_many_objects_is_nearly_the_exact_closed_form_from_one_product(rng, q, monkeypatch):
+    n, p = _closed_form.LANDMARKS_FROM + 100, 3
+    F = rng.standard_normal((n, p + q)) * [3.0, 2.0, 1.5, *[1.0] * q]
+    D = np.linalg.norm(F[:, None] - F[None], axis=2)
+    noise = np.triu(rng.uniform(0.9, 1.1, size=D.shape), 1)
+    objective, coded = objective_for(D * (noise + noise.T), F[:, p:] if q else None, p=p)
+    exact = closed_form(objective.engine, coded, p)
+    products, product = [], objective.engine.graph.squared_product
+    monkeypatch.setattr(objective.engine.graph, "squared_product", lambda *a: products.append(1) or product(*a))
+    start = closed_form(objective.engine, coded, p, tol=1e-2)  # what is asked for is what is checked below
+    assert len(products) == (1 if q == 0 else 2)  # one more for the regression on what is known
+    np.testing.assert_allclose(start.gram, exact.gram, rtol=1e-12)
+    np.testing.assert_allclose(start.eigenvalues, exact.eigenvalues, rtol=1e-2)
+    gap = canonical_map(start.U) - canonical_map(exact.U)
+    assert np.sqrt((gap**2).sum() / (exact.U**2).sum()) < 1e-2
+
+
+def test_a_start_of_many_objects_is_always_the_same(rng):
+    objective, coded = objective_for(noisy_distances(rng, _closed_form.LANDMARKS_FROM + 1))
+    starts = [closed_form(objective.engine, coded, 2, tol=1e-2).U for _ in range(2)]
+    np.testing.assert_array_equal(*starts)

@@ -50,7 +50,7 @@ def test_stages_end_too(rng, interrupt_after):
     whole = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X)
     passes = int(whole.starts_["passes"].sum())
     interrupt_after(passes + 10)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedMapWarning, match="interrupted in a stage that follows the starts; .* have all of it"):
         stopped = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X)
     assert stopped.stop_reason_ == "it was interrupted"
     assert stopped.radius_ > whole.radius_

@@ -26,7 +26,7 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_network, is_source, new_rows
+from ._forms import is_long, is_network, is_source, new_rows, refuse_source
 from ._journal import Journal, Run, RunKey
 from ._labels import (
     align_columns,
@@ -66,6 +66,8 @@ from ._progress import (
     listeners_of,
     watching,
 )
+from ._progress_bar import ProgressBar, position_of
+from ._time_left import TimeLeft
 
 __all__ = [
     "AdjustmentWarning",
@@ -81,11 +83,13 @@ __all__ = [
     "Listener",
     "MissingDissimilarityWarning",
     "Progress",
+    "ProgressBar",
     "RedundantKnownWarning",
     "Run",
     "RunKey",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
+    "TimeLeft",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
     "Watch",
@@ -112,8 +116,10 @@ __all__ = [
     "new_rows",
     "numbers",
     "polars_column",
+    "position_of",
     "quote",
     "rao_p_value",
+    "refuse_source",
     "refuse_target",
     "require_choice",
     "require_coef",

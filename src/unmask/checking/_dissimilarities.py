@@ -14,7 +14,7 @@ from .. import kernels
 from .._typing import Array
 from ..kernels import STRIP, ArraySource, Source, Survey, Workers, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
-from ._forms import is_source, square_table
+from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
 from ._parameters import require_real
 
@@ -141,7 +141,8 @@ def _averaged(source: Source) -> tuple[Source, float]:
 
 
 def warn_of_square_features(data: Any) -> None:
-    """Warn of a table of features that is almost surely one of dissimilarities: its rows would be compared."""
+    """Warn of a table of features that is almost surely one of dissimilarities, and raise on a source of them."""
+    refuse_source(data, "use metric='precomputed', or pass features to compare")
     shape = (len(data), *np.shape(data[0])) if isinstance(data, list) and data else getattr(data, "shape", ())
     if len(shape) != 2 or shape[0] != shape[1] or (is_pandas(data) and list(data.index) != list(data.columns)):
         return
@@ -343,9 +344,10 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
         flags[: i + 1] = False
         if flags.any():
             j = int(np.argmax(flags))
+            averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
+            way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, "
-                "or pass symmetrize='mean' to average the two."
+                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, or {way_out}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

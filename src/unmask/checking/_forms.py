@@ -2,7 +2,8 @@
 
 A form is recognised by what it offers, not by its class, so that no package is imported to look: scikit-bio's distance
 matrices, networks of networkx, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever is none of
-these passes unchanged. A source is read in parts, and few of very many pairs become one.
+these passes unchanged. A source is read in parts, and few of very many pairs become one; so does a large array of Zarr,
+and a path ending in npy or zarr is one of a table that stays in its file.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from .._typing import Array, IntArray
 from ..graphs import network_graph, shortest_paths
 from ..kernels import Source
+from ._in_files import chunked, is_chunked, is_file, open_file
 from ._labels import as_pandas, find_labels, is_pandas, quote
 from ._stored import StoredPairs, are_few
 
@@ -43,6 +45,7 @@ def square_table(data: Any) -> Table:
 def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
     """Return dissimilarities of new objects to the fitted ones as a table with one column per fitted object."""
     data = as_pandas(data)
+    refuse_source(data, "pass those of new objects to them as an array with one row per new object")
     if sp.issparse(data):
         return _filled(data, data.shape)
     if not is_long(data) or (n_fitted == 3 and _is_numeric(data, 2)):  # to three objects: numbers are dissimilarities
@@ -68,6 +71,33 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
 def is_source(data: Any) -> bool:
     """Tell a source, which is read in parts, from an array or a table."""
     return not hasattr(data, "__array__") and isinstance(data, Source)
+
+
+def refuse_source(data: Any, way_out: str) -> None:
+    """Raise on a source where something else is to be read."""
+    if is_source(data):
+        raise ValueError(f"X is a source, which shows the dissimilarities among all of its objects; {way_out}.")
+
+
+def _looks_like_a_source(data: Any) -> bool:
+    return hasattr(data, "tile") and not hasattr(data, "__array__")
+
+
+def _from_source(data: Any) -> Table:
+    import pandas as pd
+
+    absent = [name for name in ("n", "dtype", "tile", "rows") if not hasattr(data, name)]
+    if absent:
+        raise ValueError(f"the source of dissimilarities has no {quote(absent)}; it must have n, dtype, tile and rows.")
+    if data.dtype not in (np.float32, np.float64):
+        raise ValueError(
+            f"the source of dissimilarities has dtype {data.dtype}; it must be float64 or float32: convert what tile "
+            "and rows return."
+        )
+    labels = getattr(data, "labels", None)
+    if labels is not None and len(labels) != data.n:
+        raise ValueError(f"the source has {len(labels)} labels for n={data.n} objects; give one label per object.")
+    return Table(data, None if labels is None else pd.Index(labels))
 
 
 # ---- distance matrices and networks
@@ -274,7 +304,9 @@ def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[
 
 
 _SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
-    (is_source, lambda data: Table(data, getattr(data, "labels", None))),
+    (is_file, lambda data: Table(open_file(data), None)),
+    (_looks_like_a_source, _from_source),
+    (is_chunked, lambda data: Table(chunked(data), None)),
     (is_network, _from_network),
     (_is_distance_matrix, _from_distance_matrix),
     (sp.issparse, _from_sparse),

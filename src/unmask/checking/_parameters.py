@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -50,7 +51,9 @@ def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not isinstance(value, str | type(None)) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={shown(value)} is not one of {listed}.")
+        near = get_close_matches(str(value), [choice for choice in choices if isinstance(choice, str)], n=1)
+        question = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"{name}={shown(value)} is not one of {listed}{question}")
 
 
 def require_coef(value: Any) -> None:

@@ -50,6 +50,8 @@ class Progress:
         What kind of start it is: ``"closed-form"``, ``"random"``, ``"given"``.
     max_iter : int
         Most iterations from this start.
+    tol : float
+        The start ends when the stress falls by less than this, some times in a row.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Progress:
     n_starts: int = 0
     kind: str = ""
     max_iter: int = 0
+    tol: float = 0.0
     _draw: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
     _keep: Callable[[], dict[str, Array]] | None = field(default=None, repr=False, compare=False)
 
@@ -101,6 +104,9 @@ class Listener:
 
     def end(self, progress: Progress, converged: bool) -> bool | None:
         """A start has come to its end."""
+
+    def close(self) -> None:
+        """The fit has come to its end, or broken off."""
 
 
 Hearing = Callable[[Progress], bool | None] | Listener
@@ -203,7 +209,11 @@ def watching(
         own = listeners or tasks or journal is not None
         watch = Watch(*listeners, *tasks, journal=journal) if own or whole is None else whole
         with _as_current(watch):
-            yield watch
+            try:
+                yield watch
+            finally:
+                for listener in listeners:
+                    listener.close()
 
 
 @contextmanager

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from .. import Progress
     from ..discovery import Discovery, Step
 
 TABLES = ("embedding", "free_embedding", "coef", "importance", "stress_per_point", "imputed", "history")
@@ -26,8 +25,6 @@ OF_ANOTHER_MAP = {REPORT: "unmask report", PLACED: "unmask place"} | dict.fromke
     (f"placed.{kind}" for kind in FORMATS), "unmask place"
 )
 OTHERS = (MAP, STUDY)
-# What a start is expected to take until one has come to its end.
-ITERATIONS = 60
 # What precedes the search, if anything does.
 STAGES = {"graph": "Finding neighbours", "paths": "Finding shortest paths"}
 
@@ -48,27 +45,30 @@ def fit_map(
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
     if estimator != "classical":
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
-    with progress(output, text, starts) as advance, warnings.catch_warnings():
+    with progress(output, text, 1.0, timed=False) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
-        hearing: list[Any] = [] if output.quiet else [Meter(advance, starts, text)]
+        hearing: list[Any] = [] if output.quiet else [make_meter(advance, text)]
         if keeping.checkpoint is not None:
             hearing.append(Checkpoint(keeping.checkpoint, keeping.checkpoint_every))
         return study.fit(estimator=estimator, callback=hearing, resume_from=keeping.resume, **params)
 
 
-class Meter:
-    """Turns the iterations of all starts into how much of the work is done."""
+def make_meter(advance: Advance, text: str) -> Any:
+    """Return a listener that passes on how much of a search is done, where it is and how long it still takes."""
+    from ..checking import Progress, TimeLeft, position_of
 
-    def __init__(self, advance: Advance, starts: int, text: str) -> None:
-        self.advance, self.starts, self.text = advance, starts, text
-        self.begun = self.iterations = 0
+    class Meter(TimeLeft):
+        def begin(self, stage: str, n_starts: int) -> None:
+            super().begin(stage, n_starts)
+            if not n_starts:
+                advance(0.0, STAGES.get(stage, text))
 
-    def __call__(self, progress: Progress) -> None:
-        self.begun += progress.iteration == 1
-        self.iterations += progress.iteration > 0
-        expected = self.iterations / (self.begun - 1) if self.begun > 1 else ITERATIONS
-        done = max(self.begun - 1, 0) + min(progress.iteration / expected, 0.95)
-        self.advance(min(done, self.starts), STAGES.get(progress.stage, self.text))
+        def hear(self, progress: Progress) -> None:
+            super().hear(progress)
+            left = self.left(progress)
+            advance(left.done, f"{text}: {position_of(progress)}", str(left))
+
+    return Meter()
 
 
 # ---- showing

@@ -147,9 +147,7 @@ class Search:
     n_components: Dimensions = 2
     weights: Annotated[
         str | None,  # any scheme of the library, which is not opened for help
-        fitting_option(
-            "--weights", "-w", metavar="SCHEME", help="Let small dissimilarities count more: sammon, curvilinear."
-        ),
+        fitting_option("--weights", "-w", metavar="SCHEME", help="Weigh pairs by a scheme: sammon, curvilinear."),
     ] = None
     coef: Annotated[
         Literal["auto", "full", "diagonal", "grouped"],
@@ -181,6 +179,15 @@ class Search:
     max_iter: Annotated[int, fitting_option("--max-iter", min=1, help="Most iterations from each start.")] = 1000
     random_state: Seed = 0
     n_jobs: Annotated[int | None, fitting_option("--jobs", "-j", help="Threads; every core by default.")] = None
+
+    def __post_init__(self) -> None:
+        """Refuse a scheme that there is not before anything is read."""
+        if self.weights is not None:
+            from .. import solvers  # noqa: F401  where one of the schemes registers itself
+            from ..checking import require_choice
+            from ..problem import SCHEMES
+
+            require_choice("weights", self.weights, tuple(SCHEMES))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -223,7 +223,7 @@ class Lines:
         self.output, self.text, self.total = output, text, total
         self.begun = self.last = time.monotonic()
 
-    def __call__(self, done: float, text: str | None = None) -> None:
+    def __call__(self, done: float, text: str | None = None, left: str | None = None) -> None:
         now, before = time.monotonic(), self.text
         self.text = text or self.text
         if now - self.last < BETWEEN_LINES or not (0 < done < self.total or self.text != before):
@@ -232,26 +232,29 @@ class Lines:
         if not done:
             self.output.alert(self.text)
             return
-        seconds = (now - self.begun) * (self.total - done) / done
-        left = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-        self.output.alert(f"{self.text}: {done / self.total:.0%} done, about {left} left")
+        if left is None:
+            seconds = (now - self.begun) * (self.total - done) / done
+            left = f"about {seconds:.0f} s left" if seconds < 100 else f"about {seconds / 60:.0f} min left"
+        self.output.alert(", ".join([f"{self.text}: {done / self.total:.0%} done", *([left] if left else [])]))
 
 
 @contextmanager
-def progress(output: Output, text: str, total: float | None) -> Iterator[Advance]:
+def progress(output: Output, text: str, total: float | None, *, timed: bool = True) -> Iterator[Advance]:
     """Show progress and the time left: as a bar on a terminal, else as a line now and then.
 
     Yields
     ------
     callable
-        To be called with how much of ``total`` is done.
+        To be called with how much of ``total`` is done, what is being done, and how long it still takes in words; if
+        this is never said it is reckoned from the share that is done, unless ``timed`` is False.
     """
     if not output.shows_progress:
         yield (lambda *_: None) if output.quiet or total is None else Lines(output, text, total)
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    clock = TimeRemainingColumn() if timed else TextColumn("{task.fields[left]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), clock)
     with Progress(*columns, console=output.remarks, transient=True) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda done, now=None: bar.update(task, completed=done, description=now or text)
+        task = bar.add_task(text, total=total, left="")
+        yield lambda done, now=None, left="": bar.update(task, completed=done, description=now or text, left=left)

@@ -53,6 +53,8 @@ PHRASES = {
     ", or pass format=": "",
     "let unmask.io.read_ratings average them": "average them with --aggregate mean",
     "correct it, or pass (S + S.T) / 2": "correct it, or average the two with --symmetrize mean",
+    "are made by a transformer, metric=Geodesic() of unmask.dissimilarities": "are taken by unmask isomap",
+    ", or a function of two rows": "",
     "give what Discovery.save wrote": "give what fit, isomap or discover saved",
     "the folder or zip file that Discovery.save wrote": "a folder that fit, isomap or discover wrote with --out",
     " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",

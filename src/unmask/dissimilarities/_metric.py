@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -202,17 +203,29 @@ class Metric(DissimilarityTransformer):
         -------
         ndarray of shape (n_new, n_objects)
         """
+        _, (D,) = self._compare_new(X, height=None)
+        return D
+
+    def _compare_new(self, X: Any, height: int | None) -> tuple[int, Iterator[Array]]:
+        """Return the number of new objects, and their dissimilarities to the fitted ones, some rows at a time."""
         check_is_fitted(self)
         self._check_parameters()
         family, reader = self._family, Reader(self, X, new=True)
-        names = Names(reader.object, lambda row: name_object(self._labels, row))
-        with OneBlasThread(), self._workers(family) as workers:
+        with OneBlasThread():
             new = family.read(reader)
-            D = np.empty((count(new), count(self._objects)), dtype=self.dtype)
-            with self._progress(family, D.size) as advance:
-                missing, pairs = fill_rectangle(D, family, new, self._objects, workers, names, advance)
-        _warn_of_missing(family, missing, pairs)
-        return D
+        return count(new), self._rows_of_new(family, reader, new, height or count(new))
+
+    def _rows_of_new(self, family: Family, reader: Reader, new: Any, height: int) -> Iterator[Array]:
+        n, fitted = count(new), count(self._objects)
+        missing = 0
+        with OneBlasThread(), self._workers(family) as workers, self._progress(family, n * fitted) as advance:
+            for top in range(0, n, height):
+                names = Names(partial(_name_from, reader, top), partial(name_object, self._labels))
+                rows = new[top : top + height]
+                D = np.empty((count(rows), fitted), dtype=self.dtype)
+                missing += fill_rectangle(D, family, rows, self._objects, workers, names, advance)[0]
+                yield D
+        _warn_of_missing(family, missing, n * fitted)
 
     def _check_parameters(self) -> None:
         require_choice("dtype", self.dtype, DTYPES)
@@ -235,6 +248,10 @@ class Metric(DissimilarityTransformer):
         with Progress(console=Console(stderr=True)) as bar:
             task = bar.add_task(f"dissimilarities ({family.name})", total=pairs)
             yield lambda number: bar.advance(task, number)
+
+
+def _name_from(reader: Reader, first: int, row: int) -> str:
+    return reader.object(first + row)
 
 
 def _warn_of_missing(family: Family, missing: int, pairs: int) -> None:

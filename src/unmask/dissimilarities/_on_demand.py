@@ -13,15 +13,16 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..checking import name_object
+from ..kernels import LARGE
 from ._metrics import Family, Names, compare_tile, count, count_missing, take
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Where a square table would be larger than this (bytes), dissimilarities are rather computed anew in every pass. Those
-# of compiled code, which make a pass of 20 columns less than twice as long, are so sooner than all others.
-LARGE, LARGE_UNCOMPILED = 2**28, 2**31
+# Where a square table would be large, dissimilarities are rather computed anew in every pass. By compiled code, this
+# makes a pass over 20 columns less than twice as long; other metrics, ten times slower, wait for more bytes.
+LARGE_UNCOMPILED = 2**31
 # Of fewer objects a pass reads the whole table once, for which compiled code is not worth waiting for.
 COMPILED_FROM = 1000
 # What cannot be compared by several threads at once waits for its turn.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,6 +127,35 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool = Fa
     if labels is None:
         labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
     return Compared(values, labels)
+
+
+class ComparedNew(NamedTuple):
+    """Dissimilarities of new objects to the fitted ones, some rows at a time: how many there are, and their type."""
+
+    n: int
+    dtype: Any
+    parts: Iterator[Array]
+
+
+def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> ComparedNew:
+    """Compare new objects with those of the fit, and check what comes of it; a metric takes ``height`` at a time."""
+    if isinstance(transformer, Metric):
+        n, parts = transformer._compare_new(X, height)
+        return ComparedNew(n, np.dtype(transformer.dtype), _checked(parts, check))
+    delta = np.asarray(transformer.transform(X))
+    check(delta)
+    return rows_of_new(delta, height)
+
+
+def _checked(parts: Iterator[Array], check: Callable[[Array], None]) -> Iterator[Array]:
+    for part in parts:
+        check(part)
+        yield part
+
+
+def rows_of_new(delta: Array, height: int) -> ComparedNew:
+    """Return dissimilarities that are there already some rows at a time."""
+    return ComparedNew(len(delta), delta.dtype, (delta[top : top + height] for top in range(0, len(delta), height)))
 
 
 def _metric_table(metric: Metric, X: Any, parts: bool) -> Array | OnDemand:

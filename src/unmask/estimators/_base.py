@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -28,9 +28,18 @@ from ..checking import (
     require_objects,
     with_labels,
 )
-from ..dissimilarities import Metric, compare, float_type, make_transformer, set_input_tags
+from ..dissimilarities import (
+    ComparedNew,
+    Metric,
+    compare,
+    compare_new,
+    float_type,
+    make_transformer,
+    rows_of_new,
+    set_input_tags,
+)
 from ..engines import Engine
-from ..kernels import Workers
+from ..kernels import Workers, strip_height
 from ..problem import KnownFeatures, known_table
 from ..problem.leak import linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
@@ -338,7 +347,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 class NewObjects(NamedTuple):
     """New objects: dissimilarities to the fitted ones, what is known, and the same as coordinates beside the map's."""
 
-    delta: Array
+    parts: Iterator[Array]  # of the dissimilarities, some rows at a time
     V: Array
     known_map: Array
     labels: pd.Index | None
@@ -371,7 +380,11 @@ class PlacingMap(ConditionalMap):
         """
         check_is_fitted(self)
         new = self._read_new(X, known)
-        U = self._place(new.delta, new.known_map)
+        U: Array = np.empty((len(new.V), self._free_map.shape[1]))
+        first = 0
+        for delta in new.parts:
+            rows = slice(first, first + len(delta))
+            U[rows], first = self._place(self._scaled(delta), new.known_map[rows], first), rows.stop
         if self._adjustment is not None:
             U = self._adjustment(U, new.V)
         placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
@@ -382,27 +395,30 @@ class PlacingMap(ConditionalMap):
         if self.__sklearn_tags__().input_tags.pairwise:
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = labels_of(X)
-        delta = self._read_new_dissimilarities(X)
-        V = self._known_of_new(known, len(delta), labels)
-        scaled = self._transformed(delta.astype(np.float64, copy=False)) * self._scale
-        return NewObjects(scaled, V, V @ self._coef_standard, labels, delta.dtype)
+        compared = self._compare_new(X)
+        V = self._known_of_new(known, compared.n, labels)
+        return NewObjects(compared.parts, V, V @ self._coef_standard, labels, compared.dtype)
+
+    def _scaled(self, delta: Array) -> Array:
+        """Return new dissimilarities in the units of the fit."""
+        return self._transformed(delta.astype(np.float64, copy=False)) * self._scale
 
     def _transformed(self, delta: Array) -> Array:
         """Return new dissimilarities on the scale of the fitted distances."""
         return delta
 
-    def _place(self, delta: Array, known_map: Array) -> Array:
-        """Return coordinates for new objects, in the units of the fit."""
+    def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
+        """Return coordinates for new objects, in the units of the fit; ``first`` is the number of the first of them."""
         raise NotImplementedError
 
-    def _read_new_dissimilarities(self, X: Any) -> Array:
-        """Return dissimilarities (new x fitted) for new objects."""
-        if self._transformer is None:
-            name = type(self).__name__
-            return new_dissimilarities(X, self._labels, self.n_features_in_, name, self._check_new_cells)
-        delta = np.asarray(self._transformer.transform(X))
-        self._check_new_cells(delta)
-        return delta
+    def _compare_new(self, X: Any) -> ComparedNew:
+        """Return dissimilarities (new x fitted) for new objects, some rows at a time."""
+        height = strip_height(len(self._free_map))
+        if self._transformer is not None:
+            return compare_new(self._transformer, X, height, self._check_new_cells)
+        name = type(self).__name__
+        delta = new_dissimilarities(X, self._labels, self.n_features_in_, name, self._check_new_cells)
+        return rows_of_new(delta, height)
 
     def _check_new_cells(self, values: Array) -> None:
         wrong = np.isinf(values) | (values < 0)

@@ -136,7 +136,7 @@ level_positions_
             )
         super()._check_new_cells(values)
 
-    def _place(self, delta: Array, known_map: Array) -> Array:
+    def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
         """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
         U, c = self._free_map, squared_distances(known_map, self._known_map)
         values = np.sum(U**2, axis=0)

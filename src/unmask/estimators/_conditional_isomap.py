@@ -29,7 +29,7 @@ class ConditionalIsomap(ConditionalMDS):
         Keep an edge only if each of the two objects is a neighbour of the other.
     approximate : {"auto", True, False}, default="auto"
         Whether to search for nearly the nearest neighbours (the package pynndescent); ``"auto"`` does from 20,000
-        objects on if it is installed.
+        objects and 16 columns on if it is installed.
     on_disconnected : {"join", "error", "components"}, default="join"
         What to do with a graph that falls into parts: join them with a warning, raise an error, or map each part on its
         own with common coefficients.

@@ -256,8 +256,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
             condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
-            taken. Labels are used to align `known` and `weights`. A square array is neither changed nor, when float32
-            or float64 and contiguous, copied.
+            taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr`` file or any other
+            source, all of which are read in parts. Labels are used to align `known` and `weights`. A square array is
+            neither changed nor, when float32 or float64 and contiguous, copied.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
@@ -400,16 +401,16 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _rule(self) -> str:  # type: ignore[override]
         return "lbfgs" if self.solver == "auto" else self.solver
 
-    def _place(self, delta: Array, known_map: Array) -> Array:
+    def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
         weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
         if missing.any():
             weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
         empty = np.flatnonzero(missing.all(axis=1))
         if len(empty):
             raise ValueError(
-                f"new object {empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
+                f"new object {first + empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
-        self._require_one_group(weight)
+        self._require_one_group(weight, first)
         fitted = self._free_map, self._known_map, self._known_given, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
             placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
@@ -437,23 +438,24 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """
         check_is_fitted(self)
         new, U = self._read_new(X, known), self._free_map
+        delta = np.concatenate([self._scaled(part) for part in new.parts])
         half = np.arange(len(U)) % 2 == 0
         missed = total = 0.0
         for used in (half, ~half):
-            rows = ~np.isnan(new.delta[:, used]).all(axis=1)  # an object needs something to be placed by
-            own, known_part = new.delta[rows], new.known_map[rows]
+            rows = ~np.isnan(delta[:, used]).all(axis=1)  # an object needs something to be placed by
+            own, known_part = delta[rows], new.known_map[rows]
             placed = self._place(np.where(used, own, np.nan), known_part)
             squares = squared_distances(placed, U) + squared_distances(known_part, self._known_map)
             missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
         return 1.0 - missed / total if total > 0 else 1.0
 
-    def _require_one_group(self, weight: Array) -> None:
+    def _require_one_group(self, weight: Array, first: int) -> None:
         """Raise on a new object with dissimilarities to several groups that were mapped apart."""
         if not hasattr(self, "component_"):
             return
         groups = self.component_.to_numpy()
-        for row, counts in enumerate(weight > 0):
+        for row, counts in enumerate(weight > 0, start=first):
             if len(np.unique(groups[counts])) > 1:
                 raise ValueError(
                     f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import labels_of, require_integer, with_labels
+from ..checking import Callback, CallbackSupportMixin, labels_of, require_integer, watching, with_labels
 from ..dissimilarities import make_transformer, set_input_tags
 from ..solvers import axis_signs
 
 
-class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
@@ -58,6 +58,8 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     True
     """
 
+    __metadata_request__fit = {"callback": True}
+
     def __init__(self, dissimilarity: Any = None, n_components: int = 2) -> None:
         self.dissimilarity = dissimilarity
         self.n_components = n_components
@@ -68,7 +70,7 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> SpectralMap:
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> SpectralMap:
         """Find the dissimilarities and their classical map.
 
         Parameters
@@ -76,13 +78,17 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         X : as the transformer takes
         y : ignored
             Present by convention.
+        callback : callable, optional
+            Hears how far a transformer is that has stages or iterations, as an :class:`unmask.Progress`; returns True
+            to stop it.
 
         Returns
         -------
         self : SpectralMap
         """
         require_integer("n_components", self.n_components, 1)
-        self.dissimilarity_ = self._transformer().fit(X)
+        with watching(self, callback, X=X):
+            self.dissimilarity_ = self._transformer().fit(X)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.dissimilarity_, name):
                 setattr(self, name, getattr(self.dissimilarity_, name))
@@ -90,9 +96,9 @@ class SpectralMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._embed(np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
         """Return the map of the fitted objects; see :meth:`fit`."""
-        labelled: Array = with_labels(self.fit(X), self.embedding_, self._labels)
+        labelled: Array = with_labels(self.fit(X, callback=callback), self.embedding_, self._labels)
         return labelled
 
     def transform(self, X: Any) -> Array:

@@ -90,6 +90,7 @@ def compare(
     known_types: dict[Any, Any] | None = None,
     n_neighbors: int | None = None,
     random_state: int | None = 0,
+    metric: Any = "precomputed",
 ) -> pd.DataFrame:
     """Map one data set by several methods and return their scores in one table.
 
@@ -119,6 +120,8 @@ def compare(
         Size of the neighbourhoods for trustworthiness; 5 by default, or the largest possible one.
     random_state : int or None, default=0
         Seed of every method that uses one.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -144,7 +147,7 @@ def compare(
     import pandas as pd
 
     require_integer("n_components", n_components, 1)
-    checked = read_dissimilarities(dissimilarities)
+    checked = read_dissimilarities(dissimilarities, metric)
     known = completed(known, checked, n_components, known_types, random_state)
     judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
     check_dimension(n_components, checked.n, judge.coded)

@@ -54,9 +54,10 @@ def ending_all() -> Iterator[None]:
 
 # Tells by the stresses that starts led to whether there is no need for another.
 Enough = Callable[[Array], bool]
-# Starts whose stresses differ by no more than this share ended in the same minimum: they stop within it, and minima
-# that are nearer to each other are as good as one.
+# Starts whose stresses differ by no more than this share ended in the same minimum, and so did those that are no
+# farther apart than searches stop short of it; minima that are nearer to each other are as good as one.
 SAME_MINIMUM = 1e-6
+STOPPED_SHORT = 1e-7
 # Starts of a refit, besides maps that are almost right: the p-values are those of long searches (see the slow test),
 # and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
 FEW_STARTS = 3
@@ -67,14 +68,15 @@ FIRST_WAVE = 2
 
 def agreed(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     """Tell whether all starts ended in one minimum."""
-    return bool(np.ptp(stresses) <= same * np.min(stresses))
+    return float(np.ptp(stresses)) <= max(same * float(np.min(stresses)), STOPPED_SHORT)
 
 
 def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     """Tell whether further starts are unlikely to find a minimum that none has found yet.
 
     Boender and Rinnooy Kan's rule: after n starts that led to w minima, w (n - 1) / (n - w - 2) minima are expected,
-    and less than half a minimum more than was seen is none. Eight starts are enough if all agree, 17 if they led to two.
+    and less than half a minimum more than was seen is none. Eight starts are enough if all agree, 17 if they led to
+    two.
 
     References
     ----------
@@ -82,7 +84,7 @@ def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     Mathematical Programming 37, 1987.
     """
     levels = np.sort(stresses)
-    n, w = len(levels), 1 + int(np.sum(np.diff(levels) > same * levels[0]))
+    n, w = len(levels), 1 + int(np.sum(np.diff(levels) > max(same * levels[0], STOPPED_SHORT)))
     return n > w + 2 and w * (n - 1) / (n - w - 2) < w + 0.5
 
 
@@ -113,7 +115,7 @@ class _WarmMDS(ConditionalMDS):
         return attempts
 
 
-def _never(stresses: Array) -> bool:
+def _never(_: Array) -> bool:
     return False
 
 

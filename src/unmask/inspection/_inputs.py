@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..checking import (
     polars_column,
     quote,
 )
+from ..dissimilarities import compare, make_transformer
 from ..estimators import labels_of_fit
 from ..kernels import Workers, resolve_threads
 from ..problem import KnownFeatures, check_known
@@ -165,12 +167,18 @@ def code_known(
 
 
 def read_dissimilarities(
-    data: Any, *, symmetrize: str | None = None, complete_for: str | None = None
+    data: Any, metric: Any = "precomputed", *, symmetrize: str | None = None, complete_for: str | None = None
 ) -> Dissimilarities:
-    """Return checked dissimilarities; missing ones are an error if ``complete_for`` says what needs them all."""
+    """Return checked dissimilarities, made by a `metric` unless they are given.
+
+    Missing ones are an error if ``complete_for`` says what needs them all.
+    """
+    transformer = make_transformer(metric)
     with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the tables show which are missing
-        checked = check_dissimilarities(data, symmetrize=symmetrize, workers=workers)
+        values, labels = (data, None) if transformer is None else compare(transformer, data)
+        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers)
+        checked = checked if transformer is None else replace(checked, labels=labels)
     if complete_for is not None and checked.missing:
         raise ValueError(
             f"{checked.missing} pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them, "

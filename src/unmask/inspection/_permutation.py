@@ -101,9 +101,8 @@ def permutation_test(
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)
     name, statistic = _STATISTICS[bool(fitted.adjusted_)]
-    refits = _permuted_fits(
-        setup.decided(fitted).unlabelled(), fitted, statistic, n_permutations, rng, progress or nobody
-    )
+    plain = setup.decided(fitted).unlabelled()
+    refits = _permuted_fits(plain, fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
     for column, refit in enumerate(refits):
         own, permuted = statistic(fitted, column), np.array(refit.values)
@@ -148,10 +147,10 @@ def _limit_of(fitted: Any) -> float:
     That is where the map is adjusted, and where a penalty or a later stage changes the stress that a start led to; and
     where too few were followed to know how far they differ.
     """
-    starts = getattr(fitted, "starts_", ())
-    if fitted.adjusted_ or len(starts) < SEVERAL or not np.isclose(starts["stress"].min(), fitted.stress_, 1e-6, 0.0):
+    stresses = getattr(fitted, "starts_", {"stress": np.empty(0)})["stress"]
+    if fitted.adjusted_ or len(stresses) < SEVERAL or not np.isclose(stresses.min(), fitted.stress_, 1e-6, 0.0):
         return np.inf
-    return float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(starts["stress"])))
+    return float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(stresses)))
 
 
 class _Refit:

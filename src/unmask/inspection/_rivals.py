@@ -31,6 +31,7 @@ def mds_then_regress(
     n_components: int = 2,
     known_types: dict[Any, Any] | None = None,
     random_state: Any = None,
+    metric: Any = "precomputed",
 ) -> pd.DataFrame:
     """Map objects by metric scaling with dimensions for the known features too, and regress these out.
 
@@ -49,6 +50,8 @@ def mds_then_regress(
         Types of known features, as in :class:`unmask.ConditionalMDS`.
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def mds_then_regress(
     """
     import pandas as pd
 
-    checked, coded = _read(dissimilarities, known, n_components, known_types)
+    checked, coded = _read(dissimilarities, metric, known, n_components, known_types)
     total = n_components + coded.n_kept
     mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
     Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
@@ -84,12 +87,13 @@ def _fitted(coded: KnownFeatures, columns: Array) -> Array:
 
 def _read(
     dissimilarities: Any,
+    metric: Any,
     known: Any,
     n_components: Any,
     types: dict[Any, Any] | None,
     complete_for: str | None = None,
 ) -> tuple[Dissimilarities, KnownFeatures]:
-    checked = read_dissimilarities(dissimilarities, complete_for=complete_for)
+    checked = read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
     coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
     check_dimension(require_integer("n_components", n_components, 1), checked.n, coded)
     return checked, coded
@@ -125,6 +129,7 @@ def partial_dbrda(
     *,
     n_components: int = 2,
     known_types: dict[Any, Any] | None = None,
+    metric: Any = "precomputed",
 ) -> PartialDbrda:
     """Map what the known features leave of the dissimilarities by partial distance-based redundancy analysis.
 
@@ -142,6 +147,8 @@ def partial_dbrda(
         Dimensions of the map.
     known_types : dict, optional
         Types of known features, as in :class:`unmask.ConditionalMDS`.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -163,7 +170,7 @@ def partial_dbrda(
     """
     import pandas as pd
 
-    checked, coded = _read(dissimilarities, known, n_components, known_types, "redundancy analysis")
+    checked, coded = _read(dissimilarities, metric, known, n_components, known_types, "redundancy analysis")
     G = _gower(checked.array_for("db-RDA"))
     half = G - _fitted(coded, G)
     rest = half - _fitted(coded, half.T).T
@@ -193,6 +200,7 @@ def dbrda_test(
     known_types: dict[Any, Any] | None = None,
     n_permutations: int = 999,
     random_state: Any = 0,
+    metric: Any = "precomputed",
 ) -> pd.DataFrame:
     """Test what each known feature explains of the dissimilarities beyond all the others.
 
@@ -211,6 +219,8 @@ def dbrda_test(
         Number of permutations; 0 for none, and p-values of NaN.
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -233,7 +243,7 @@ def dbrda_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 0)
-    checked, coded = _read(dissimilarities, known, 1, known_types, "redundancy analysis")
+    checked, coded = _read(dissimilarities, metric, known, 1, known_types, "redundancy analysis")
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
     G = _gower(checked.array_for("db-RDA"))

@@ -20,7 +20,7 @@ NEIGHBOURHOODS = (5, 10, 20, 50)
 
 
 def neighbourhood_scores(
-    dissimilarities: Any, embedding: Any, *, n_neighbors: int | Iterable[int] | None = None
+    dissimilarities: Any, embedding: Any, *, n_neighbors: int | Iterable[int] | None = None, metric: Any = "precomputed"
 ) -> pd.DataFrame:
     """Return trustworthiness and continuity of a map for neighbourhoods of several sizes.
 
@@ -38,6 +38,8 @@ def neighbourhood_scores(
     n_neighbors : int or iterable of int, optional
         Sizes of the neighbourhoods, each below half the number of objects. By default those of 5, 10, 20 and 50 that
         are, or the largest possible one.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -61,7 +63,7 @@ def neighbourhood_scores(
     """
     import pandas as pd
 
-    checked = read_dissimilarities(dissimilarities, complete_for="comparing neighbourhoods")
+    checked = read_dissimilarities(dissimilarities, metric, complete_for="comparing neighbourhoods")
     U = coordinates(embedding, checked)
     sizes = _sizes(n_neighbors, checked.n)
     here, there = _ranks(cdist(U, U)), _ranks(checked.array_for("neighbourhood_scores"))

@@ -135,7 +135,7 @@ def _path(
         if p == 0 and not _anything_known(setup):
             steps.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
-        starts = [] if fitted is None else [warm_start(fitted, 1)]
+        starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
             starts.insert(0, warm_start(full[p].fitted))
             fitted = setup.fit_from(starts, FEW_STARTS, _alike, D, n_components=p)

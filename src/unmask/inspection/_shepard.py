@@ -38,7 +38,9 @@ class Fit:
         return pd.RangeIndex(len(self.delta)) if self.labels is None else self.labels
 
 
-def shepard(dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None) -> pd.DataFrame:
+def shepard(
+    dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None, metric: Any = "precomputed"
+) -> pd.DataFrame:
     """Return the table behind a Shepard diagram: every pair's dissimilarity and its distance in the fit.
 
     Parameters
@@ -53,6 +55,8 @@ def shepard(dissimilarities: Any, embedding: Any, *, known_map: Any = None, weig
     weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
         Weights of the pairs. By default those of the estimator's scheme; an array that was given to its `fit`
         is not kept and must be given here too.
+    metric : str, callable or transformer, default="precomputed"
+        Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def shepard(dissimilarities: Any, embedding: Any, *, known_map: Any = None, weig
     """
     import pandas as pd
 
-    fit = _read_fit(dissimilarities, embedding, known_map, weights)
+    fit = _read_fit(dissimilarities, embedding, known_map, weights, metric)
     i, j = np.triu_indices(len(fit.delta), 1)
     columns = {
         "i": fit.index[i],
@@ -90,7 +94,7 @@ def shepard(dissimilarities: Any, embedding: Any, *, known_map: Any = None, weig
 
 
 def stress_per_point(
-    dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None
+    dissimilarities: Any, embedding: Any, *, known_map: Any = None, weights: Any = None, metric: Any = "precomputed"
 ) -> pd.DataFrame:
     """Return each object's part of the stress, and its stress relative to its own dissimilarities.
 
@@ -103,6 +107,8 @@ def stress_per_point(
     known_map : array-like of shape (n_objects, n_dimensions), optional
         As in :func:`shepard`.
     weights : {None, "sammon"} or array-like of shape (n_objects, n_objects), optional
+        As in :func:`shepard`.
+    metric : str, callable or transformer, default="precomputed"
         As in :func:`shepard`.
 
     Returns
@@ -125,7 +131,7 @@ def stress_per_point(
     """
     import pandas as pd
 
-    fit = _read_fit(dissimilarities, embedding, known_map, weights)
+    fit = _read_fit(dissimilarities, embedding, known_map, weights, metric)
     counts = fit.weight > 0
     squares = np.sum(fit.weight * np.where(counts, fit.residual, 0.0) ** 2, axis=1)
     own = np.sum(fit.weight * np.where(counts, fit.disparity, 0.0) ** 2, axis=1)
@@ -133,8 +139,8 @@ def stress_per_point(
     return pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=fit.index)
 
 
-def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any) -> Fit:
-    checked = read_dissimilarities(dissimilarities, symmetrize=getattr(embedding, "symmetrize", None))
+def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any, metric: Any) -> Fit:
+    checked = read_dissimilarities(dissimilarities, metric, symmetrize=getattr(embedding, "symmetrize", None))
     delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     if estimated:

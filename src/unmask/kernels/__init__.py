@@ -8,10 +8,21 @@ from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
 from ._pairs import Edges, Pairs, Survey, Weighting, power_of_two_near
-from ._sources import STRIP, ArraySource, Source, read_entries, smallest_positive, square_array, strips
+from ._sources import (
+    LARGE,
+    STRIP,
+    ArraySource,
+    Source,
+    read_entries,
+    smallest_positive,
+    square_array,
+    strip_height,
+    strips,
+)
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
+    "LARGE",
     "STRIP",
     "ArraySource",
     "Cost",
@@ -36,6 +47,7 @@ __all__ = [
     "resolve_threads",
     "smallest_positive",
     "square_array",
+    "strip_height",
     "strips",
 ]
 
@@ -47,21 +59,21 @@ def fused() -> ModuleType:
     return _fused
 
 
-def features() -> ModuleType:
-    """Return the compiled comparison of features, imported when needed as the passes are."""
-    from . import _features
-
-    return _features
-
-
 # Up to this many objects, what is read once or twice a fit is read without compiled code: compiling it would take
 # seconds, and it saves less than a millisecond.
 FEW = 100
 
 
 def once(source: Source) -> ModuleType:
-    """Return the passes for what a fit does once: the plain ones for few objects, compiled or not."""
+    """Return the passes for what a fit does once: the plain ones for few objects, even if others are compiled."""
     return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
+
+
+def features() -> ModuleType:
+    """Return the compiled comparison of features, imported when needed as the passes are."""
+    from . import _features
+
+    return _features
 
 
 def general() -> ModuleType:

@@ -5,14 +5,14 @@ How it is laid out, and why:
 - coordinates are stored by column (k x N), so that the innermost loops run over contiguous neighbours ``j`` and
   LLVM turns them into vector instructions; work arrays are allocated inside the compiled function for the same
   reason (passed in, they might alias, and the loops stay scalar: seven times slower);
-- a tile is 384 x 384: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by,
+- a tile is 320 x 320: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by,
   and its rows are long enough for what a loop costs to begin (256 was up to 15% slower);
 - four rows at a time add to the gradients of their columns: these are read and written once for all four;
 - tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
   chunks are summed in order. So the result is the same to the last bit for any number of threads;
-- a source that is no array hands out a few tiles, or a strip of rows, at a time. The same loops take these: tiles as the
-  table of their own rows and columns, a strip with the number of its first row (``top``; 0 of an array, which is passed
-  whole). Two more arguments for the place of a tile made a pass over 14 objects 2% slower;
+- a source that is no array hands out a few tiles, or a strip of rows, at a time. The same loops take these: tiles as
+  the table of their own rows and columns, a strip with the number of its first row (``top``; 0 of an array, which is
+  passed whole). Two more arguments for the place of a tile made a pass over 14 objects 2% slower;
 - arithmetic is done in the type of ``Z``; the stress of a row of a tile is added up in float64.
 """
 
@@ -30,8 +30,8 @@ from ._pairs import Pairs, Survey, Weighting
 from ._sources import ArraySource, Source, fill_part, read_only, read_part, strip_height
 from ._workers import Workers
 
-TILE = 384
-TOGETHER = 4  # tiles of a source that are read at once
+TILE = 320
+TOGETHER = 2  # tiles of a source that are read at once
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
@@ -237,22 +237,30 @@ def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]
     if pairs.n <= TILE:
         stress, gradient = _stress_whole(*_for_stress(pairs.whole), np.ascontiguousarray(Z))
         return stress, gradient
+    stress, G = _over_tiles(_stress_chunk, pairs, Z, Z.shape[1], workers)
+    return stress, np.ascontiguousarray(G.T)
+
+
+def _over_tiles(
+    chunk: Callable[..., float], pairs: Pairs, Z: Array, width: int, workers: Workers
+) -> tuple[float, Array]:
+    """Let compiled code go over all tiles; return the sum of what it returns and of what it adds up (width x n)."""
     chunks = _chunks(pairs.n)
     Zt = np.ascontiguousarray(Z.T)
-    G = np.zeros((len(chunks), *Zt.shape), dtype=Z.dtype)
-    stresses = np.zeros(len(chunks))
+    sums = np.zeros((len(chunks), width, pairs.n), dtype=Z.dtype)
+    values = np.zeros(len(chunks))
 
     def run(c: int) -> None:
         if isinstance(pairs.source, ArraySource):
-            stresses[c] = _stress_chunk(*_for_stress(pairs.whole), Zt, chunks[c], G[c])
+            values[c] = chunk(*_for_stress(pairs.whole), Zt, chunks[c], sums[c])
         else:
-            stresses[c] = _stress_of_parts(pairs, Zt, chunks[c], G[c])
+            values[c] = _over_parts(chunk, pairs, Zt, chunks[c], sums[c])
 
     workers.run(run, len(chunks))
-    return float(stresses.sum()), np.ascontiguousarray(G.sum(axis=0, dtype=np.float64).T)
+    return float(values.sum()), np.asarray(sums.sum(axis=0, dtype=np.float64))
 
 
-def _stress_of_parts(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> float:
+def _over_parts(chunk: Callable[..., float], pairs: Pairs, Zt: Array, tiles: IntArray, sums: Array) -> float:
     """Read a few tiles of a row into an array that stays in the cache, and pass over them as a table of their own.
 
     Its columns are the objects of the rows, and then the others: the tiles are (0, 1), (0, 2), … or, if they begin on
@@ -261,22 +269,20 @@ def _stress_of_parts(pairs: Pairs, Zt: Array, tiles: IntArray, G: Array) -> floa
     desk = np.empty((TILE, (1 + TOGETHER) * TILE), dtype=pairs.source.dtype)
     weighted = pairs.weighting == Weighting.ARRAY
     weights = np.empty(desk.shape if weighted else (1, 0), dtype=pairs.W.dtype)
-    table, rule = (read_only(desk), read_only(weights)), pairs.rule
-    stress = 0.0
+    part = _for_stress((read_only(desk), read_only(weights), *pairs.rule))
+    value = 0.0
     for rows, columns in _runs(pairs.n, tiles):
         apart = TILE * int(rows.start != columns.start)
         fill_part(pairs.source, rows, columns, desk, apart)
         if weighted:
             fill_part(ArraySource(pairs.W), rows, columns, weights, apart)
         own = np.concatenate([Zt[:, rows][:, :apart], Zt[:, columns]], axis=1)
-        gradient = np.zeros_like(own)
+        added = np.zeros((len(sums), own.shape[1]), dtype=sums.dtype)
         beside = np.arange(apart, own.shape[1], TILE) // TILE
-        stress += _stress_chunk(
-            *_for_stress((*table, *rule)), own, np.column_stack([np.zeros_like(beside), beside]), gradient
-        )
-        G[:, rows][:, :apart] += gradient[:, :apart]
-        G[:, columns] += gradient[:, apart:]
-    return stress
+        value += chunk(*part, own, np.column_stack([np.zeros_like(beside), beside]), added)
+        sums[:, rows][:, :apart] += added[:, :apart]
+        sums[:, columns] += added[:, apart:]
+    return value
 
 
 def _runs(n: int, tiles: IntArray) -> Iterator[tuple[slice, slice]]:
@@ -303,18 +309,31 @@ def _parts(source: Source, tiles: IntArray) -> Iterator[tuple[IntArray, slice, s
 
 
 @_jit
-def _point_stress_rows(D, W, mode, scale, floor, factor, top, Zt, first, last, out):  # type: ignore[no-untyped-def]
+def _point_stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, out):  # type: ignore[no-untyped-def]
+    squared, delta, weight = np.empty(TILE), np.ones(TILE), np.ones(TILE)
     n = Zt.shape[1]
-    squared, delta, weight = np.empty(n), np.empty(n), np.empty(n)
-    for i in range(first, last):
-        _squared_distances(Zt, i, 0, n, squared)
-        _read_pairs(D[i - top], W[i - top] if mode == _ARRAY else W[0], mode, scale, floor, factor, delta, weight)
-        weight[i] = 0.0
-        total = 0.0
-        for j in range(n):
-            residual = delta[j] - np.sqrt(squared[j])
-            total += weight[j] * residual * residual
-        out[i] = total
+    for t in range(tiles.shape[0]):
+        top, first = tiles[t, 0] * TILE, tiles[t, 1] * TILE
+        stop = min(first + TILE, n)
+        for i in range(top, min(top + TILE, n)):
+            start = max(first, i + 1)
+            _squared_distances(Zt, i, start, stop, squared)
+            row = D[i, start:stop]
+            if W is None:
+                for j in range(stop - start):
+                    delta[j] = row[j] * scale
+            else:
+                weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
+                _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+            theirs = out[0, start:stop]
+            total = 0.0
+            for j in range(stop - start):
+                residual = delta[j] - np.sqrt(squared[j])
+                error = weight[j] * residual * residual
+                total += error
+                theirs[j] += error
+            out[0, i] += total
+    return 0.0
 
 
 @_jit
@@ -373,10 +392,14 @@ def _pair_sums_rows(D, W, mode, scale, floor, factor, top, first, last, out):  #
         row = D[i - top, i + 1 :]
         weight_row = W[i - top, i + 1 :] if mode == _ARRAY else W[0, :0]
         _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+        weights, lengths, squares = 0.0, 0.0, 0.0  # added to ``out`` in the loop, they would keep it from vectors
         for j in range(n - i - 1):
-            out[0] += weight[j]
-            out[1] += weight[j] * delta[j]
-            out[2] += weight[j] * delta[j] * delta[j]
+            weights += weight[j]
+            lengths += weight[j] * delta[j]
+            squares += weight[j] * delta[j] * delta[j]
+        out[0] += weights
+        out[1] += lengths
+        out[2] += squares
 
 
 def _row_blocks(n: int) -> list[tuple[int, int]]:
@@ -404,9 +427,8 @@ def _over_strips(workers: Workers, pairs: Pairs, rows: Callable[[int, tuple[Any,
 
 def point_stress(pairs: Pairs, Z: Array, workers: Workers) -> Array:
     """Return for each object the weighted squared error of the pairs it is in."""
-    Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(pairs.n)
-    _over_strips(workers, pairs, lambda _, part, a, b: _point_stress_rows(*part, Zt, a, b, out))
-    return out
+    _, shares = _over_tiles(_point_stress_chunk, pairs, Z.astype(np.float64, copy=False), 1, workers)
+    return np.asarray(shares[0])
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:
@@ -470,6 +492,7 @@ def survey(source: Source, workers: Workers) -> Survey:
             D = read_part(source, rows, columns)
             mirror = read_only(D.T) if getattr(source, "symmetric", False) else read_part(source, columns, rows)
             _survey_chunk(D, mirror, rows.start, columns.start, source.n, tiles, counts[c], extremes[c])
+            del D, mirror  # before the next are read
 
     workers.run(run, len(chunks))
     missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array
 from ._fused import TILE, _jit, _read_pairs
 
 

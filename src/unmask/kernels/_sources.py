@@ -13,6 +13,8 @@ from .._typing import Array, IntArray
 STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
 MOST_CELLS = 2**22
 MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square where all of it is needed: 3 GB
+# A square table of more bytes than this is not made, or read into memory, for the sake of speed alone.
+LARGE = 2**28
 
 
 @runtime_checkable

@@ -86,6 +86,10 @@ class TableGraph:
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
 
+    def squared_rows(self, which: IntArray) -> Array:
+        """Return the squared dissimilarities of some objects to all, NaN where there is none."""
+        return np.square(self.pairs.source.rows(which).astype(np.float64) * self.pairs.scale)
+
     def _counting(self, rows: IntArray) -> Array:
         """Return which pairs of some objects count; an object with itself is none."""
         counts = ~np.isnan(self.pairs.source.rows(rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,17 @@ import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, FewPairsWarning, name_object, quote, warn_user
-from ..kernels import Edges, Pairs, Source, Weighting, Workers, power_of_two_near, read_entries, strips
+from ..kernels import (
+    Edges,
+    Pairs,
+    Source,
+    Weighting,
+    Workers,
+    power_of_two_near,
+    read_entries,
+    smallest_positive,
+    strips,
+)
 from ._graph import make_graph
 from ._schemes import SCHEMES
 from ._weights import check_array, check_sparse, list_edges
@@ -30,12 +41,16 @@ def build_pairs(
         raise ValueError(
             f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
         )
-    if weights is None:
-        pairs = SCHEMES[scheme].build(dissimilarities, workers)
+    source, rule = dissimilarities.source, None if weights is not None else SCHEMES[scheme]
+    weights = weights if rule is None else rule.weights_for(dissimilarities)
+    if rule is not None and weights is None:
+        pairs = rule.build(dissimilarities, workers)
     elif sp.issparse(weights):
-        pairs = _with_sparse(dissimilarities.source, check_sparse(weights, dissimilarities))
+        pairs = _with_sparse(source, check_sparse(weights, dissimilarities))
     else:
-        pairs = _with_array(dissimilarities.source, *check_array(weights, dissimilarities, workers))
+        pairs = _with_array(source, *check_array(weights, dissimilarities, workers))
+        if rule is not None:  # which will weigh new objects too
+            pairs = replace(pairs, floor=smallest_positive(source) * pairs.scale)
     graph = make_graph(pairs, workers)
     if graph.every_pair:
         return pairs, None

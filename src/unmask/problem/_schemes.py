@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import kernels
 from .._typing import Array
@@ -43,6 +44,23 @@ class Scheme:
         """Return the weights of all pairs of a fit, from a list of their dissimilarities."""
         return self.weigh(delta, float(np.min(delta, where=delta > 0, initial=np.inf)))
 
+    def weights_for(self, dissimilarities: Dissimilarities) -> Any:
+        """Return weights such as may be given to a fit: a sparse matrix if only some pairs are stored, or an array.
+
+        None where they are not kept but computed while passing, for which :meth:`build` prepares.
+        """
+        source, scale = dissimilarities.source, power_of_two_near(dissimilarities.largest)
+        if hasattr(source, "stored_pairs"):
+            rows, columns, delta = source.stored_pairs()
+            weight = self.of_pairs(delta.astype(np.float64) * scale)
+            return sp.coo_array(
+                (np.tile(weight, 2), (np.r_[rows, columns], np.r_[columns, rows])), (source.n, source.n)
+            )
+        D = square_array(source, f"weights={self.name!r}", "use weights=None")
+        W = np.where(np.isnan(D), 0.0, self.weigh(D * scale, smallest_positive(source) * scale))
+        np.fill_diagonal(W, 0.0)
+        return W
+
     def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
         """Return what the passes read: a list if only some pairs are stored, and a table otherwise."""
         source, scale = dissimilarities.source, power_of_two_near(dissimilarities.largest)
@@ -54,10 +72,7 @@ class Scheme:
 
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
         """Give weights to the pairs of a table."""
-        D = square_array(pairs.source, f"weights={self.name!r}", "use weights=None")
-        floor = smallest_positive(pairs.source) * pairs.scale
-        W = np.nan_to_num(self.weigh(D * pairs.scale, floor), nan=0.0)
-        return replace(pairs, weighting=Weighting.ARRAY, W=W, floor=floor, factor=power_of_two_near(float(W.max())))
+        return pairs
 
     def refine(self, problem: Any, stage: Any, workers: Workers, settings: Any) -> tuple[Any, float | None]:
         """Go on from the best start where weights follow the map; return the last stage, and their radius if any."""
@@ -76,15 +91,16 @@ class Equal(Scheme):
     def weigh(self, delta: Array, smallest: float) -> Array:
         return np.ones_like(delta)
 
-    def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
-        return pairs
+    def weights_for(self, dissimilarities: Dissimilarities) -> Any:
+        return None
 
 
-class Sammon(Scheme):
+class Sammon(Equal):
     """1 / (delta * sum of delta), a dissimilarity of 0 counted as the smallest positive one; computed while passing."""
 
     name = "sammon"
     summary = "small dissimilarities count more, each by its reciprocal"
+    require = Scheme.require
 
     def weigh(self, delta: Array, smallest: float) -> Array:
         return np.asarray(1.0 / np.maximum(delta, smallest))

@@ -84,7 +84,8 @@ class SearchSettings:
         def draw() -> Array:
             return self.canonical(objective.structure.unknown(theta)) / objective.engine.scale
 
-        where = replace(begin, max_iter=self.max_iter, iteration=iteration, stress=value * self.unit)
+        where = replace(begin, max_iter=self.max_iter, tol=self.tol * self.unit)
+        where = replace(where, iteration=iteration, stress=value * self.unit)
         return replace(where, _draw=draw, _keep=self.watch.journal.arrays)
 
     def end(self, begin: Progress, objective: Objective, solution: Solution) -> None:
@@ -162,7 +163,8 @@ def minimise(
 
     def heard(reason: str = "") -> bool:
         if note is not None:
-            note(Run(point.theta, tuple(path), passes, small, reason, rule.memory()))
+            ended = reason in (Reason.SMALL_DECREASE, Reason.ROUNDING, Reason.NOT_FINITE)  # and never goes on
+            note(Run(point.theta, tuple(path), passes, small, reason, {} if ended else rule.memory()))
         return False if reason else callback(len(path) - 1, path[-1], point.theta)
 
     stopped = heard()

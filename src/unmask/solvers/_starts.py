@@ -158,9 +158,11 @@ def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
     """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
     if not was_cut_short([*attempts, Attempt("", last)]):
         return False
+    where, rest = f"in start {len(attempts)}", "all starts"
+    if not was_cut_short(attempts):
+        where, rest = "in a stage that follows the starts", "all of it"
     warn_user(
-        f"the fit was interrupted in start {len(attempts)}; its map is the best by then, and unfinished: fit again to "
-        "have all starts.",
+        f"the fit was interrupted {where}; its map is the best by then, and unfinished: fit again to have {rest}.",
         UnfinishedMapWarning,
     )
     return True

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..._typing import Array, IntArray
-from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote
+from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote, refuse_source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,9 @@ class Reader:
     estimator: Any
     X: Any
     new: bool
+
+    def __post_init__(self) -> None:
+        refuse_source(self.X, "pass features to compare")
 
     @property
     def labels(self) -> pd.Index | None:

@@ -59,7 +59,9 @@ def make_family(metric: Any, metric_params: Any) -> Family:
 
 def _suggestion(metric: Any) -> str:
     plain = "".join(letter for letter in str(metric).lower() if letter.isalnum() or letter == "_")
-    near = get_close_matches(plain, NAMES, n=3)
+    if plain in ("geodesic", "isomap"):
+        return "shortest paths among neighbours are made by a transformer, metric=Geodesic() of unmask.dissimilarities."
+    near = get_close_matches(plain, [*NAMES, "precomputed"], n=3) if isinstance(metric, str) else ()
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"give one of {', '.join(NAMES)}, or a function of two rows."

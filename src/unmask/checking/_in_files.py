@@ -1,0 +1,109 @@
+"""Square tables that stay in their files: NumPy's own, which is mapped into memory, and arrays that lie in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ..kernels import LARGE
+from ._parameters import require_package
+
+# Chunks that were read last are kept, up to so many bytes: a pass comes back to them with the next rows.
+KEPT = 2**28
+
+
+def is_file(data: Any) -> bool:
+    """Tell the path of a table that can stay in its file."""
+    return isinstance(data, str | PathLike) and str(fspath(data)).rstrip("/").endswith((".npy", ".zarr"))
+
+
+def open_file(data: Any) -> Any:
+    """Return the table in a file: an array that is mapped into memory, or one in chunks."""
+    path = str(fspath(data))
+    if path.endswith(".npy"):
+        return np.load(path, mmap_mode="r")
+    return chunked(require_package("zarr", f"X={path!r}", "zarr").open(path, mode="r"))
+
+
+def is_chunked(data: Any) -> bool:
+    """Tell an array in chunks, as Zarr's and HDF5's are, by what it offers; Dask's are of several sizes."""
+    chunks = getattr(data, "chunks", None)
+    return (
+        all(hasattr(data, name) for name in ("shape", "dtype", "__getitem__"))
+        and isinstance(chunks, tuple)
+        and all(isinstance(size, int) for size in chunks)
+    )
+
+
+def chunked(data: Any) -> Any:
+    """Return an array in chunks as a source, or as an array in memory, which is read faster, if it is not large."""
+    if not is_chunked(data):
+        raise ValueError(f"X is a {type(data).__name__} rather than one array of numbers; pass the path of an array.")
+    if len(data.shape) != 2 or data.shape[0] != data.shape[1]:
+        raise ValueError(
+            f"dissimilarities has shape {tuple(data.shape)} but must be square, one row and one column per object."
+        )
+    if np.dtype(data.dtype).kind not in "biuf":
+        raise ValueError(f"dissimilarities holds {data.dtype}; every cell must be a number or NaN.")
+    source = ChunkedTable(data)
+    whole = source.n**2 * source.dtype.itemsize <= LARGE
+    return np.asarray(data[:, :], dtype=source.dtype) if whole else source
+
+
+@dataclass(frozen=True)
+class ChunkedTable:
+    """A square array that lies in chunks, each of which is read, and decompressed, as a whole."""
+
+    array: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
+
+    def tile(self, rows: slice | IntArray, columns: slice) -> Array:
+        """Return a rectangle of the table: the rows of a slice, or of an array of positions."""
+        first, last, _ = columns.indices(self.n)
+        if not isinstance(rows, slice):
+            # In the order of the file, each row once, which is all that HDF5 can do.
+            needed, at = np.unique(np.arange(self.n)[rows], return_inverse=True)
+            return np.asarray(self.array[needed, first:last], dtype=self.dtype)[at]
+        top, bottom, _ = rows.indices(self.n)
+        out = np.empty((bottom - top, last - first), dtype=self.dtype)
+        self.fill(slice(top, bottom), slice(first, last), out, 0)
+        return out
+
+    def rows(self, which: IntArray) -> Array:
+        """Return whole rows of the table, in the order asked for."""
+        return self.tile(np.asarray(which), slice(0, self.n))
+
+    def fill(self, rows: slice, columns: slice, out: Array, left: int) -> None:
+        """Write a rectangle of the table into an array, from its column ``left`` on."""
+        height, width = self.array.chunks
+        for a in range(rows.start // height, -(-rows.stop // height)):
+            top, bottom = max(rows.start, a * height), min(rows.stop, (a + 1) * height)
+            for b in range(columns.start // width, -(-columns.stop // width)):
+                first, last = max(columns.start, b * width), min(columns.stop, (b + 1) * width)
+                part = self._chunk(a, b)[top - a * height : bottom - a * height, first - b * width : last - b * width]
+                at = left + first - columns.start
+                out[top - rows.start : bottom - rows.start, at : at + last - first] = part
+
+    @cached_property
+    def _chunk(self) -> Callable[[int, int], Array]:
+        height, width = self.array.chunks
+
+        def read(a: int, b: int) -> Array:
+            chunk = self.array[a * height : min((a + 1) * height, self.n), b * width : min((b + 1) * width, self.n)]
+            return np.asarray(chunk, dtype=self.dtype)
+
+        keeping: Callable[[int, int], Array] = lru_cache(max(2, KEPT // (height * width * self.dtype.itemsize)))(read)
+        return keeping
