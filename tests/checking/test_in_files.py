@@ -130,7 +130,8 @@ def test_a_path_of_numpys_is_mapped(tmp_path, D, as_path):
     assert mds.n_features_in_ == N
 
 
-def test_a_path_that_leads_nowhere_or_holds_no_table(tmp_path):
+def test_a_path_that_leads_nowhere_or_holds_no_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.checking._dissimilarities.LARGE_COPY", 8 * 24)
     with pytest.raises(FileNotFoundError, match=r"none\.npy"):
         check(str(tmp_path / "none.npy"))
     np.save(tmp_path / "wide.npy", np.ones((5, 3)))
