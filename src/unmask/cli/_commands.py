@@ -42,7 +42,11 @@ def register_command(app: typer.Typer, name: str, function: Function, examples: 
         common = _built(Common, options)
         output = Output(common.quiet, common.as_json)
         with reporting(output, debug=common.debug):
-            outcome = function(output, **{p.name: _argument(p.name, hints[p.name], options) for p in own})
+            kinds = {p.name: hints[p.name] for p in own}
+            given = {
+                name: _built(kind, options) if is_dataclass(kind) else options[name] for name, kind in kinds.items()
+            }
+            outcome = function(output, **given)
             output.finish(outcome)
         if not outcome.finished:
             raise typer.Exit(STOPPED)
@@ -71,11 +75,6 @@ class Command(_PlainFlags, TyperCommand):
 
 class Group(_PlainFlags, TyperGroup):
     """The program with its commands."""
-
-
-def _argument(name: str, hint: Any, options: dict[str, Any]) -> Any:
-    """Return what a function gets for a parameter: a dataclass of options, or the option itself."""
-    return _built(hint, options) if is_dataclass(hint) else options[name]
 
 
 def _options(parameter: inspect.Parameter, hint: Any) -> list[inspect.Parameter]:

@@ -119,7 +119,8 @@ def fit_step(
         warnings.simplefilter("always")
         _fit_until_stopped(mds, material.dissimilarities, options, callback, searches=recipe.searches)
     seconds = time.perf_counter() - begun
-    finished = not (recipe.searches and _was_stopped(mds))
+    # Ctrl-C after the last search changes nothing.
+    finished = not recipe.searches or Reason.INTERRUPTED.value not in {*mds.starts_["reason"], mds.stop_reason_}
     said = _said(caught, finished, number)
     step = Step(
         number=number,
@@ -165,11 +166,6 @@ def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
             f"estimator={estimator!r} takes no weights but the study has some; use estimator='mds', or a study without."
         )
     return material.weights
-
-
-def _was_stopped(mds: Any) -> bool:
-    """Return whether a search was interrupted; Ctrl-C after the last of them changes nothing."""
-    return Reason.INTERRUPTED.value in {*mds.starts_["reason"], mds.stop_reason_}
 
 
 def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) -> list[tuple[type[Warning], str]]:

@@ -357,14 +357,10 @@ def _adoption(_files: _Files, record: dict[str, Any], adopted: pd.DataFrame | No
     return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str), step)
 
 
-def _forgetting(_files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Forgetting:
-    return Forgetting(_field(record, "name", str), _field(record, "why", str))
-
-
 _READERS: dict[str, Callable[[_Files, dict[str, Any], Any], Action]] = {
     "fit": _step,
     "adopt": _adoption,
-    "forget": _forgetting,
+    "forget": lambda _files, record, _: Forgetting(_field(record, "name", str), _field(record, "why", str)),
 }
 
 
