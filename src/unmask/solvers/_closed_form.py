@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -172,14 +173,20 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
 def _landmark_axes(graph: TableGraph, VB: Array, p: int) -> Array:
     """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
     chosen = np.sort(np.random.default_rng(0).choice(graph.n, LANDMARKS, replace=False))  # the same map every time
-    squares = graph.squared_rows(chosen)
-    squares -= cdist(VB[chosen], VB, "sqeuclidean")
-    own = squares[:, chosen]
+
+    def rows() -> Iterator[tuple[slice, Array]]:
+        """Read the landmarks' rows, less what is known; kept, they would take more than all coordinates."""
+        for part, squares in graph.squared_rows(chosen):
+            yield part, squares - cdist(VB[chosen[part]], VB, "sqeuclidean") if VB.shape[1] else squares
+
+    own = np.concatenate([squares[:, chosen] for _, squares in rows()])
     means = own.mean(axis=0)
     inner = -0.5 * (own - means - means[:, None] + means.mean())
     vectors = scipy.linalg.eigh(inner, subset_by_index=[LANDMARKS - p, LANDMARKS - 1])[1]
     # Gower: an object's coordinate is -1/2 (its squares - their means) x / value; the size of an axis does not matter.
-    axes = (means[:, None] - squares).T @ vectors
+    axes: Array = np.zeros((graph.n, p))
+    for part, squares in rows():
+        axes += (means[part, None] - squares).T @ vectors[part]
     return np.asarray(axes - axes.mean(axis=0))
 
 
