@@ -15,7 +15,7 @@ def setup(rng):
     known = pd.DataFrame({"v": rng.standard_normal(20)}, index=[f"o{i}" for i in range(20)])
     labelled = pd.DataFrame(D, index=known.index, columns=known.index)
     model = ConditionalMDS(1, metric="precomputed", n_init=9, random_state=0)
-    return make_setup(model, labelled, known.iloc[::-1])
+    return make_setup("scree", model, labelled, known.iloc[::-1])
 
 
 @pytest.mark.parametrize(("minima", "needed"), [(1, 8), (2, 17), (3, 30)])

@@ -88,7 +88,7 @@ class TableGraph:
 
     def squared_rows(self, which: IntArray) -> Iterator[tuple[slice, Array]]:
         """Yield squared dissimilarities of some objects to all, NaN where there is none, a few objects at a time."""
-        height = strip_height(self.n)
+        height = max(1, strip_height(self.n) // 4)
         for first in range(0, len(which), height):
             part = slice(first, min(first + height, len(which)))
             yield part, np.square(self.pairs.source.rows(which[part]).astype(np.float64) * self.pairs.scale)
