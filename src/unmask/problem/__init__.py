@@ -5,7 +5,7 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 
 from ._blocks import Cells, CommonBlock
 from ._costs import Distance, Loss, Neighbours, make_cost
-from ._graph import TableGraph, WeightGraph, make_graph
+from ._graph import WeightGraph, make_graph
 from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
@@ -55,7 +55,6 @@ __all__ = [
     "Scheme",
     "Spline",
     "Structure",
-    "TableGraph",
     "WeightGraph",
     "build_pairs",
     "check_dimension",

@@ -29,13 +29,12 @@ from ._starts import (
     warned_of_interruption,
     was_cut_short,
 )
-from ._stochastic import LANDMARKS, Landmarks, descend, fit_landmarks, place_others
+from ._stochastic import LANDMARKS, descend, fit_landmarks, place_others
 
 __all__ = [
     "LANDMARKS",
     "RULES",
     "Attempt",
-    "Landmarks",
     "Objective",
     "Reason",
     "SearchSettings",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array
 from ..engines import Engine
-from ..problem import KnownFeatures, TableGraph
+from ..problem import KnownFeatures
 from ..problem.linalg import NonNegative, whitening
 
 # Up to this many objects a full decomposition is faster than an iterative one.
@@ -156,7 +156,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     if n <= DENSE_UP_TO or p >= n // 2:
         matrix = apply(np.eye(n))
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
-    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and isinstance(graph, TableGraph) and graph.every_pair:
+    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and graph.every_pair and hasattr(graph, "squared_rows"):
         X = np.linalg.qr(_landmark_axes(graph, VB, p + SPARE_AXES))[0]
         values, vectors = _one_product(X, apply(X), p)
     else:
@@ -170,7 +170,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))), values
 
 
-def _landmark_axes(graph: TableGraph, VB: Array, p: int) -> Array:
+def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
     """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
     chosen = np.sort(np.random.default_rng(0).choice(graph.n, LANDMARKS, replace=False))  # the same map every time
 
