@@ -30,8 +30,8 @@ class LandmarkRows:
     >>> import numpy as np
     >>> from unmask.dissimilarities import Geodesic
     >>> paths = Geodesic(n_neighbors=2, n_landmarks=2, random_state=0).fit_transform(np.arange(6.0)[:, None])
-    >>> paths.references.tolist(), paths.rows(paths.references).shape
-    ([2, 4], (2, 6))
+    >>> len(paths.references), paths.rows(paths.references).shape
+    (2, (2, 6))
     """
 
     strip: Array
