@@ -1,6 +1,6 @@
 """The loop: fit, look, name, condition, again."""
 
-from ..checking import UnfinishedMapWarning
+from ..checking import UnfinishedMapWarning as UnfinishedMapWarning
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import PACKAGES
 from ._load import read_tables
@@ -15,6 +15,5 @@ __all__ = [
     "Forgetting",
     "Material",
     "Step",
-    "UnfinishedMapWarning",
     "read_tables",
 ]
