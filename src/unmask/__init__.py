@@ -16,8 +16,6 @@ if TYPE_CHECKING:
         ImputedKnownWarning,
         LeakWarning,
         MissingDissimilarityWarning,
-        Progress,
-        ProgressBar,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
         SquareFeaturesWarning,
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .io import Checkpoint
     from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
+    from .progress import Progress, ProgressBar
 
     __version__: str
 
@@ -81,8 +80,6 @@ _HOMES = {
         "LeakWarning",
         "ImputedKnownWarning",
         "MissingDissimilarityWarning",
-        "Progress",
-        "ProgressBar",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
         "SquareFeaturesWarning",
@@ -99,6 +96,7 @@ _HOMES = {
     ),
     ".io": ("Checkpoint",),
     ".problem": ("Cyclic", "Distance", "Loss", "Neighbours", "Nominal", "Numeric", "Ordinal", "Spline"),
+    ".progress": ("Progress", "ProgressBar"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -434,7 +434,7 @@ def test_callbacks_are_cloned_and_pickled_with_the_estimator(X):
 def test_older_versions_of_scikit_learn_have_no_callbacks_to_set(estimator, monkeypatch):
     """In a copy of the module that is made while ``sklearn.callback`` cannot be imported."""
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    spec = importlib.util.find_spec("unmask.checking._progress")
+    spec = importlib.util.find_spec("unmask.progress._watching")
     older = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, older)
     spec.loader.exec_module(older)

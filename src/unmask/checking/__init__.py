@@ -27,7 +27,6 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_network, is_source, new_rows, refuse_source
-from ._journal import Journal, Run, RunKey
 from ._labels import (
     align_columns,
     align_rows,
@@ -56,43 +55,21 @@ from ._parameters import (
     require_real,
     shown,
 )
-from ._progress import (
-    Callback,
-    CallbackSupportMixin,
-    Listener,
-    Progress,
-    Watch,
-    current_watch,
-    listeners_of,
-    watching,
-)
-from ._progress_bar import ProgressBar, position_of
-from ._time_left import TimeLeft
 
 __all__ = [
     "AdjustmentWarning",
-    "Callback",
-    "CallbackSupportMixin",
     "Dissimilarities",
     "EstimatedKnownWarning",
     "FewPairsWarning",
     "IgnoredTargetWarning",
     "ImputedKnownWarning",
-    "Journal",
     "LeakWarning",
-    "Listener",
     "MissingDissimilarityWarning",
-    "Progress",
-    "ProgressBar",
     "RedundantKnownWarning",
-    "Run",
-    "RunKey",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
-    "TimeLeft",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
-    "Watch",
     "align_columns",
     "align_rows",
     "as_large",
@@ -100,7 +77,6 @@ __all__ = [
     "as_small",
     "check_dissimilarities",
     "count",
-    "current_watch",
     "find_labels",
     "holm",
     "is_long",
@@ -110,13 +86,11 @@ __all__ = [
     "is_source",
     "is_unlabelled",
     "labels_of",
-    "listeners_of",
     "name_object",
     "new_dissimilarities",
     "new_rows",
     "numbers",
     "polars_column",
-    "position_of",
     "quote",
     "rao_p_value",
     "refuse_source",
@@ -136,7 +110,6 @@ __all__ = [
     "shown",
     "warn_of_square_features",
     "warn_user",
-    "watching",
     "wilks_p_value",
     "with_labels",
 ]

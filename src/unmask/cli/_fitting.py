@@ -55,7 +55,7 @@ def fit_map(
 
 def make_meter(advance: Advance, text: str) -> Any:
     """Return a listener that passes on how much of a search is done, where it is and how long it still takes."""
-    from ..checking import Progress, TimeLeft, position_of
+    from ..progress import Progress, TimeLeft, position_of
 
     class Meter(TimeLeft):
         def begin(self, stage: str, n_starts: int) -> None:

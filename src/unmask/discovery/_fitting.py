@@ -14,16 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import (
-    Callback,
-    UnfinishedMapWarning,
-    listeners_of,
-    quote,
-    require_choice,
-    require_integer,
-    warn_user,
-)
+from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from ..progress import Callback, listeners_of
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
 from ._material import Material

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import Callback, quote, require_integer, require_number
+from ..checking import quote, require_integer, require_number
 from ..dissimilarities import make_transformer
+from ..progress import Callback
 from ._actions import Action, Adoption, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import Callback, CallbackSupportMixin, labels_of, with_labels
+from ..checking import labels_of, with_labels
+from ..progress import Callback, CallbackSupportMixin
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import current_watch, name_object, require_flag, require_integer, require_number, warn_user
+from ..checking import name_object, require_flag, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
+from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
 # |x| is smoothed to sqrt(x² + width²); the width shrinks by SHRINK from WIDEST (warm: from WARM) to NARROWEST.

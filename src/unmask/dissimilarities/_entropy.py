@@ -12,8 +12,9 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import current_watch, require_integer, require_number, warn_user
+from ..checking import require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
+from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, raised
 
 

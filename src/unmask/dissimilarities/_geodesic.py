@@ -15,9 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
-    Callback,
-    Watch,
-    current_watch,
     labels_of,
     require_choice,
     require_flag,
@@ -25,7 +22,6 @@ from ..checking import (
     require_jobs,
     require_package,
     warn_of_square_features,
-    watching,
     with_labels,
 )
 from ..graphs import (
@@ -34,6 +30,7 @@ from ..graphs import (
     graph_from_features,
     shortest_paths,
 )
+from ..progress import Callback, Watch, current_watch, watching
 from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES

@@ -16,8 +16,9 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import Callback, require_choice, require_integer, warn_user, watching
+from ..checking import require_choice, require_integer, warn_user
 from ..graphs import graph_from_dissimilarities
+from ..progress import Callback, watching
 from ._base import DTYPES
 from ._transformers import ComparingTransformer
 

@@ -11,9 +11,10 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import current_watch, require_flag, require_integer, require_number, warn_user
+from ..checking import require_flag, require_integer, require_number, warn_user
 from ..graphs import shortest_paths
 from ..kernels import OneBlasThread
+from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
 # L-BFGS steps for each set of multipliers, pairs it remembers, and by how much the penalty grows.

@@ -4,9 +4,14 @@ from ._conditional_classical import ConditionalClassicalMDS
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 from ._conditional_tsne import ConditionalTSNE
-from ._fitted import aims_of, labels_of_fit, stages_of, transformer_of
+
+# Between rooms, for no one else:
+from ._fitted import aims_of as aims_of
+from ._fitted import labels_of_fit as labels_of_fit
+from ._fitted import stages_of as stages_of
+from ._fitted import transformer_of as transformer_of
 from ._general_mds import GeneralMDS
-from ._imputed import imputed_frame
+from ._imputed import imputed_frame as imputed_frame
 from ._spectral_map import SpectralMap
 
 __all__ = [
@@ -16,9 +21,4 @@ __all__ = [
     "ConditionalTSNE",
     "GeneralMDS",
     "SpectralMap",
-    "aims_of",
-    "imputed_frame",
-    "labels_of_fit",
-    "stages_of",
-    "transformer_of",
 ]

@@ -10,13 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._typing import Array
-from ..checking import (
-    Callback,
-    Dissimilarities,
-    quote,
-    require_choice,
-    require_number,
-)
+from ..checking import Dissimilarities, quote, require_choice, require_number
 from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, make_engine
 from ..kernels import Which, Workers, rectangle, resolve_threads
@@ -35,6 +29,7 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
+from ..progress import Callback
 from ..solvers import (
     RULES,
     Attempt,

@@ -9,10 +9,11 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._typing import Array
-from ..checking import Callback, Dissimilarities, require_choice, require_integer, require_number
+from ..checking import Dissimilarities, require_choice, require_integer, require_number
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
 from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
+from ..progress import Callback
 from ..solvers import Objective, SearchSettings, Start, run_stage
 from ._general_mds import CostMap, engine_of
 

@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
-from ..checking import Callback, Dissimilarities, require_range
+from ..checking import Dissimilarities, require_range
 from ..engines import CostEngine, Engine, TableEngine
 from ..kernels import Cost, Form, Pairs, Weighting, Workers
 from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
+from ..progress import Callback
 from ..solvers import (
     Objective,
     Stage,

@@ -12,24 +12,18 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array
 from ..checking import (
-    Callback,
-    CallbackSupportMixin,
     Dissimilarities,
-    Journal,
-    Listener,
-    Progress,
-    current_watch,
     refuse_target,
     require_choice,
     require_flag,
     require_integer,
     require_number,
     warn_user,
-    watching,
 )
 from ..engines import Engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, Problem
+from ..progress import Callback, CallbackSupportMixin, Journal, Listener, Progress, current_watch, watching
 from ..solvers import (
     RULES,
     Attempt,

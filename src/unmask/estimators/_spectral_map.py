@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import Callback, CallbackSupportMixin, labels_of, require_integer, watching, with_labels
+from ..checking import labels_of, require_integer, with_labels
 from ..dissimilarities import make_transformer, set_input_tags
+from ..progress import Callback, CallbackSupportMixin, watching
 from ..solvers import axis_signs
 
 

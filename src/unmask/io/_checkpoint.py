@@ -6,7 +6,8 @@ from os import PathLike
 
 import numpy as np
 
-from ..checking import Listener, Progress, require_integer
+from ..checking import require_integer
+from ..progress import Listener, Progress
 from ._atomic import atomic_path
 
 

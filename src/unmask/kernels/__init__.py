@@ -44,6 +44,7 @@ __all__ = [
     "features",
     "fused",
     "general",
+    "lbfgs",
     "once",
     "placing",
     "plain",
@@ -104,3 +105,10 @@ def references() -> ModuleType:
     from . import _references
 
     return _references
+
+
+def lbfgs() -> ModuleType:
+    """Return what limited-memory BFGS does with its past steps, imported when needed as the passes are."""
+    from . import _lbfgs
+
+    return _lbfgs

@@ -115,13 +115,11 @@ def survey_pairs(a: Array, b: Array) -> Survey:
 
 def between(rows: Array, others: Array, start: int, stop: int, formula: int) -> Array:
     """Return the distances of some rows to the objects ``start … stop`` of features stored by column."""
-    some, columns = rows[:, None, :], others.T[None, start:stop]
-    differences = some - columns
+    differences = rows[:, None, :] - others.T[None, start:stop]
     by_formula = (
         lambda: np.sqrt((differences**2).sum(axis=2)),
         lambda: (differences**2).sum(axis=2),
         lambda: np.abs(differences).sum(axis=2),
-        lambda: np.maximum(1.0 - (some * columns).sum(axis=2), 0.0),
     )
     return np.asarray(by_formula[formula]())
 

@@ -1,8 +1,9 @@
 """All objects against a few references: the pass of the stochastic solver, compiled.
 
 References are the rows and objects the columns of a strip of dissimilarities, so that the innermost loops run over
-contiguous objects; a stretch of 256 of them keeps its coordinates and gradients in the first-level cache while the
-references go by. Nothing is added to the references themselves: each is an object too, and gets its share as one.
+contiguous objects; a stretch of them as long as a tile keeps its coordinates and gradients in the first-level cache
+while the references go by. Nothing is added to the references themselves: each is an object too, and gets its share as
+one.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ from ._leak import plot_leak
 from ._levels import plot_levels
 from ._map import plot_map
 from ._network import plot_network
-from ._pair import MOST_CONNECTIONS, plot_pair
+from ._pair import MOST_CONNECTIONS as MOST_CONNECTIONS
+from ._pair import plot_pair
 from ._radial import plot_radviz, plot_star_coordinates
 from ._scree import plot_scree, plot_stress_path
 from ._shepard import plot_shepard
 
 __all__ = [
-    "MOST_CONNECTIONS",
     "MissingFontWarning",
     "plot_coef",
     "plot_importance",

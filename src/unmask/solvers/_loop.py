@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from .._typing import Array
-from ..checking import Progress, Run, Watch
+from ..progress import Progress, Run, Watch
 from ._canonical import canonical_map
 from ._objective import Objective, Point
 

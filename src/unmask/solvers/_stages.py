@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from .._typing import Array
-from ..checking import Progress
 from ..problem import Problem
+from ..progress import Progress
 from ._loop import SearchSettings, Solution, follow
 from ._objective import Objective, make_objective
 

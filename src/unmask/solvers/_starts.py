@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Array
-from ..checking import Progress, UnfinishedMapWarning, warn_user
+from ..checking import UnfinishedMapWarning, warn_user
 from ..kernels import Workers
 from ..problem import KnownFeatures
 from ..problem.linalg import whitening
+from ..progress import Progress
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
 from ._loop import Reason, SearchSettings, Solution, follow

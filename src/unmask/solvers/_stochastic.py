@@ -15,11 +15,11 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..checking import Progress
 from ..engines import SampledEngine, make_engine
 from ..kernels import ArraySource, Pairs, Workers, rectangle
 from ..problem import KnownFeatures, Problem
 from ..problem.linalg import symmetric_root
+from ..progress import Progress
 from ._interrupt import hearing_interrupt
 from ._loop import Reason, SearchSettings, Solution
 from ._objective import Objective, Point, make_objective

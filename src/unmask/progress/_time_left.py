@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._progress import Listener, Progress
+from ._watching import Listener, Progress
 
 # The fall of the stress over so many iterations says how it will go on; over fewer than the least, nothing. Measured on
 # 96 fits of 10 to 273 iterations, after a third, half, two thirds and 85% of them: what was left was guessed within a

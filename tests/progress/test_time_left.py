@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from unmask import ConditionalMDS, GeneralMDS, Progress, ProgressBar
-from unmask.checking import TimeLeft
-from unmask.checking._time_left import WINDOW, iterations_left
+from unmask.progress import TimeLeft
+from unmask.progress._time_left import WINDOW, iterations_left
 
 
 class Clock:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ._progress import Progress
 from ._time_left import TimeLeft
+from ._watching import Progress
 
 # Seconds between two changes of the line.
 BETWEEN = 0.1
