@@ -103,7 +103,10 @@ def check_dissimilarities(
     if among is not None:
         given, seen, names = _part(given, labels, among(source.n))
     survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
-    _require_sound(given, survey, names)
+    if hasattr(seen, "worst_pair"):  # which is enough to say what is wrong
+        at = seen.worst_pair()
+        given, names = seen.as_given(at), _names(labels, at)
+    _require_sound(given, survey, names, seen.n * (seen.n - 1) // 2)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
     if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
@@ -116,11 +119,16 @@ def check_dissimilarities(
 
 
 def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
-    """Return the table of some objects, twice, and what they are called: by their numbers if they have no labels."""
+    """Return the table of some objects, twice, and what they are called."""
+    part = ArraySource(np.ascontiguousarray(rectangle(source, at, at)))
+    return part, part, _names(labels, at)
+
+
+def _names(labels: pd.Index | None, at: IntArray) -> pd.Index:
+    """Return what some objects are called: by their numbers if they have no labels."""
     import pandas as pd
 
-    part = ArraySource(np.ascontiguousarray(rectangle(source, at, at)))
-    return part, part, pd.Index(at) if labels is None else labels[at]
+    return pd.Index(at) if labels is None else labels[at]
 
 
 def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:
@@ -311,7 +319,7 @@ def _skew_share(values: Array) -> float:
     return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
 
 
-def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> None:
+def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, pairs: int) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
@@ -330,7 +338,7 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
         )
     if survey.one_sided or survey.asymmetry > level:
         raise ValueError(_asymmetry(source, level, labels))
-    if survey.missing == source.n * (source.n - 1) // 2:
+    if survey.missing == pairs:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
         raise ValueError("all dissimilarities are zero; there is nothing to map.")

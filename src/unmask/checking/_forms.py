@@ -16,9 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
+from ..cluster import is_dask_array
 from ..graphs import network_graph, shortest_paths
 from ..kernels import Source
-from ._in_files import chunked, is_chunked, is_file, open_file
+from ._in_files import chunked, in_dask, is_chunked, is_file, open_file
 from ._labels import as_pandas, find_labels, is_pandas, quote
 from ._stored import StoredPairs, are_few
 
@@ -307,6 +308,7 @@ _SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] 
     (is_file, lambda data: Table(open_file(data), None)),
     (_looks_like_a_source, _from_source),
     (is_chunked, lambda data: Table(chunked(data), None)),
+    (is_dask_array, lambda data: Table(in_dask(data), None)),
     (is_network, _from_network),
     (_is_distance_matrix, _from_distance_matrix),
     (sp.issparse, _from_sparse),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
+from ..cluster import LocalArray, ambient_client, spread
 from ..kernels import LARGE
 from ._parameters import require_package
 
@@ -28,7 +29,23 @@ def open_file(data: Any) -> Any:
     path = str(fspath(data))
     if path.endswith(".npy"):
         return np.load(path, mmap_mode="r")
-    return chunked(require_package("zarr", f"X={path!r}", "zarr").open(path, mode="r"))
+    array = require_package("zarr", f"X={path!r}", "zarr").open(path, mode="r")
+    client = ambient_client()
+    if client is None:
+        return chunked(array)
+    _require_table(array)
+    return spread(array, client)
+
+
+def in_dask(array: Any) -> Any:
+    """Return an array of Dask as a source: its blocks on the workers of the cluster, or computed by local threads."""
+    if any(np.isnan(size) for size in array.shape):
+        raise ValueError(
+            f"dissimilarities has shape {array.shape}, whose sizes Dask does not know; call X.compute_chunk_sizes()."
+        )
+    _require_square(array)
+    client = ambient_client()
+    return chunked(LocalArray(array)) if client is None else spread(array, client)
 
 
 def is_chunked(data: Any) -> bool:
@@ -43,17 +60,25 @@ def is_chunked(data: Any) -> bool:
 
 def chunked(data: Any) -> Any:
     """Return an array in chunks as a source, or as an array in memory, which is read faster, if it is not large."""
+    _require_table(data)
+    source = ChunkedTable(data)
+    whole = source.n**2 * source.dtype.itemsize <= LARGE
+    return np.asarray(data[:, :], dtype=source.dtype) if whole else source
+
+
+def _require_table(data: Any) -> None:
     if not is_chunked(data):
         raise ValueError(f"X is a {type(data).__name__} rather than one array of numbers; pass the path of an array.")
+    _require_square(data)
+
+
+def _require_square(data: Any) -> None:
     if len(data.shape) != 2 or data.shape[0] != data.shape[1]:
         raise ValueError(
             f"dissimilarities has shape {tuple(data.shape)} but must be square, one row and one column per object."
         )
     if np.dtype(data.dtype).kind not in "biuf":
         raise ValueError(f"dissimilarities holds {data.dtype}; every cell must be a number or NaN.")
-    source = ChunkedTable(data)
-    whole = source.n**2 * source.dtype.itemsize <= LARGE
-    return np.asarray(data[:, :], dtype=source.dtype) if whole else source
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..cluster import is_dask_array, is_dask_frame
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -14,7 +16,7 @@ MAX_LISTED = 5
 
 def is_pandas(data: Any) -> bool:
     """Tell a pandas DataFrame or Series from everything else without importing pandas."""
-    return hasattr(data, "iloc") and hasattr(data, "index")
+    return hasattr(data, "iloc") and hasattr(data, "index") and not is_dask_frame(data)
 
 
 def is_missing(cell: Any) -> bool:
@@ -28,14 +30,21 @@ def is_missing(cell: Any) -> bool:
 def as_pandas(data: Any) -> Any:
     """Return tables that have labels or names of their own as those of pandas; anything else as it is.
 
-    These are xarray's arrays of one or two dimensions that have coordinates, and pyarrow's tables.
+    These are xarray's arrays of one or two dimensions that have coordinates, and the tables of pyarrow and Dask.
     """
+    if is_dask_frame(data):
+        return data.compute()
     if not hasattr(data, "to_pandas"):
         return data
     if hasattr(data, "dims") and hasattr(data, "coords"):
         has_labels = len(data.dims) in (1, 2) and any(dim in data.coords for dim in data.dims)
         return data.to_pandas() if has_labels else data
     return data.to_pandas() if hasattr(data, "column_names") else data
+
+
+def computed(data: Any) -> Any:
+    """Return an array or a table of Dask as it is when it is computed; anything else as it is."""
+    return data.compute() if is_dask_array(data) or is_dask_frame(data) else data
 
 
 def labels_of(data: Any) -> pd.Index | None:

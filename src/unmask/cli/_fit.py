@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from ._fitting import OTHERS, TABLES, document_of, fit_map, say_written, show_step, write_study
+from ._fitting import OTHERS, TABLES, document_of, fit_map, say_unfinished, say_written, show_step, write_study
 from ._folder import open_folder
 from ._inputs import Input, read_beside, read_input
 from ._options import DataPath, Given, Keeping, Neighbors, Reading, Saving, Search, TablePath, fitting_option
 from ._output import Outcome, Output
 from ._paint import Painting
+from ._stored import fit_stored, is_stored
 
 # Names of files that say nothing about what is in them.
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
 ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
+Scheduler = Annotated[
+    str | None,
+    fitting_option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read DATA, a .zarr array."),
+]
 Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
 
 
@@ -41,6 +46,7 @@ def fit(
     painting: Painting,
     table: TablePath = None,
     closed_form: ClosedForm = False,
+    scheduler: Scheduler = None,
 ) -> Outcome:
     """Map objects from their dissimilarities, or from a table of features, given what is known.
 
@@ -48,6 +54,12 @@ def fit(
     """
     estimator = "classical" if closed_form else "mds"
     files = Files(data, given, keeping, reading, saving, painting, table)
+    if is_stored(data) and not closed_form:
+        return fit_stored(output, files, search.params, scheduler)
+    if scheduler is not None:
+        raise ValueError(
+            f"--scheduler {scheduler}: {data} is read here; workers read an array of Zarr, a path in .zarr."
+        )
     return _make_map(output, files, estimator, search.params)
 
 
@@ -117,8 +129,5 @@ def _make_map(output: Output, files: Files, estimator: str, params: dict[str, An
         write_study(output, folder, study, paint, data=source.record)
     show_step(output, step)
     written = say_written(output, folder)
-    if not step.finished:
-        where = f"; what there is was written to {folder.path}" if folder is not None else ""
-        on = f"; --resume {keeping.checkpoint} goes on with it" if keeping.checkpoint is not None else ""
-        output.alert(f"Stopped: the map is unfinished{where}{on}.")
+    say_unfinished(output, step, folder, keeping)
     return Outcome({**document_of(step), "data": source.record, "written": written}, step.finished)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ._folder import FORMATS, STUDY, Folder
@@ -33,8 +34,6 @@ def fit_map(
     output: Output, study: Discovery, estimator: str, params: dict[str, Any], keeping: Keeping | None = None
 ) -> Step:
     """Add a fit to a study. Ctrl-C ends it with the best map so far, and the step says so."""
-    from ..discovery import UnfinishedMapWarning
-    from ..io import Checkpoint
     from ..solvers import automatic_n_starts
 
     keeping = keeping or Keeping()
@@ -45,12 +44,22 @@ def fit_map(
     text = f"Fitting, given {known}" if known else "Fitting, nothing known"
     if estimator != "classical":
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
+    with heard(output, text, keeping) as hearing:
+        return study.fit(estimator=estimator, callback=hearing, resume_from=keeping.resume, **params)
+
+
+@contextmanager
+def heard(output: Output, text: str, keeping: Keeping) -> Iterator[list[Any]]:
+    """Show how far a fit is while it lasts, and keep it; give those who hear of it."""
+    from ..discovery import UnfinishedMapWarning
+    from ..io import Checkpoint
+
     with progress(output, text, 1.0, timed=False) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
         hearing: list[Any] = [] if output.quiet else [make_meter(advance, text)]
         if keeping.checkpoint is not None:
             hearing.append(Checkpoint(keeping.checkpoint, keeping.checkpoint_every))
-        return study.fit(estimator=estimator, callback=hearing, resume_from=keeping.resume, **params)
+        yield hearing
 
 
 def make_meter(advance: Advance, text: str) -> Any:
@@ -152,15 +161,19 @@ def write_study(
     output: Output, folder: Folder, study: Discovery, paint: dict[str, Any] | None = None, **record: Any
 ) -> None:
     """Write a study, and the tables and picture of its last map; `paint` holds options of `plot_map`."""
-    step = study.step
     folder.study(study)
+    folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
+    write_step(output, folder, study.step, paint, **record)
+
+
+def write_step(output: Output, folder: Folder, step: Step, paint: dict[str, Any] | None = None, **record: Any) -> None:
+    """Write the tables and the picture of a map."""
     folder.table("embedding", step.embedding if step.n_components else None)
     folder.table("free_embedding", step.free_embedding if step.adjusted else None)
     folder.table("coef", step.coef if step.known else None)
     folder.table("importance", step.importance if step.known else None)
     folder.table("stress_per_point", step.stress_per_point.to_frame())
     folder.table("imputed", step.imputed if len(step.imputed) else None)
-    folder.table("history", labelled(study.history).rename(columns={"label": "step"}))
     for name, command in OF_ANOTHER_MAP.items():
         if folder.remove(name):
             output.warn(f"Removed {folder.path / name}, which told about another map; {command} makes a new one.")
@@ -180,6 +193,15 @@ def picture_of(embedding: pd.DataFrame, title: str, color: Any = None, shape: An
     figure = Figure(figsize=(7.5, 6.5), layout="constrained")
     plot_map(embedding, color=color, shape=shape, title=title, ax=figure.add_subplot())
     return figure
+
+
+def say_unfinished(output: Output, step: Step, folder: Folder | None, keeping: Keeping) -> None:
+    """Say last, where it is seen, that a map is unfinished, and how to go on."""
+    if step.finished:
+        return
+    where = f"; what there is was written to {folder.path}" if folder is not None else ""
+    on = f"; --resume {keeping.checkpoint} goes on with it" if keeping.checkpoint is not None else ""
+    output.alert(f"Stopped: the map is unfinished{where}{on}.")
 
 
 def say_written(output: Output, folder: Folder | None) -> list[str]:

@@ -4,6 +4,7 @@ from ..checking import UnfinishedMapWarning as UnfinishedMapWarning
 from ._actions import Action as Action
 from ._actions import Adoption, Forgetting, Step
 from ._fitting import PACKAGES as PACKAGES
+from ._fitting import fit_alone as fit_alone
 from ._load import read_tables
 from ._material import Material
 from ._study import Discovery

@@ -143,6 +143,21 @@ def fit_step(
     return step
 
 
+def fit_alone(
+    dissimilarities: Any,
+    known: pd.DataFrame,
+    types: Mapping[str, Any],
+    params: Mapping[str, Any],
+    callback: Callback | None = None,
+    resume_from: Any = None,
+) -> Step:
+    """Fit a map to what no study could hold, such as a table in a file that is read in parts."""
+    material = Material(dissimilarities, known, known[[]])
+    rest = dict(params)
+    checked = check_params("mds", rest.pop("n_components", 2), rest)
+    return fit_step(material, known, types, "mds", checked, 1, callback, resume_from)
+
+
 def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Callback | None, *, searches: bool) -> None:
     """Fit an estimator; Ctrl-C or the callback ends a search with the best map so far. A closed form has none."""
     if not searches:

@@ -21,12 +21,12 @@ from ..checking import (
     warn_of_square_features,
     warn_user,
 )
+from ..cluster import SpreadObjects, ambient_client, is_dask_array, is_dask_frame, spread
 from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
 from ._metrics import make_family
-from ._on_demand import OnDemand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,11 +111,12 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
     table of a metric is made, however small.
     """
     is_metric = isinstance(transformer, Metric)
-    if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
+    pairwise = hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise
+    if not (pairwise or is_dask_array(X) or is_dask_frame(X)):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
     values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
-    shape = (values.n, values.n) if isinstance(values, OnDemand) else np.shape(values)
+    shape = (values.n, values.n) if is_source(values) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
             f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
@@ -166,8 +167,13 @@ def keep_objects(transformer: Any, which: IntArray) -> None:
         transformer._keep(which)
 
 
-def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Array | OnDemand:
+def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
     source = metric._read(X)
+    client = ambient_client() if is_dask_array(X) or is_dask_frame(X) else None
+    if client is not None and parts is None:
+        return SpreadObjects(source, client)
+    if client is not None and parts:
+        return spread(source, client)
     if parts is not None and not (parts and source.is_large):
         return metric._square(source)
     # Objects may have the same label, as long as nothing is aligned by it.

@@ -65,9 +65,8 @@ class SampledEngine:
 
     def sums(self, Z: Array) -> ReferenceSums:
         """Return what the pairs with the present references say, as it is."""
-        found: ReferenceSums = kernels.references().reference_pass(
-            self.pairs, self._references, Z.astype(self._dtype, copy=False), self.workers
-        )
+        run = getattr(self.pairs.source, "reference_pass", None) or kernels.references().reference_pass
+        found: ReferenceSums = run(self.pairs, self._references, Z.astype(self._dtype, copy=False), self.workers)
         counted = self.pairs.weighting != Weighting.UNIT or found.degrees.sum() == len(self._references) * (self.n - 1)
         _require_complete(counted)
         return found

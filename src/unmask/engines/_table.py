@@ -26,7 +26,7 @@ class TableEngine:
         self.pairs, self.workers = pairs, workers
         self.n, self.scale = pairs.n, pairs.scale
         self.graph = make_graph(pairs, workers)
-        self._passes = kernels.fused()
+        self._passes = kernels.passes_over(pairs.source)
         self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30

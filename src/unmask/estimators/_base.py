@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -28,6 +29,7 @@ from ..checking import (
     require_objects,
     with_labels,
 )
+from ..cluster import is_dask_array, is_dask_frame, over_parts
 from ..dissimilarities import (
     ComparedNew,
     Metric,
@@ -131,7 +133,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
         self._transformer = self._make_transformer(float_type(X))
-        if self._transformer is not None and len(getattr(X, "shape", ())) == 2:
+        if self._transformer is not None and len(getattr(X, "shape", ())) == 2 and not is_dask_frame(X):
             require_objects(X.shape[0])
         # A transformer that was given makes the table it stands for; a name leaves it open how it is read.
         parts = None if self._samples else self._reads_parts and not hasattr(self.metric, "fit")
@@ -374,19 +376,22 @@ class PlacingMap(ConditionalMap):
         ----------
         X : array-like of shape (n_new, n_objects), or (n_new, n_features)
             Dissimilarities of the new objects to the fitted ones (``metric="precomputed"``; a DataFrame's columns are
-            matched by label), or their features.
+            matched by label), or their features. Of an array or a table of Dask, parts are placed where they lie.
         known : array-like of shape (n_new, n_known), optional
             Known features of the new objects; needed when the map was fitted with known features.
 
         Returns
         -------
         ndarray of shape (n_new, n_components)
-            Coordinates on the map. The map itself does not change; a fitted object returns to its own point (to one
-            of theirs, if several have the same dissimilarities and known features). Pairs are weighted by the scheme
-            of the fit; an array of weights says nothing about new objects, which then count each fitted object the
-            same.
+            Coordinates on the map; an array of Dask, not computed yet, if `X` is one. The map itself does not change; a
+            fitted object returns to its own point (to one of theirs, if several have the same dissimilarities and known
+            features). Pairs are weighted by the scheme of the fit; an array of weights says nothing about new objects,
+            which then count each fitted object the same.
         """
         check_is_fitted(self)
+        if is_dask_array(X) or is_dask_frame(X):
+            parts: Array = self._placed_in_parts(X, known)
+            return parts
         new = self._read_new(X, known)
         U: Array = np.empty((len(new.V), self._free_map.shape[1]))
         first = 0
@@ -397,6 +402,21 @@ class PlacingMap(ConditionalMap):
             U = self._adjustment(U, new.V)
         placed: Array = with_labels(self, (U / self._scale).astype(new.dtype), new.labels)
         return placed
+
+    def _placed_in_parts(self, X: Any, known: Any) -> Any:
+        """Return an array of Dask, of which each part is placed where it lies when it is asked for."""
+        alone = self._for_transform()
+
+        def place(part: Any, known: Any) -> Array:
+            return np.asarray(alone.transform(part, known=known))
+
+        return over_parts(place, X, known, self.embedding_.shape[1], self.embedding_.dtype)
+
+    def _for_transform(self) -> Self:
+        """Return a copy that returns plain arrays and keeps to one thread: parts are placed side by side."""
+        alone: Self = copy(self).set_params(n_jobs=1)
+        alone.set_output(transform="default")
+        return alone
 
     def _read_new(self, X: Any, known: Any) -> NewObjects:
         """Return checked new objects in the units of the fit."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_source
+from ..cluster import is_dask_frame
 from ..kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, rectangle
 from ..problem import SCHEMES
 from ..solvers import LANDMARKS
@@ -24,6 +25,8 @@ def number_of_objects(X: Any, *, ready: bool) -> int | None:
     """Return how many objects there are, if it can be told without reading; ``ready`` dissimilarities are square."""
     if is_source(X):
         return int(X.n)
+    if is_dask_frame(X):
+        return len(X)
     shape = getattr(X, "shape", None)
     if not ready:
         return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._typing import Array, IntArray
+from ..kernels import each, elsewhere
 
 BLOCK = 512
 
@@ -22,12 +24,19 @@ def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64, sources: IntArr
     """
     wanted = np.arange(graph.shape[0]) if sources is None else sources
     D = np.empty((len(wanted), graph.shape[0]), dtype=dtype)
-    for first in range(0, len(wanted), BLOCK):
-        # The graph is symmetric already: searching it as directed saves making it so again.
-        D[first : first + BLOCK] = dijkstra(graph, directed=True, indices=wanted[first : first + BLOCK])
+    height = max(1, min(BLOCK, -(-len(wanted) // elsewhere()) if elsewhere() > 1 else BLOCK))
+    blocks = (wanted[first : first + height] for first in range(0, len(wanted), height))
+    for at, lengths in enumerate(each(partial(_paths_from, graph), blocks)):
+        first = at * height
+        D[first : first + height] = lengths
         if sources is None:
-            _mirror(D, first, min(first + BLOCK, len(wanted)))
+            _mirror(D, first, min(first + height, len(wanted)))
     return D
+
+
+def _paths_from(graph: sp.csr_array, sources: IntArray) -> Array:
+    # The graph is symmetric already: searching it as directed saves making it so again.
+    return np.asarray(dijkstra(graph, directed=True, indices=sources))
 
 
 def _mirror(D: Array, first: int, last: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
+from ..kernels import each
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
@@ -127,8 +129,12 @@ def _permuted_fits(
     total = n_permutations * setup.known.shape[1]
     refits = [_Refit(setup, column, fitted, statistic) for column in range(setup.known.shape[1])]
     try:
-        for done in range(total):
-            refits[done % len(refits)].permute(rng.permutation(setup.n))
+        for done, refit in enumerate(refits):  # by which the others are started
+            refit.values.append(refit.permuted(rng.permutation(setup.n)))
+            progress(done + 1, total)
+        rest = ((refits[done % len(refits)], rng.permutation(setup.n)) for done in range(len(refits), total))
+        for done, value in enumerate(each(_permuted, rest), len(refits)):
+            refits[done % len(refits)].values.append(value)
             progress(done + 1, total)
     except KeyboardInterrupt:
         done = sum(len(refit.values) for refit in refits)
@@ -161,11 +167,11 @@ class _Refit:
         self.starts, self.limit = [warm_start(fitted)], _limit_of(fitted)
         self.values: list[float] = []
 
-    def permute(self, order: IntArray) -> None:
-        """Fit with the rows in another order."""
+    def permuted(self, order: IntArray) -> float:
+        """Return the statistic of a fit with the rows in another order."""
         known = self.setup.known.copy()
         known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
-        self.values.append(self.statistic(_quietly(self._best, known), self.column))
+        return self.statistic(_quietly(self._best, known), self.column)
 
     def _best(self, known: pd.DataFrame) -> Any:
         if self.values:
@@ -180,6 +186,11 @@ class _Refit:
 
     def _settled(self, stresses: Array) -> bool:
         return self._far(stresses) or (len(stresses) > 2 and agreed(stresses))
+
+
+def _permuted(task: tuple[_Refit, IntArray]) -> float:
+    refit, order = task
+    return refit.permuted(order)
 
 
 def _known_frame(known: Any, X: Any) -> pd.DataFrame:
@@ -240,14 +251,15 @@ def dimension_test(
         small = setup.fit()
         observed = small.stress_, _next_stress(setup, None, small, p)
         residuals = make_residuals(setup, small)
-        falls = [_fall(setup, residuals.permuted(rng), small, p) for _ in range(n_permutations)]
+        drawn = (residuals.permuted(rng) for _ in range(n_permutations))
+        falls = list(each(partial(_fall, setup, small, p), drawn))
     fall = 1 - observed[1] / observed[0]
     p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 
 
-def _fall(setup: FitSetup, D: Array, fitted: Any, p: int) -> float:
+def _fall(setup: FitSetup, fitted: Any, p: int, D: Array) -> float:
     """Return the share by which a further dimension lowers the stress of other dissimilarities."""
     small = setup.fit(D, start=warm_start(fitted))
     return 1 - _next_stress(setup, D, small, p) / float(small.stress_)

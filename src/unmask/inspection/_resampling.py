@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
+from ..kernels import each
 from ..problem import check_known
 from ._fits import FitSetup, make_setup, warm_start
 from ._inputs import axis_names
@@ -104,8 +106,8 @@ def bootstrap(
         setup, fitted = _first_fit(setup)
         residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-        fits = (setup.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
-        draws = [_draw(fit, _aligned(fit.embedding_, fitted.embedding_)) for fit in fits]
+        drawn = (residuals.wild(rng) for _ in range(n_resamples))
+        draws = list(each(partial(_resampled, setup, start, fitted.embedding_), drawn))
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
@@ -135,7 +137,7 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
         warnings.simplefilter("ignore")
         setup, fitted = _first_fit(setup)
         start = warm_start(fitted)
-        draws = [_without(setup, fitted, start, left_out) for left_out in range(setup.n)]
+        draws = list(each(partial(_without, setup, fitted, start), range(setup.n)))
     return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
 
 
@@ -161,6 +163,14 @@ Draw = tuple[Array, Array, Array]
 def _draw(fit: Any, U: Array) -> Draw:
     """Return what is kept of a fit: its aligned map, coefficients and importances."""
     return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
+
+
+def _resampled(setup: FitSetup, start: tuple[Array, Any], target: Array, D: Array) -> Draw:
+    """Return what is kept of a fit to other dissimilarities."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = setup.fit(D, start=start)
+    return _draw(fit, _aligned(fit.embedding_, target))
 
 
 def _aligned(U: Array, target: Array) -> Array:

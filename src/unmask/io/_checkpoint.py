@@ -25,7 +25,7 @@ class Checkpoint(Listener):
         The file to write, by custom ``.npz``. An earlier one is replaced, in one step: at no time is there half a file.
     every : int, default=50
         Iterations, of all starts together, between two times of writing. It is also written when a start ends before
-        it has converged.
+        it has converged, and when the fit breaks off by an error.
 
     See Also
     --------
@@ -49,12 +49,14 @@ class Checkpoint(Listener):
     def __init__(self, path: str | PathLike[str], every: int = 50) -> None:
         self.path, self.every = path, require_integer("every", every, 1)
         self._iterations = 0
+        self._unwritten: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
         self.hear(progress)
 
     def hear(self, progress: Progress) -> None:
         """Write the file if it is time to."""
+        self._unwritten = progress
         if progress.iteration:
             self._iterations += 1
             if self._iterations % self.every == 0:
@@ -62,10 +64,17 @@ class Checkpoint(Listener):
 
     def end(self, progress: Progress, converged: bool) -> None:
         """Write the file if a start was interrupted, or lacked iterations."""
+        self._unwritten = None
         if not converged:
             self._write(progress)
 
+    def close(self) -> None:
+        """Write the file if the fit broke off in the middle of a start."""
+        if self._unwritten is not None and self._unwritten.iteration:
+            self._write(self._unwritten)
+
     def _write(self, progress: Progress) -> None:
+        self._unwritten = None
         if progress.can_be_kept:
             with atomic_path(self.path) as draft, draft.open("wb") as file:
                 np.savez(file, **progress.state())  # type: ignore[arg-type]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
+from ._each import each, elsewhere
 from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
     STRIP,
+    TILE,
     ArraySource,
     Source,
     Which,
@@ -27,6 +30,7 @@ from ._workers import OneBlasThread, Workers, resolve_threads
 __all__ = [
     "LARGE",
     "STRIP",
+    "TILE",
     "ArraySource",
     "Cost",
     "Edges",
@@ -41,11 +45,14 @@ __all__ = [
     "Weighting",
     "Which",
     "Workers",
+    "each",
+    "elsewhere",
     "features",
     "fused",
     "general",
     "lbfgs",
     "once",
+    "passes_over",
     "placing",
     "plain",
     "plain_costs",
@@ -74,9 +81,14 @@ def fused() -> ModuleType:
 FEW = 100
 
 
-def once(source: Source) -> ModuleType:
+def once(source: Source) -> Any:
     """Return the passes for what a fit does once: the plain ones for few objects, even if others are compiled."""
-    return plain if source.n <= FEW and isinstance(source, ArraySource) else fused()
+    return plain if source.n <= FEW and isinstance(source, ArraySource) else passes_over(source)
+
+
+def passes_over(source: Source) -> Any:
+    """Return the passes for what a fit does all the time: the compiled ones, unless the source has its own."""
+    return getattr(source, "passes", None) or fused()
 
 
 def features() -> ModuleType:

@@ -12,8 +12,8 @@ from enum import IntEnum
 import numpy as np
 
 from .._typing import Array
-from ._fused import TILE, _jit
-from ._sources import Which
+from ._fused import _jit
+from ._sources import TILE, Which
 
 
 class Formula(IntEnum):

@@ -27,10 +27,9 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ._pairs import Pairs, Survey, Weighting
-from ._sources import ArraySource, Source, fill_part, read_only, read_part, strip_height
+from ._sources import TILE, ArraySource, Source, fill_part, read_only, read_part, strip_height
 from ._workers import Workers
 
-TILE = 320
 TOGETHER = 2  # tiles of a source that are read at once
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
@@ -197,7 +196,15 @@ def n_chunks(n: int) -> int:
 def _chunks(n: int) -> tuple[IntArray, ...]:
     """Deal the upper-triangle tiles to chunks of about equal work."""
     side = -(-n // TILE)
-    tiles = np.array([(a, b) for a in range(side) for b in range(a, side)], dtype=np.int64)
+    return _dealt(np.array([(a, b) for a in range(side) for b in range(a, side)], dtype=np.int64), n)
+
+
+def _chunks_of(source: Source) -> tuple[IntArray, ...]:
+    """Deal the tiles of a source: all of the upper triangle, or those that there are."""
+    return _dealt(source.tiles, source.n) if hasattr(source, "tiles") else _chunks(source.n)
+
+
+def _dealt(tiles: IntArray, n: int) -> tuple[IntArray, ...]:
     work = np.cumsum(np.where(tiles[:, 0] == tiles[:, 1], 0.5, 1.0))
     count = min(max(1, n // ROWS_PER_CHUNK), MAX_CHUNKS, len(tiles))
     edges = np.searchsorted(work, work[-1] * np.arange(1, count) / count)
@@ -245,7 +252,7 @@ def _over_tiles(
     chunk: Callable[..., float], pairs: Pairs, Z: Array, width: int, workers: Workers
 ) -> tuple[float, Array]:
     """Let compiled code go over all tiles; return the sum of what it returns and of what it adds up (width x n)."""
-    chunks = _chunks(pairs.n)
+    chunks = _chunks_of(pairs.source)
     Zt = np.ascontiguousarray(Z.T)
     sums = np.zeros((len(chunks), width, pairs.n), dtype=Z.dtype)
     values = np.zeros(len(chunks))
@@ -288,9 +295,11 @@ def _over_parts(chunk: Callable[..., float], pairs: Pairs, Zt: Array, tiles: Int
 def _runs(n: int, tiles: IntArray) -> Iterator[tuple[slice, slice]]:
     """Yield the rows and columns of tiles that lie side by side, a few at a time."""
     for row in np.unique(tiles[:, 0]).tolist():
-        columns = tiles[tiles[:, 0] == row, 1].tolist()
-        for first in range(columns[0], columns[-1] + 1, TOGETHER):
-            yield _stretch(row, row + 1, n), _stretch(first, min(first + TOGETHER, columns[-1] + 1), n)
+        columns = tiles[tiles[:, 0] == row, 1]
+        for beside in np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1):
+            last = int(beside[-1]) + 1
+            for first in range(int(beside[0]), last, TOGETHER):
+                yield _stretch(row, row + 1, n), _stretch(first, min(first + TOGETHER, last), n)
 
 
 def _stretch(first: int, last: int, n: int) -> slice:
@@ -495,6 +504,21 @@ def survey(source: Source, workers: Workers) -> Survey:
             del D, mirror  # before the next are read
 
     workers.run(run, len(chunks))
+    return _surveyed(counts, extremes)
+
+
+def survey_block(block: Array, mirror: Array, top: int, left: int) -> Survey:
+    """Look at a rectangle that begins with these objects, a whole number of tiles, and at its mirror image."""
+    ends = ((top, top + len(block)), (left, left + block.shape[1]))
+    i, j = (np.arange(first // TILE, -(-last // TILE)) for first, last in ends)
+    tiles = np.array([(a, b) for a in i for b in j if b >= a], dtype=np.int64)
+    counts, extremes = np.zeros((1, 3), np.int64), np.zeros((1, 3))
+    n = max(last for _, last in ends)
+    _survey_chunk(read_only(block), read_only(mirror), top, left, n, tiles, counts[0], extremes[0])
+    return _surveyed(counts, extremes)
+
+
+def _surveyed(counts: IntArray, extremes: Array) -> Survey:
     missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
     smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
     return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry))

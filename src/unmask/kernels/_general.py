@@ -18,7 +18,8 @@ from numba.core.errors import NumbaError
 
 from .._typing import Array
 from ._costs import Cost, Form, PairFunction
-from ._fused import _MATH, TILE, _chunks, _over_rows, _scatter, _squared_distances
+from ._fused import _MATH, _chunks, _over_rows, _scatter, _squared_distances
+from ._sources import TILE
 from ._workers import Workers
 
 _jit: Any = numba.njit(nogil=True, fastmath=_MATH, error_model="numpy")

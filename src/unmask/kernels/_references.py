@@ -8,12 +8,14 @@ one.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fused import TILE, _jit, _read_pairs
+from ._fused import _jit, _read_pairs
 from ._pairs import Pairs, ReferenceSums, Weighting
-from ._sources import read_only, reads_by_number, rectangle
+from ._sources import TILE, Source, read_only, reads_by_number, rectangle
 from ._workers import Workers
 
 OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision
@@ -96,29 +98,58 @@ def _reference_strip(  # type: ignore[no-untyped-def]
             degrees[start + j] += mass[j]
 
 
-def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
-    """Return what the dissimilarities of all objects to some references say, in the type of ``Z``.
+class Stretch(NamedTuple):
+    """What the pairs of some objects with the references say: as `ReferenceSums`, but a reference is no object yet."""
+
+    G: Array  # coordinates x objects, in the type of the coordinates
+    degrees: Array
+    shares: Array
+    stresses: Array
+    sizes: Array
+
+
+def reference_stretch(
+    source: Source,
+    rule: tuple[int, float, float, float],
+    references: IntArray,
+    near: Array,
+    Z: Array,
+    first: int,
+    workers: Workers,
+) -> Stretch:
+    """Return what the dissimilarities of the objects from ``first`` on, at ``Z``, to references at ``near`` say.
 
     Only objects are dealt to the threads, and each reference's sums over them are added in order: the result does not
     depend on the number of threads.
     """
-    n, b = pairs.n, len(references)
-    rule = int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor
-    Zt, near = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z[references])
-    G, degrees, shares = np.zeros_like(Zt), np.zeros(n), np.zeros(n)
-    count = -(-n // OBJECTS)
+    m, b = len(Z), len(references)
+    Zt, near = np.ascontiguousarray(Z.T), np.ascontiguousarray(near)
+    G, degrees, shares = np.zeros_like(Zt), np.zeros(m), np.zeros(m)
+    count = -(-m // OBJECTS)
     stresses, sizes = np.zeros((count, b)), np.zeros((count, b))
-    whole = None if reads_by_number(pairs.source) else rectangle(pairs.source, references, slice(0, n))
+    whole = None if reads_by_number(source) else rectangle(source, references, slice(first, first + m))
 
     def run(block: int) -> None:
-        first = block * OBJECTS
-        objects = slice(first, min(first + OBJECTS, n))
-        strip = rectangle(pairs.source, references, objects) if whole is None else whole[:, objects]
-        _reference_strip(read_only(strip), *rule, near, Zt, first, G, degrees, shares, stresses[block], sizes[block])
+        top = block * OBJECTS
+        end = min(top + OBJECTS, m)
+        strip = rectangle(source, references, slice(first + top, first + end)) if whole is None else whole[:, top:end]
+        _reference_strip(read_only(strip), *rule, near, Zt, top, G, degrees, shares, stresses[block], sizes[block])
 
     workers.run(run, count)
+    return Stretch(G, degrees, shares, stresses.sum(axis=0), sizes.sum(axis=0))
+
+
+def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
+    """Return what the dissimilarities of all objects to some references say, in the type of ``Z``."""
+    found = reference_stretch(pairs.source, pairs.rule, references, Z[references], Z, 0, workers)
+    return together(pairs, references, [found])
+
+
+def together(pairs: Pairs, references: IntArray, found: list[Stretch]) -> ReferenceSums:
+    """Return what all objects say, from stretches in their order."""
+    G = np.concatenate([stretch.G.T for stretch in found], dtype=np.float64)
+    degrees, shares = (np.concatenate([stretch[at] for stretch in found]) for at in (1, 2))
+    stresses, sizes = (np.sum([stretch[at] for stretch in found], axis=0) for at in (3, 4))
     # A reference's pair with itself adds a weight, and nothing else: neither a distance nor a dissimilarity.
     degrees[references] -= pairs.factor / pairs.floor if pairs.weighting == Weighting.SAMMON else 1.0
-    return ReferenceSums(
-        np.ascontiguousarray(G.T, dtype=np.float64), degrees, shares, stresses.sum(axis=0), sizes.sum(axis=0)
-    )
+    return ReferenceSums(np.ascontiguousarray(G), degrees, shares, stresses, sizes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 
+TILE = 320  # rows and columns that a compiled pass keeps in the cache (see _fused.py)
 STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
 MOST_CELLS = 2**22
 MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square where all of it is needed: 3 GB
@@ -23,7 +24,9 @@ class Source(Protocol):
 
     It may have more: ``labels`` of the objects; ``symmetric = True`` where both halves are the same by construction, so
     that looking at one is enough; and ``fill(rows, columns, out, left)``, which writes a rectangle of the table into an
-    array from its column ``left`` on, without making one.
+    array from its column ``left`` on, without making one; ``tiles``, where of the whole table it has only some, to
+    which the passes then keep; and ``passes``, functions such as those of this room, where it is passed over by whoever
+    holds it.
     """
 
     @property
@@ -124,6 +127,8 @@ def strips(source: Source) -> Iterator[tuple[slice, Array]]:
 
 def smallest_positive(source: Source) -> float:
     """Return the smallest dissimilarity above 0; infinity if there is none."""
+    if hasattr(source, "smallest_positive"):
+        return float(source.smallest_positive())
     return min(float(np.min(strip, where=strip > 0, initial=np.inf)) for _, strip in strips(source))
 
 
@@ -144,7 +149,9 @@ def square_array(source: Source, purpose: str, instead: str = "fewer objects") -
     """Return the whole table for a purpose that needs it at once; say so if it is neither an array nor small."""
     if isinstance(source, ArraySource):
         return source.values
-    if hasattr(source, "stored_pairs") and source.n <= MOST_SQUARED:
+    if (hasattr(source, "stored_pairs") and source.n <= MOST_SQUARED) or (
+        hasattr(source, "passes") and source.n**2 * source.dtype.itemsize <= LARGE
+    ):
         return source.tile(slice(0, source.n), slice(0, source.n))
     raise ValueError(
         f"{purpose} needs all {source.n} x {source.n} dissimilarities at once, and these are read in parts; "

@@ -69,6 +69,9 @@ class Workers:
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
 
+    def __reduce__(self) -> Any:
+        return Workers, (self.threads,)
+
     def run(self, task: Callable[[int], None], count: int) -> None:
         """Call ``task(0) … task(count - 1)``, each once, on whichever thread is free; an error ends all of them."""
         crew = min(self.threads, count)

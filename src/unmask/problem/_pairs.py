@@ -67,6 +67,11 @@ def _with_array(source: Source, W: Array, largest: float) -> Pairs | Edges:
     if hasattr(source, "stored_pairs"):
         rows, columns, delta = source.stored_pairs()
         return list_edges(source.n, rows, columns, delta, W[rows, columns].astype(np.float64))
+    if hasattr(source, "passes"):
+        raise ValueError(
+            "weights is an array with as many numbers as the dissimilarities, which lie on the workers of a cluster; "
+            "use weights='sammon' or none, or a sparse matrix of weights for some pairs."
+        )
     largest_delta, every_pair = _pairs_that_count(source, W)
     # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
     factor = power_of_two_near(largest)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Array
 from ..checking import UnfinishedMapWarning, warn_user
-from ..kernels import Workers
+from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
 from ..problem.linalg import whitening
 from ..progress import Progress
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import Reason, SearchSettings, Solution, follow
+from ._loop import MakeRule, Reason, SearchSettings, Solution, follow, minimise
 from ._objective import Objective
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
@@ -135,6 +136,9 @@ def attempt_all(
         attempts[number] = Attempt(kind, solution)  # before anybody hears of it, who may raise
         settings.end(begin, objective, solution)
 
+    unwatched = not watch.listeners and not watch.journal.runs
+    if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
+        return _spread(objective, queue, settings)
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
     with hearing_interrupt(watch.stopped):
         try:
@@ -146,6 +150,17 @@ def attempt_all(
             watch.stopped.set()
     done = [attempt for attempt in attempts if attempt is not None]
     return _marked(done) if watch.stopped.is_set() else done
+
+
+def _spread(objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Attempt]:
+    """Follow the starts on the workers that joblib has been told of; nobody watches."""
+    follow_one = partial(_follow_alone, objective, settings.make_rule, settings.tol, settings.max_iter)
+    found = each(follow_one, [start.theta for start in starts])
+    return [Attempt(start.kind, solution) for start, solution in zip(starts, found, strict=True)]
+
+
+def _follow_alone(objective: Objective, make_rule: MakeRule, tol: float, max_iter: int, theta: Array) -> Solution:
+    return minimise(objective, theta, make_rule(objective)(), tol=tol, max_iter=max_iter)
 
 
 def _marked(done: list[Attempt]) -> list[Attempt]:

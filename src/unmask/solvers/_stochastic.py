@@ -10,13 +10,14 @@ what these have in common drops out of the difference.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
 from ..engines import SampledEngine, make_engine
-from ..kernels import ArraySource, Pairs, Workers, rectangle
+from ..kernels import ArraySource, Pairs, Source, Workers, rectangle
 from ..problem import KnownFeatures, Problem
 from ..problem.linalg import symmetric_root
 from ..progress import Progress
@@ -116,14 +117,27 @@ def place_others(objective: Objective, problem: Problem, landmarks: Landmarks, w
 
 def _place_by(U: Array, V: Array, some: IntArray, pairs: Pairs, workers: Workers) -> None:
     """Place all objects by some of them, a stretch at a time."""
-    partners, nothing = U[some].copy(), np.zeros(len(some))
-    for first in range(0, len(U), PLACED_TOGETHER):
-        objects = slice(first, min(first + PLACED_TOGETHER, len(U)))
-        delta = rectangle(pairs.source, some, objects).T.astype(np.float64) * pairs.scale
-        weight = np.ones_like(delta) if pairs.floor == 0.0 else 1.0 / np.maximum(delta, pairs.floor)
-        U[objects] = kernels.placing().place(
-            delta, weight, V[objects], partners, V[some], V[some], nothing, workers, most_starts=1
+    shared = some, U[some].copy(), V[some], pairs.scale, pairs.floor
+    if hasattr(pairs.source, "over_stretches"):  # by whoever has the objects
+        for objects, placed in pairs.source.over_stretches("place", _placed, shared, V):
+            U[objects] = placed
+    else:
+        U[:] = _placed(pairs.source, slice(0, len(U)), workers, shared, V)
+
+
+def _placed(source: Source, objects: slice, workers: Workers, shared: tuple[Any, ...], V: Array) -> Array:
+    """Return places of a stretch of objects, some at a time."""
+    some, partners, V_some, scale, floor = shared
+    U, nothing = np.empty((len(V), partners.shape[1])), np.zeros(len(some))
+    for first in range(0, len(V), PLACED_TOGETHER):
+        own = slice(first, min(first + PLACED_TOGETHER, len(V)))
+        there = slice(objects.start + own.start, objects.start + own.stop)
+        delta = rectangle(source, some, there).T.astype(np.float64) * scale
+        weight = np.ones_like(delta) if floor == 0.0 else 1.0 / np.maximum(delta, floor)
+        U[own] = kernels.placing().place(
+            delta, weight, V[own], partners, V_some, V_some, nothing, workers, most_starts=1
         )
+    return U
 
 
 def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: str) -> Solution:

@@ -1,0 +1,189 @@
+"""The workers of a cluster, each with its share of a table: dealing it out, and the passes over it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array
+from ..kernels import TILE
+from ._asking import FAN, GO_ON, Asking, Worker, numbers, size_in_words
+from ._client import ClusterError
+from ._held import Looked, Result, Rule, run_pass
+from ._readers import Reader, Span
+from ._share import Block, Share, blocks_of, deal, rebalance, side_of_blocks, stretch_ends
+
+# Seconds between two looks at which workers there are.
+BETWEEN_LOOKS = 5.0
+TOGETHER = 8  # results that the client holds at a time
+# More than this share of the workers' memory is not filled: beyond it Dask begins to write to disk.
+FILLED = 0.6
+SETTING = "unmask.block-size"  # of dask's configuration
+
+
+class Crew(Asking):
+    """The workers of a cluster and the blocks that they hold as futures.
+
+    Every block has a home, and every worker gets one task a pass, with all of its blocks. When a worker is lost, Dask
+    reads its blocks again elsewhere; after that pass they are dealt to those who are there.
+    """
+
+    def __init__(self, client: Any, reader: Reader) -> None:
+        super().__init__(client)
+        self.reader, self.n = reader, reader.n
+        workers = self.workers()
+        self.side = self._side(workers)
+        self.blocks = blocks_of(self.n, self.side)
+        self._require_room(workers)
+        self._futures: dict[Block, Any] = {}
+        self._homes: dict[Block, str] = {}
+        groups = deal(self.blocks, [worker.threads for worker in workers])
+        self._settle({b: w.address for w, group in zip(workers, groups, strict=True) for b in group}, workers)
+
+    # ---- who has what
+
+    def _side(self, workers: list[Worker]) -> int:
+        import dask
+
+        asked = dask.config.get(SETTING, None)
+        if asked is None:
+            memory = min(worker.memory / worker.threads for worker in workers)
+            return side_of_blocks(self.n, self.reader.dtype.itemsize, len(workers), memory)
+        if not isinstance(asked, int) or asked <= 0 or asked % TILE:
+            raise ValueError(
+                f"dask's setting {SETTING} is {asked!r} and must be a multiple of {TILE}, the size of a tile."
+            )
+        return asked
+
+    def _require_room(self, workers: list[Worker]) -> None:
+        """Raise where the workers together cannot hold the blocks."""
+        needed, there = float(len(self.blocks)) * self._bytes(self.side), sum(worker.memory for worker in workers)
+        if needed > FILLED * there:
+            number = int(np.ceil(needed / FILLED / there * len(workers)))
+            raise ClusterError(
+                f"the blocks of {self.n:,} objects take {size_in_words(needed)}, and {len(workers)} workers have "
+                f"{size_in_words(there)} of memory, of which {FILLED:.0%} may be filled; {number} workers of this size "
+                "would hold them. Or use solver='stochastic', which does not read all pairs."
+            )
+
+    def _bytes(self, side: int) -> float:
+        return float(min(side, self.n)) ** 2 * self.reader.dtype.itemsize
+
+    def _settle(self, homes: dict[Block, str], workers: list[Worker]) -> None:
+        """Load the blocks that have no home yet, or a new one."""
+        self._capacities = {worker.address: worker.threads for worker in workers}
+        for home in self._capacities:
+            moved = [block for block, where in homes.items() if where == home and self._homes.get(block) != home]
+            if moved:
+                loaded = self.reader.load(self.client, [self._span("block", block) for block in moved], home)
+                self._futures |= dict(zip(moved, loaded, strict=True))
+        self._homes, self._looked_at = homes, time.monotonic()
+
+    def _span(self, what: str, block: Block) -> Span:
+        rows, columns = block
+        name = f"unmask-{what}-{rows}-{columns}-{next(numbers)}-{id(self):x}"
+        return name, stretch_ends(self.n, self.side, rows), stretch_ends(self.n, self.side, columns)
+
+    def shares(self) -> list[tuple[str, Share, list[Any]]]:
+        """Return every worker that has blocks, and these."""
+        own: dict[str, list[Block]] = {home: [] for home in self._capacities}
+        for block in self.blocks:
+            own[self._homes[block]].append(block)
+        return [
+            (home, Share(self.n, self.side, tuple(some)), [self._futures[block] for block in some])
+            for home, some in own.items()
+            if some
+        ]
+
+    def _keep_even(self, *, disturbed: bool) -> None:
+        """Deal blocks of lost workers to others, and some to those that have come, if it is time to look."""
+        if not disturbed and time.monotonic() - self._looked_at < BETWEEN_LOOKS:
+            return
+        workers, self._looked_at = self.workers(), time.monotonic()
+        capacities = {worker.address: worker.threads for worker in workers}
+        if capacities != self._capacities:
+            self._settle(rebalance(self.blocks, self._homes, capacities), workers)
+
+    def _anew(self) -> None:
+        """Load every block again: some were lost together with what they could have been made of."""
+        workers = self.workers()
+        homes = rebalance(self.blocks, self._homes, {worker.address: worker.threads for worker in workers})
+        self._homes, self._futures = {}, {}
+        self._settle(homes, workers)
+
+    # ---- passes
+
+    def sums(
+        self, name: str, rule: Rule, table: Array, width: int, *arguments: Any, smallest: bool = False
+    ) -> tuple[Array, Array]:
+        """Return the sums over all blocks, and those of each object: one task for each worker, whose sums are added."""
+
+        def ask() -> tuple[Array, Array]:
+            sent = self.send(table, [home for home, *_ in self.shares()])
+            sums: list[Array] = []
+            each = np.zeros((self.n, width))
+
+            def given(share: Share, blocks: list[Any], at: int) -> tuple[Any, ...]:
+                return name, share, blocks, rule, sent[at // FAN], arguments
+
+            for share, piece in self._results(name, run_pass, given):
+                sums.append(piece.sums)
+                if width:
+                    each[share.objects()] += piece.each
+            return np.asarray(np.min(sums, axis=0) if smallest else np.sum(sums, axis=0)), each
+
+        return self.stubbornly(ask, self._anew)
+
+    def every(self, name: str, function: Callable[..., Result], *arguments: Any) -> list[Any]:
+        """Return what each worker says of its blocks."""
+
+        def ask() -> list[Any]:
+            return [value for _, value in self._results(name, function, lambda *given: (*given[:2], *arguments))]
+
+        return self.stubbornly(ask, self._anew)
+
+    def looks(self) -> list[Looked]:
+        """Return what a look at every block and its mirror image says."""
+
+        def ask() -> list[Looked]:
+            futures = []
+            for home, share, blocks in self.shares():
+                spans = [self._span("look", block) for block in share.blocks]
+                futures += self.reader.look(self.client, blocks, spans, home)
+            return list(self.client.gather(futures))
+
+        return self.stubbornly(ask, self._anew)
+
+    def _results(
+        self, name: str, function: Callable[..., Result], given: Callable[[Share, list[Any], int], tuple[Any, ...]]
+    ) -> Iterator[tuple[Share, Any]]:
+        """Submit a task for every worker, and yield what comes back, a few at a time and in order."""
+        number = next(numbers)
+        asked = [
+            (home, share, self.submit(f"{name}-{number}-{at}", home, function, *given(share, blocks, at)))
+            for at, (home, share, blocks) in enumerate(self.shares())
+        ]
+        disturbed = False
+        while asked:
+            some, asked = asked[:TOGETHER], asked[TOGETHER:]
+            for (home, share, _), result in zip(some, self.client.gather([task for *_, task in some]), strict=True):
+                disturbed |= result.worker != home
+                yield share, result.value
+        self._keep_even(disturbed=disturbed)
+
+    def out_of_memory(self) -> ClusterError:
+        """Return what to say when a worker had not enough memory: which blocks would fit."""
+        side, size = self.side // 2 // TILE * TILE, size_in_words(self._bytes(self.side))
+        smaller = (
+            f"blocks of {side:,}, of which each takes {size_in_words(self._bytes(side))}, would fit: "
+            f"dask.config.set({{{SETTING!r}: {side}}})"
+            if side
+            else "there are no smaller ones, so that it needs more memory"
+        )
+        return ClusterError(
+            f"a worker ran out of memory with blocks of {self.side:,} objects ({size} each); {smaller}. If all blocks "
+            f"of a worker together are too many, add workers. {GO_ON}"
+        )

@@ -1,0 +1,306 @@
+"""What a worker does with the blocks that it holds: the passes over them, as functions that Dask sends there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import kernels
+from .._typing import Array, IntArray
+from ..kernels import TILE, OneBlasThread, Pairs, Survey, Weighting, Workers
+from ._share import Share, stretch_ends, tiles_of
+
+Rule = tuple[int, float, float, float]  # of Pairs: how a dissimilarity is scaled and weighted
+
+
+class Held:
+    """The blocks of a share as a source: of the table of its objects there are the tiles in these blocks, no others."""
+
+    def __init__(self, share: Share, arrays: list[Array]) -> None:
+        self.share, self.blocks = share, dict(zip(share.own_blocks, arrays, strict=True))
+        self.n, self.dtype = len(share.objects()), arrays[0].dtype
+
+    @property
+    def tiles(self) -> IntArray:
+        """The tiles of the passes that there are."""
+        return tiles_of(self.share)
+
+    @cached_property
+    def places(self) -> list[tuple[slice, slice, Array]]:
+        """Rows, columns and dissimilarities of each block."""
+        side = self.share.side
+        return [
+            (slice(*stretch_ends(self.n, side, a)), slice(*stretch_ends(self.n, side, b)), values)
+            for (a, b), values in self.blocks.items()
+        ]
+
+    def fill(self, rows: slice, columns: slice, out: Array, left: int) -> None:
+        """Write a rectangle that lies in blocks into an array, from its column ``left`` on."""
+        side = self.share.side
+        a = rows.start // side
+        for b in range(columns.start // side, -(-columns.stop // side)):
+            first, last = max(columns.start, b * side), min(columns.stop, (b + 1) * side)
+            at, values = left + first - columns.start, self.blocks[a, b]
+            part = values[rows.start - a * side : rows.stop - a * side, first - b * side : last - b * side]
+            out[: len(part), at : at + last - first] = part
+
+    def tile(self, rows: slice, columns: slice) -> Array:
+        """Return a rectangle that lies in blocks."""
+        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=self.dtype)
+        self.fill(rows, columns, out, 0)
+        return out
+
+    def rows(self, which: IntArray) -> Array:
+        """There are no whole rows."""
+        raise NotImplementedError
+
+
+def _parts(rows: slice, columns: slice, values: Array) -> Iterator[tuple[slice, Array, Any]]:
+    """Yield some rows of a block at a time, in double precision, and what of it is not above the diagonal."""
+    for top in range(0, len(values), TILE):
+        part = values[top : top + TILE].astype(np.float64)
+        below = np.tri(len(part), part.shape[1], top, dtype=bool) if rows == columns else None
+        yield slice(rows.start + top, rows.start + top + len(part)), part, below
+
+
+def _weighed(part: Array, below: Any, rule: Rule) -> tuple[Array, Array]:
+    """Return scaled dissimilarities and weights, both 0 where a pair is missing or does not belong to the triangle."""
+    weighting, scale, floor, factor = rule
+    absent = np.isnan(part)
+    if below is not None:
+        absent |= below
+    part[absent] = 0.0
+    part *= scale
+    weight = 1.0 - absent
+    if weighting == Weighting.SAMMON:
+        weight *= factor / np.maximum(part, floor)
+    return part, weight
+
+
+class Piece(NamedTuple):
+    """What some blocks say: sums of numbers, and sums for each object of the share (may be none)."""
+
+    sums: Array
+    each: Array
+
+
+# ---- the passes: (what is held, rule, table of the share's objects, threads, further arguments) -> Piece
+
+
+def stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
+    """Return the stress and its half-gradient."""
+    value, G = kernels.fused().stress_pass(_pairs(held, rule), Z, workers)
+    return Piece(np.array([value]), G)
+
+
+def point_stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
+    """Return each object's weighted squared error."""
+    shares = kernels.fused().point_stress(_pairs(held, rule), Z, workers)
+    return Piece(np.empty(0), shares[:, None])
+
+
+def _pairs(held: Held, rule: Rule) -> Pairs:
+    weighting, scale, floor, factor = rule
+    source: Any = held  # which knows slices only
+    return Pairs(source, scale, Weighting(weighting), floor=floor, factor=factor)
+
+
+def _of_blocks(held: Held, width: int, workers: Workers, add: Callable[..., None]) -> Piece:
+    """Let ``add(sums, own, theirs, (rows, columns), part, below)`` add up what some rows of a block say of its objects.
+
+    ``own`` are the sums of the rows and ``theirs`` those of the columns; the blocks are dealt to the threads.
+    """
+    sums = np.zeros((len(held.places), 3))
+    each = [[np.zeros((size, width)) for size in values.shape] for *_, values in held.places]
+
+    def run(number: int) -> None:
+        rows, columns, values = held.places[number]
+        own, theirs = each[number]
+        for at, part, below in _parts(rows, columns, values):
+            add(sums[number], own[at.start - rows.start : at.stop - rows.start], theirs, (at, columns), part, below)
+
+    workers.run(run, len(held.places))
+    total = np.zeros((held.n, width))
+    for (rows, columns, _), (own, theirs) in zip(held.places, each, strict=True):
+        total[rows] += own
+        total[columns] += theirs
+    return Piece(sums.sum(axis=0), total)
+
+
+def pair_sums(held: Held, rule: Rule, nothing: Array, workers: Workers) -> Piece:
+    """Return the sums of w, w delta and w delta^2."""
+
+    def add(sums: Array, own: Array, theirs: Array, where: Any, part: Array, below: Any) -> None:  # noqa: ARG001
+        delta, weight = _weighed(part, below, rule)
+        weighted = weight * delta
+        sums += [weight.sum(), weighted.sum(), np.vdot(weighted, delta)]
+
+    return _of_blocks(held, nothing.shape[1], workers, add)
+
+
+def weight_product(held: Held, rule: Rule, X: Array, workers: Workers) -> Piece:
+    """Return the sum of each object's weights, and the weights times X."""
+
+    def add(_: Array, own: Array, theirs: Array, where: Any, part: Array, below: Any) -> None:
+        weight, (rows, columns) = _weighed(part, below, rule)[1], where
+        own += np.column_stack([weight.sum(axis=1), weight @ X[columns]])
+        theirs += np.column_stack([weight.sum(axis=0), weight.T @ X[rows]])
+
+    return _of_blocks(held, 1 + X.shape[1], workers, add)
+
+
+def squared_product(held: Held, rule: Rule, X: Array, workers: Workers, p: int, offset: float) -> Piece:
+    """Return squared dissimilarities times the first ``p`` columns; the others fill in for those that are missing."""
+    X, fill = X[:, :p], X[:, p:]
+
+    def add(_: Array, own: Array, theirs: Array, where: Any, part: Array, below: Any) -> None:
+        rows, columns = where
+        part *= rule[1]
+        part *= part
+        if below is not None:
+            part[below] = 0.0
+        i, j = np.nonzero(np.isnan(part))
+        if len(i):
+            part[i, j] = offset + np.sum((fill[rows][i] - fill[columns][j]) ** 2, axis=1)
+        own += part @ X[columns]
+        theirs += part.T @ X[rows]
+
+    return _of_blocks(held, p, workers, add)
+
+
+def smallest(held: Held, rule: Rule, nothing: Array, workers: Workers) -> Piece:  # noqa: ARG001
+    """Return the smallest dissimilarity above 0; infinity if there is none."""
+    values = [np.min(part, where=part > 0, initial=np.inf) for _, _, part in held.places]
+    return Piece(np.array([min(values)]), nothing)
+
+
+# ---- what is not summed
+
+
+class Cut(NamedTuple):
+    """A rectangle of a table that was asked for by numbers: where its rows and columns stand among these."""
+
+    rows: IntArray
+    columns: IntArray
+    values: Array
+
+
+def cut(share: Share, arrays: list[Array], rows: IntArray, columns: IntArray) -> list[Cut]:
+    """Return what the blocks hold of some rows and columns of the whole table, either side of the diagonal."""
+    found = []
+    for (a, b), values in zip(share.blocks, arrays, strict=True):
+        for i, j, turned in ((a, b, False), (b, a, True)):
+            if turned and a == b:
+                continue
+            (top, bottom), (first, last) = (stretch_ends(share.n, share.side, at) for at in (i, j))
+            at_rows = np.flatnonzero((rows >= top) & (rows < bottom))
+            at_columns = np.flatnonzero((columns >= first) & (columns < last))
+            if len(at_rows) and len(at_columns):
+                own, other = rows[at_rows] - top, columns[at_columns] - first
+                part = values[np.ix_(other, own)].T if turned else values[np.ix_(own, other)]
+                found.append(Cut(at_rows, at_columns, np.ascontiguousarray(part)))
+    return found
+
+
+class Looked(NamedTuple):
+    """What a look at a block and its mirror image says, and how bad the worst pair of objects is, and which it is."""
+
+    survey: Survey
+    worst: tuple[float, tuple[int, int]]
+
+
+def look(block: Array, mirror: Array, top: int, left: int) -> Looked:
+    """Look at every entry of a block, whose rows and columns begin with these objects, and at its mirror image."""
+    survey = kernels.fused().survey_block(block, np.asarray(mirror, dtype=block.dtype), top, left)
+    diagonal = np.abs(np.nan_to_num(np.diagonal(block))) if top == left else np.zeros(1)
+    suspects = [(_DIAGONAL * bool(diagonal.any()), (top + int(np.argmax(diagonal)),) * 2)]
+    if survey.infinite or survey.smallest < 0 or survey.one_sided or survey.asymmetry:
+        columns = slice(left, left + block.shape[1])
+        for at, part, below in _parts(slice(top, top + len(block)), columns, block):
+            other = np.asarray(mirror[:, at.start - top : at.stop - top], dtype=np.float64).T
+            wrong = _how_wrong(part, other)
+            if below is not None:
+                wrong[below] = 0.0
+            i, j = np.unravel_index(np.argmax(wrong), wrong.shape)
+            suspects.append((float(wrong[i, j]), (at.start + int(i), left + int(j))))
+    return Looked(survey, max(suspects))
+
+
+# What is worst, in the order in which it is spoken of: infinite, below 0, not 0 on the diagonal, missing on one side.
+_INFINITE, _NEGATIVE, _DIAGONAL, _ONE_SIDED = 1e307, 1e306, 1e305, 1e304
+
+
+def _how_wrong(a: Array, b: Array) -> Array:
+    """Return how bad it is what either direction of some pairs says; 0 if both say the same."""
+    with np.errstate(invalid="ignore"):
+        wrong = np.nan_to_num(np.abs(a - b), nan=0.0, posinf=0.0)
+    wrong[np.isnan(a) != np.isnan(b)] = _ONE_SIDED
+    wrong[(a < 0) | (b < 0)] = _NEGATIVE
+    wrong[np.isinf(a) | np.isinf(b)] = _INFINITE
+    return np.asarray(wrong)
+
+
+def together(surveys: list[Survey]) -> Survey:
+    """Return one survey of what several have seen."""
+    missing, one_sided, infinite, lows, highs, gaps = zip(*surveys, strict=True)
+    return Survey(sum(missing), sum(one_sided), sum(infinite), min(lows), max(highs), max(gaps))
+
+
+# ---- as tasks
+
+
+def read_block(reader: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Array:
+    """Read a block; what comes out is what the worker keeps."""
+    return np.ascontiguousarray(reader.tile(slice(*rows), slice(*columns)), dtype=reader.dtype)
+
+
+def look_at_block(block: Array, reader: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Looked:
+    """Read the mirror image of a block, unless it is the same by construction, and look at both."""
+    if rows == columns:
+        mirror = block
+    else:
+        mirror = block.T if getattr(reader, "symmetric", False) else read_block(reader, columns, rows)
+    return look(block, mirror, rows[0], columns[0])
+
+
+class Result(NamedTuple):
+    """What a worker returns, and where it ran: another worker may have stood in for it."""
+
+    worker: str
+    value: Any
+
+
+def run_pass(
+    name: str, share: Share, arrays: list[Array], rule: Rule, table: Array, arguments: tuple[Any, ...] = ()
+) -> Result:
+    """Run a pass over the blocks of a share with all threads of this worker; ``table`` has a row for every object."""
+    own = np.ascontiguousarray(table[share.objects()])
+    address, threads = this_worker()
+    with OneBlasThread(), Workers(threads) as workers:
+        return Result(address, PASSES[name](Held(share, arrays), rule, own, workers, *arguments))
+
+
+def run_cut(share: Share, arrays: list[Array], rows: IntArray, columns: IntArray) -> Result:
+    """Cut what was asked for out of the blocks of a share."""
+    return Result(this_worker()[0], cut(share, arrays, rows, columns))
+
+
+def this_worker() -> tuple[str, int]:
+    """Return the address and the number of threads of the worker that runs this task."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    return str(worker.address), int(worker.state.nthreads)
+
+
+PASSES: dict[str, Callable[..., Piece]] = {
+    "stress": stress,
+    "point-stress": point_stress,
+    "pair-sums": pair_sums,
+    "weight-product": weight_product,
+    "squared-product": squared_product,
+    "smallest": smallest,
+}

@@ -1,0 +1,155 @@
+"""Where the blocks of a table come from: each worker reads its own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+from uuid import uuid4
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ..kernels import Source, Which
+from ._asking import relay
+from ._held import look, look_at_block, read_block
+
+Ends = tuple[int, int]
+Span = tuple[str, Ends, Ends]  # the name of a block on the dashboard, and where its rows and its columns begin and end
+
+
+class Reader(Protocol):
+    """A square table, and how blocks of it become futures on the workers, which Dask can make again if one is lost."""
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the dissimilarities."""
+
+    def tile(self, rows: Which, columns: Which) -> Array:
+        """Return a rectangle as it was given, both halves; by the client, for a few entries."""
+
+    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
+        """Return the blocks as futures that should live on a worker, but may live on others."""
+
+    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
+        """Return what a look at the blocks and their mirror images says, as futures."""
+
+
+def float_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the type in which dissimilarities are kept."""
+    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+
+
+class _ByWorkers:
+    """What the readers share whose ``tile`` runs on a worker as it does here."""
+
+    def sent(self, client: Any) -> Any:  # noqa: ARG002
+        """Return this object as a task takes it."""
+        return self
+
+    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
+        sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
+        return [client.submit(read_block, sent, rows, columns, key=name, **where) for name, rows, columns in spans]
+
+    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
+        sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
+        return [
+            client.submit(look_at_block, block, sent, rows, columns, key=name, **where)
+            for block, (name, rows, columns) in zip(blocks, spans, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class StoredArray(_ByWorkers):
+    """An array of Zarr in a place that every worker can read."""
+
+    array: Any
+
+    @property
+    def n(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return float_dtype(self.array.dtype)
+
+    def tile(self, rows: Which, columns: Which) -> Array:
+        if isinstance(rows, slice) and isinstance(columns, slice):
+            return np.asarray(self.array[rows, columns], dtype=self.dtype)
+        return np.asarray(self.array.oindex[rows, columns], dtype=self.dtype)
+
+
+class Compared(_ByWorkers):
+    """A source that the workers have a copy of each, such as features that are compared."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.n, self.dtype = source, source.n, source.dtype
+        self.symmetric = bool(getattr(source, "symmetric", False))
+        self._sent: Any = None
+
+    def sent(self, client: Any) -> Any:
+        if self._sent is None or self._sent.status in ("lost", "cancelled"):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # which it is not: a table, sent once
+                self._sent = client.submit(relay, self.source, key=f"unmask-features-{uuid4().hex}")
+        return self._sent
+
+    def tile(self, rows: Which, columns: Which) -> Array:
+        source: Any = self.source
+        return np.asarray(source.tile(rows, columns))
+
+
+class DaskArray:
+    """An array of Dask: its own graph makes the blocks."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.n, self.dtype = array, int(array.shape[0]), float_dtype(array.dtype)
+
+    def tile(self, rows: Which, columns: Which) -> Array:
+        return np.asarray(self.array[rows][:, columns].compute(), dtype=self.dtype)
+
+    def _part(self, rows: Ends, columns: Ends) -> Any:
+        return self.array[slice(*rows), slice(*columns)]
+
+    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
+        from dask.delayed import delayed
+
+        keep = delayed(np.ascontiguousarray, pure=False)
+        parts = [keep(self._part(rows, columns), dtype=self.dtype, dask_key_name=name) for name, rows, columns in spans]
+        return _futures(client, parts, home)
+
+    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
+        from dask.delayed import delayed
+
+        ask = delayed(look, pure=False)
+        looks = [
+            ask(block, self._part(columns, rows), rows[0], columns[0], dask_key_name=name)
+            for block, (name, rows, columns) in zip(blocks, spans, strict=True)
+        ]
+        return _futures(client, looks, home)
+
+
+def _futures(client: Any, parts: list[Any], home: str) -> list[Any]:
+    return list(client.compute(parts, workers=[home], allow_other_workers=True))
+
+
+class LocalArray:
+    """An array of Dask without a cluster, in chunks of one size: each is computed when it is read, on local threads."""
+
+    def __init__(self, array: Any) -> None:
+        self._array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.chunks = tuple(max(sizes) for sizes in array.chunks)
+
+    @cached_property
+    def _regular(self) -> Any:
+        return self._array.rechunk(self.chunks)
+
+    def __getitem__(self, at: tuple[slice | IntArray, slice | IntArray]) -> Array:
+        rows, columns = at
+        return np.asarray(self._regular[rows][:, columns].compute(scheduler="threads"))

@@ -1,0 +1,225 @@
+"""A table on the workers of a cluster: the same fit as in memory, the same checks, watched and stopped alike."""
+
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from tests.cluster.conftest import N, distributed, zarr
+from tests.helpers import with_missing
+from unmask import Checkpoint, ConditionalMDS, UnfinishedMapWarning
+from unmask.checking import check_dissimilarities
+from unmask.cluster import ClusterError, spread
+from unmask.dissimilarities import Metric
+from unmask.kernels import Workers
+
+da = pytest.importorskip("dask.array")
+
+
+def estimator(**params):
+    return ConditionalMDS(metric="precomputed", n_init=1, random_state=0, max_iter=12, tol=0.0, **params)
+
+
+def fitted(X, known=None, callback=None, resume_from=None, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator(**params).fit(X, known=known, callback=callback, resume_from=resume_from)
+
+
+def same(mine, other):
+    assert mine.stress_ == pytest.approx(other.stress_, rel=1e-10)
+    np.testing.assert_allclose(mine.stress_path_, other.stress_path_, rtol=1e-10)
+    for name in ("embedding_", "stress_per_point_", "coef_"):
+        a, b = (np.asarray(getattr(fit, name)) for fit in (mine, other))
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-8 * np.abs(b).max(initial=0.0))
+
+
+def test_a_table_is_spread_by_its_path_or_as_an_array_of_dask(client, table):
+    D, path, known = table
+    in_memory = fitted(D, known)
+    with_cluster = fitted(path, known)
+    same(with_cluster, in_memory)
+    same(fitted(da.from_zarr(path), known), in_memory)
+    np.save(path.replace(".zarr", ".npy"), D)
+    same(fitted(path.replace(".zarr", ".npy"), known), with_cluster)  # mapped into memory
+    assert clone(with_cluster).get_params() == with_cluster.get_params()
+    placed = with_cluster.transform(D[:5], known=known[:5])
+    np.testing.assert_allclose(placed, with_cluster.embedding_[:5], atol=1e-8)
+
+
+def test_a_metric_on_the_fly_is_the_same_fit(client, rng):
+    features = rng.standard_normal((N, 4))
+    table = Metric("euclidean").fit_transform(features)
+    same(fitted(da.from_array(table, chunks=500)), fitted(Metric("euclidean").on_demand(features)))
+
+
+@pytest.mark.parametrize("case", ["sammon", "missing"])
+def test_weights_and_missing_pairs(client, table, case):
+    D, path, known = table
+    if case == "sammon":
+        same(fitted(path, known, weights="sammon"), fitted(D, known, weights="sammon"))
+    else:
+        D = with_missing(np.random.default_rng(6), D, 0.2)
+        same(fitted(da.from_array(D, chunks=400), known), fitted(D, known))
+
+
+def test_what_is_wrong_is_said_as_in_memory(client, table):
+    for entry, value in (((3, 900), np.inf), ((900, 3), -1.0), ((5, 5), 2.0), ((3, 900), 7.0)):
+        D = table[0].copy()
+        D[entry] = value
+        with pytest.raises(ValueError) as expected:  # noqa: PT011 - whatever it says
+            fitted(D)
+        with pytest.raises(ValueError) as said:  # noqa: PT011
+            fitted(da.from_array(D, chunks=400))
+        begin = str(expected.value).partition(";")[0]
+        assert str(said.value).replace("'", "").startswith(begin)
+    with pytest.raises(ValueError, match="array with as many numbers"):
+        estimator().fit(table[1], weights=np.ones((N, N)))
+    with pytest.raises(ValueError, match=r"shape \(1100, 4\) but must be square"):
+        estimator().fit(da.from_array(table[0][:, :4]))
+
+
+def test_what_needs_a_small_table_at_once_gets_it(client, rng):
+    D = Metric().fit_transform(rng.standard_normal((60, 3)))
+    mine, other = (fitted(X, level="interval") for X in (da.from_array(D, chunks=25), D))
+    assert mine.stress_ == pytest.approx(other.stress_, rel=1e-10)
+
+
+def test_one_task_for_each_worker_and_pass(client, table, monkeypatch):
+    names, submit = [], client.submit
+    monkeypatch.setattr(client, "submit", lambda *a, key, **k: names.append(key) or submit(*a, key=key, **k))
+    mds = fitted(table[1])
+    passes = [name for name in names if name.startswith("unmask-stress-")]
+    assert len(passes) == 2 * int(mds.starts_["passes"].sum())
+    # What the dashboard shows.
+    shown = {distributed.utils.key_split(name) for name in names}
+    assert {"unmask-block", "unmask-look", "unmask-coordinates", "unmask-stress"} <= shown
+
+
+def test_progress_and_cancelling_are_as_in_memory(client, table):
+    heard = []
+
+    def stop(progress):
+        heard.append((progress.iteration, progress.stress))
+        return progress.iteration == 3
+
+    with pytest.warns(UnfinishedMapWarning):
+        stopped = estimator().fit(table[1], callback=stop)
+    assert stopped.n_iter_ == 3
+    assert [stress for _, stress in heard] == list(stopped.stress_path_)
+
+
+def test_the_client_holds_no_table(client, table):
+    fitted(table[1])  # whatever is imported and kept once
+    tracemalloc.start()
+    fitted(table[1])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < table[0].nbytes / 2  # of which 2.5 MB are some rows of landmarks at a time
+
+
+def test_without_a_client_local_threads_read_the_chunks(table, monkeypatch):
+    D, path, known = table
+    monkeypatch.setattr("unmask.checking._in_files.LARGE", 0)
+    monkeypatch.setattr("unmask.checking._in_files.ambient_client", lambda: None)
+    checked = check_dissimilarities(da.from_zarr(path), symmetrize=None, workers=Workers(1))
+    assert type(checked.source).__name__ == "ChunkedTable"
+    same(fitted(da.from_zarr(path), known), fitted(D, known))
+
+
+# ---- faults
+
+
+def refuse(block):
+    raise MemoryError("no room")
+
+
+def test_a_worker_without_memory_is_told_which_blocks_would_fit(client, table):
+    greedy = da.from_array(table[0], chunks=600).map_blocks(refuse, dtype=float, meta=np.empty((0, 0)))
+    import dask
+
+    with (
+        dask.config.set({"unmask.block-size": 960}),
+        pytest.raises(ClusterError, match=r"blocks of 960 objects .* blocks of 320, .*'unmask.block-size': 320"),
+    ):
+        estimator().fit(greedy)
+    with pytest.raises(ClusterError, match=r"blocks of 320 objects .* needs more memory"):
+        estimator().fit(greedy)
+
+
+def test_too_few_workers_are_told_how_many_would_do(client):
+    huge = da.zeros((200_000, 200_000), chunks=20_000, dtype=np.float32)
+    with pytest.raises(
+        ClusterError, match=r"200,000 objects take .* GB, and 2 workers have 4 GB .* \d+ workers of this"
+    ):
+        estimator().fit(huge)
+
+
+def test_the_size_of_blocks_can_be_set(client, table):
+    import dask
+
+    with dask.config.set({"unmask.block-size": 640}):
+        assert spread(zarr.open(table[1], mode="r"), client).crew.side == 640
+    with (
+        dask.config.set({"unmask.block-size": 100}),
+        pytest.raises(ValueError, match=r"block-size is 100 .* multiple of 320"),
+    ):
+        spread(zarr.open(table[1], mode="r"), client)
+
+
+def test_a_fit_survives_a_killed_worker(client, table):
+    D, path, known = table
+    victim = next(iter(client.run(os.getpid).values()))
+
+    def kill(progress):
+        if progress.iteration == 5:
+            os.kill(victim, signal.SIGKILL)
+
+    same(fitted(path, known, callback=kill), fitted(D, known))
+
+
+SCHEDULER = """
+import asyncio
+from distributed import Scheduler, Worker
+
+async def serve():
+    async with Scheduler(host="127.0.0.1", port=0, dashboard_address=None) as scheduler:
+        async with Worker(scheduler.address, nthreads=1, host="127.0.0.1"):
+            print(scheduler.address, flush=True)
+            await asyncio.wait_for(scheduler.finished(), 120)
+
+asyncio.run(serve())
+"""
+
+
+@pytest.mark.slow
+def test_the_scheduler_is_lost_and_the_checkpoint_goes_on(table, tmp_path):
+    _, path, known = table
+    file = tmp_path / "fit.npz"
+    whole, rest = [], []
+    for lost in (True, False):
+        server = subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True)
+        try:
+            with distributed.Client(server.stdout.readline().strip(), timeout=60):
+                if lost:
+
+                    def kill(progress, server=server):
+                        if progress.iteration == 5:
+                            server.kill()
+
+                    with pytest.raises(ClusterError, match=r"scheduler .* was lost .* resume_from="):
+                        fitted(path, known, callback=[kill, Checkpoint(file, every=50)])
+                else:
+                    rest.append(fitted(path, known, resume_from=file, callback=lambda p: whole.append(p.iteration)))
+        finally:
+            server.kill()
+            server.wait()
+            server.stdout.close()
+    assert min(whole) == 5  # kept when the fit broke off, and not only after 50 iterations
+    same(rest[0], fitted(table[0], known))
