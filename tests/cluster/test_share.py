@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.cluster._share import Share, blocks_of, deal, rebalance, side_of_blocks, stretch_ends, tiles_of
+from unmask.cluster._share import Share, blocks_of, deal, rebalance, side_of_blocks, stretch_ends
 from unmask.kernels import TILE
 
 CASES = [(320, 320), (1100, 320), (10_000, 640), (10_000, 1280)]
@@ -11,15 +11,15 @@ CASES = [(320, 320), (1100, 320), (10_000, 640), (10_000, 1280)]
 
 @pytest.mark.parametrize(("n", "side"), CASES)
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_every_tile_above_the_diagonal_is_passed_over_once(n, side, workers):
+def test_every_pair_of_stretches_is_dealt_once(n, side, workers):
     seen = []
     for own in deal(blocks_of(n, side), [1] * workers):
         if own:
             share = Share(n, side, tuple(own))
-            first = share.objects()[::TILE] // TILE  # the tile of the whole table in which each own one lies
-            assert np.array_equal(share.objects() % TILE, np.arange(len(share.objects())) % TILE)
-            seen += [tuple(first[tile]) for tile in tiles_of(share)]
-    count = -(-n // TILE)
+            first = share.objects()[::side] // side  # the stretch of the whole table that each own one is
+            seen += [(first[a], first[b]) for a, b in share.own_blocks]
+            assert share.objects().max() < n
+    count = -(-n // side)
     assert sorted(seen) == [(a, b) for a in range(count) for b in range(a, count)]
 
 

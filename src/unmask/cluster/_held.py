@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,51 +10,20 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import TILE, OneBlasThread, Pairs, Survey, Weighting, Workers
-from ._share import Share, stretch_ends, tiles_of
+from ._share import Share, stretch_ends
 
 Rule = tuple[int, float, float, float]  # of Pairs: how a dissimilarity is scaled and weighted
 
 
 class Held:
-    """The blocks of a share as a source: of the table of its objects there are the tiles in these blocks, no others."""
+    """The blocks of a share as a source: of the table of its objects there are these, and no others."""
 
     def __init__(self, share: Share, arrays: list[Array]) -> None:
-        self.share, self.blocks = share, dict(zip(share.own_blocks, arrays, strict=True))
         self.n, self.dtype = len(share.objects()), arrays[0].dtype
-
-    @property
-    def tiles(self) -> IntArray:
-        """The tiles of the passes that there are."""
-        return tiles_of(self.share)
-
-    @cached_property
-    def places(self) -> list[tuple[slice, slice, Array]]:
-        """Rows, columns and dissimilarities of each block."""
-        side = self.share.side
-        return [
-            (slice(*stretch_ends(self.n, side, a)), slice(*stretch_ends(self.n, side, b)), values)
-            for (a, b), values in self.blocks.items()
+        self.blocks = [
+            (slice(*stretch_ends(self.n, share.side, a)), slice(*stretch_ends(self.n, share.side, b)), values)
+            for (a, b), values in zip(share.own_blocks, arrays, strict=True)
         ]
-
-    def fill(self, rows: slice, columns: slice, out: Array, left: int) -> None:
-        """Write a rectangle that lies in blocks into an array, from its column ``left`` on."""
-        side = self.share.side
-        a = rows.start // side
-        for b in range(columns.start // side, -(-columns.stop // side)):
-            first, last = max(columns.start, b * side), min(columns.stop, (b + 1) * side)
-            at, values = left + first - columns.start, self.blocks[a, b]
-            part = values[rows.start - a * side : rows.stop - a * side, first - b * side : last - b * side]
-            out[: len(part), at : at + last - first] = part
-
-    def tile(self, rows: slice, columns: slice) -> Array:
-        """Return a rectangle that lies in blocks."""
-        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=self.dtype)
-        self.fill(rows, columns, out, 0)
-        return out
-
-    def rows(self, which: IntArray) -> Array:
-        """There are no whole rows."""
-        raise NotImplementedError
 
 
 def _parts(rows: slice, columns: slice, values: Array) -> Iterator[tuple[slice, Array, Any]]:
@@ -104,7 +72,7 @@ def point_stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
 
 def _pairs(held: Held, rule: Rule) -> Pairs:
     weighting, scale, floor, factor = rule
-    source: Any = held  # which knows slices only
+    source: Any = held  # of which only blocks are read
     return Pairs(source, scale, Weighting(weighting), floor=floor, factor=factor)
 
 
@@ -113,18 +81,18 @@ def _of_blocks(held: Held, width: int, workers: Workers, add: Callable[..., None
 
     ``own`` are the sums of the rows and ``theirs`` those of the columns; the blocks are dealt to the threads.
     """
-    sums = np.zeros((len(held.places), 3))
-    each = [[np.zeros((size, width)) for size in values.shape] for *_, values in held.places]
+    sums = np.zeros((len(held.blocks), 3))
+    each = [[np.zeros((size, width)) for size in values.shape] for *_, values in held.blocks]
 
     def run(number: int) -> None:
-        rows, columns, values = held.places[number]
+        rows, columns, values = held.blocks[number]
         own, theirs = each[number]
         for at, part, below in _parts(rows, columns, values):
             add(sums[number], own[at.start - rows.start : at.stop - rows.start], theirs, (at, columns), part, below)
 
-    workers.run(run, len(held.places))
+    workers.run(run, len(held.blocks))
     total = np.zeros((held.n, width))
-    for (rows, columns, _), (own, theirs) in zip(held.places, each, strict=True):
+    for (rows, columns, _), (own, theirs) in zip(held.blocks, each, strict=True):
         total[rows] += own
         total[columns] += theirs
     return Piece(sums.sum(axis=0), total)
@@ -173,7 +141,7 @@ def squared_product(held: Held, rule: Rule, X: Array, workers: Workers, p: int, 
 
 def smallest(held: Held, rule: Rule, nothing: Array, workers: Workers) -> Piece:  # noqa: ARG001
     """Return the smallest dissimilarity above 0; infinity if there is none."""
-    values = [np.min(part, where=part > 0, initial=np.inf) for _, _, part in held.places]
+    values = [np.min(part, where=part > 0, initial=np.inf) for _, _, part in held.blocks]
     return Piece(np.array([min(values)]), nothing)
 
 

@@ -8,7 +8,6 @@ of W workers each then has to do with about ``2 / sqrt(2 W)`` of the objects.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -84,21 +83,6 @@ class Share:
 def stretch_ends(n: int, side: int, stretch: int) -> tuple[int, int]:
     """Return the first object of a stretch, and the one after its last."""
     return stretch * side, min((stretch + 1) * side, n)
-
-
-@lru_cache(maxsize=16)
-def tiles_of(share: Share) -> IntArray:
-    """Return the tiles of the passes that lie in the blocks of a share, row by row, as its own objects are numbered."""
-    n, found = len(share.objects()), []
-    for block in share.own_blocks:
-        ends = [stretch_ends(n, share.side, stretch) for stretch in block]
-        i, j = (np.arange(first // TILE, -(-last // TILE)) for first, last in ends)
-        tiles = np.stack(np.meshgrid(i, j, indexing="ij"), axis=-1).reshape(-1, 2)
-        found.append(tiles[tiles[:, 1] >= tiles[:, 0]])
-    tiles = np.concatenate(found)
-    tiles = tiles[np.lexsort((tiles[:, 1], tiles[:, 0]))]
-    tiles.flags.writeable = False
-    return tiles
 
 
 def rebalance(blocks: list[Block], homes: dict[Block, str], capacities: dict[str, int]) -> dict[Block, str]:
