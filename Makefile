@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale adjusted clean
+.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale bench-dask adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -77,6 +77,11 @@ bench: $(VENV)/.installed-bench
 # Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
 bench-scale: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.scale
+
+# A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
+bench-dask: $(VENV)/.installed-dask
+	$(BIN)/python -m benchmarks.dask_passes
+	$(BIN)/python -m benchmarks.cluster_model
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

@@ -15,6 +15,7 @@ import resource
 import tempfile
 import time
 import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,9 @@ def client_memory(path: str, n: int) -> dict[str, float]:
     estimator = ConditionalMDS(2, metric="precomputed", n_init=1, max_iter=5, random_state=0)
     known = np.random.default_rng(2).standard_normal((n, 1))
     tracemalloc.start()
-    estimator.fit(path, known=known)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator.fit(path, known=known)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return {"n": n, "bytes": peak, "numbers_per_object": peak / 8 / n, "table": 4.0 * n * n}
@@ -118,7 +121,7 @@ def main() -> None:
         for workers in (1, 2):
             local = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "memory_limit": "4GB"}
             with (
-                LocalCluster(host="127.0.0.1", dashboard_address=None, **local) as cluster,
+                LocalCluster(host="127.0.0.1", dashboard_address="127.0.0.1:0", **local) as cluster,
                 Client(cluster) as client,
             ):
                 empty[workers] = empty_task(client)
@@ -140,9 +143,9 @@ def say(run: dict[str, Any]) -> str:
     here, there = run["wall_here"], run["wall_there"]
     all_cpu = run["cpu_workers"] + run["cpu_client"]
     return (
-        f"N = {run['n']:>6,}, {run['workers']} workers: in process {here[0]:.0f} ms at best, {here[1]:.0f} median; dask "
-        f"{there[0]:.0f} and {there[1]:.0f}: {there[0] / here[0]:.2f} and {there[1] / here[1]:.2f} times; processor "
-        f"{run['cpu_here']:.0f} ms and {all_cpu:.0f}, {run['cpu_client']:.0f} of them of client and scheduler "
+        f"N = {run['n']:>6,}, {run['workers']} workers: in process {here[0]:.0f} ms at best, {here[1]:.0f} median; "
+        f"dask {there[0]:.0f} and {there[1]:.0f}: {there[0] / here[0]:.2f} and {there[1] / here[1]:.2f} times; "
+        f"processor {run['cpu_here']:.0f} ms and {all_cpu:.0f}, {run['cpu_client']:.0f} of them of client and scheduler "
         f"(load {run['load']:.1f})"
     )
 

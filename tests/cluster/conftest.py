@@ -25,7 +25,9 @@ def client():
     """Return the ambient client of two workers that are processes of their own, on the loopback device only."""
     workers = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "memory_limit": "2GB"}
     with (
-        distributed.LocalCluster(host="127.0.0.1", dashboard_address=None, silence_logs=50, **workers) as cluster,
+        distributed.LocalCluster(
+            host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50, **workers
+        ) as cluster,
         distributed.Client(cluster, timeout=60) as client,
     ):
         yield client

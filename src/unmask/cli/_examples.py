@@ -10,6 +10,7 @@ EXAMPLES: dict[str, list[str]] = {
         "unmask fit flowers.csv --metric gower --columns site --out result",
         "unmask fit correlations.csv --similarity correlation",
         "unmask fit judgements.csv --aggregate mean --rater person",
+        "unmask fit table.zarr --scheduler tcp://host:8786 --checkpoint fit.npz",
     ],
     "isomap": [f"unmask isomap {DATA} {KNOWN} --columns gender --neighbors 5"],
     "scree": [f"unmask scree {DATA} {KNOWN} --columns gender --max-dim 4"],

@@ -19,6 +19,7 @@ Answer = TypeVar("Answer")
 
 # What is lost although the scheduler answers, as when the only worker that held something is lost, is asked again.
 ATTEMPTS = 4
+SMALL = 2**23  # bytes that go along with the tasks of a pass
 FAN = 8  # workers that take what all need from the same one
 GO_ON = "What a Checkpoint has kept of the fit goes on with resume_from=."
 
@@ -64,9 +65,12 @@ class Asking:
     def send(self, table: Array, homes: list[str]) -> list[Any]:
         """Return copies of a table on every eighth worker, each made of another: a tree in which all take their part.
 
-        They are results of tasks, which Dask makes again if a worker is lost. What is scattered is gone then, and
-        broadcasting waits for the lost worker for ever.
+        A small table goes along with every task instead, which saves a step. The copies are results of tasks, which
+        Dask makes again if a worker is lost. What is scattered is gone then, and broadcasting waits for the lost worker
+        for ever.
         """
+        if len(homes) * table.nbytes <= SMALL:
+            return [table] * len(homes[::FAN])
         copies: list[Any] = []
         number = next(numbers)
         for at, home in enumerate(homes[::FAN]):

@@ -274,8 +274,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
             condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
-            taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr`` file or any other
-            source, all of which are read in parts. Labels are used to align `known` and `weights`. A square array is
+            taken; and a memory map, an array of Zarr, HDF5 or Dask, the path of an ``.npy`` or ``.zarr`` file or any
+            other source, all of which are read in parts, by the workers of a Dask cluster if there is a client. Labels are used to align `known` and `weights`. A square array is
             neither changed nor, when float32 or float64 and contiguous, copied.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.

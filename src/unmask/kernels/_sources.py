@@ -23,10 +23,10 @@ class Source(Protocol):
     """A square table of dissimilarities that is read in parts: symmetric, zero diagonal, NaN where missing.
 
     It may have more: ``labels`` of the objects; ``symmetric = True`` where both halves are the same by construction, so
-    that looking at one is enough; ``fill(rows, columns, out, left)``, which writes a rectangle of the table into an array
-    from its column ``left`` on, without making one; ``blocks``, where of the whole table it has only these (rows,
-    columns, dissimilarities), to which the passes then keep; and ``passes``, functions such as those of this room, where
-    it is passed over by whoever holds it.
+    that looking at one is enough; ``fill(rows, columns, out, left)``, which writes a rectangle of the table into an
+    array from its column ``left`` on, without making one; ``blocks``, where of the whole table it has only these (rows,
+    columns, dissimilarities), to which the passes then keep; and ``passes``, functions such as those of this room,
+    where it is passed over by whoever holds it.
     """
 
     @property
