@@ -145,8 +145,8 @@ def say(run: dict[str, Any]) -> str:
     return (
         f"N = {run['n']:>6,}, {run['workers']} workers: in process {here[0]:.0f} ms at best, {here[1]:.0f} median; "
         f"dask {there[0]:.0f} and {there[1]:.0f}: {there[0] / here[0]:.2f} and {there[1] / here[1]:.2f} times; "
-        f"processor {run['cpu_here']:.0f} ms and {all_cpu:.0f}, {run['cpu_client']:.0f} of them of client and scheduler "
-        f"(load {run['load']:.1f})"
+        f"processor {run['cpu_here']:.0f} ms and {all_cpu:.0f}, {run['cpu_client']:.0f} of them of client and "
+        f"scheduler (load {run['load']:.1f})"
     )
 
 

@@ -31,10 +31,8 @@ def data(tmp_path):
 @pytest.fixture
 def scheduler():
     """Return the address of a scheduler with a worker in this process; nobody's ambient client."""
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, host="127.0.0.1", protocol="tcp", dashboard_address="127.0.0.1:0",
-        silence_logs=50,
-    ) as cluster:  # fmt: skip
+    local = {"host": "127.0.0.1", "protocol": "tcp", "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **local) as cluster:
         yield cluster.scheduler_address
 
 

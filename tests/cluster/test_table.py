@@ -116,13 +116,18 @@ def test_progress_and_cancelling_are_as_in_memory(client, table):
     assert [stress for _, stress in heard] == list(stopped.stress_path_)
 
 
-def test_the_client_holds_no_table(client, table):
+def test_the_client_holds_no_table(client, table, tmp_path):
+    n, path = 2 * N, str(tmp_path / "large.zarr")
+    zarr.open(path, mode="w", shape=(n, n), chunks=(550, 550), dtype=float)[:] = np.tile(table[0], (2, 2))
     fitted(table[1])  # whatever is imported and kept once
-    tracemalloc.start()
-    fitted(table[1])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < table[0].nbytes / 2  # of which 2.5 MB are some rows of landmarks at a time
+    peaks = []
+    for file in (table[1], path):
+        tracemalloc.start()
+        fitted(file)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 8 * n**2 / 3
+    assert peaks[1] < 2.2 * peaks[0]  # and not four times
 
 
 def test_without_a_client_local_threads_read_the_chunks(table, monkeypatch):
