@@ -1,6 +1,5 @@
 """The compiled passes equal their NumPy twins; the twins equal the definitions."""
 
-import numba
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -16,10 +15,10 @@ from unmask.kernels import (
     power_of_two_near,
 )
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
+from .modes import INTERPRETED, compiled_only
+
 # One tile, exactly one tile, one more, several chunks; rows go by four, and the last of a tile one by one.
 SIZES = [5, 321] if INTERPRETED else [5, 320, 321, 1027]
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many pairs for the interpreter")
 
 
 def make_pairs(rng, n, weighting, dtype=np.float64):
