@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import STRIP, ArraySource, Source, Survey, Workers, rectangle, square_array
+from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
@@ -35,6 +35,7 @@ class Dissimilarities:
     missing: int  # pairs
     largest: float
     asymmetry: float = 0.0  # share of the sum of squares that averaging the two halves threw away
+    sums: Sums | None = None  # if all pairs were looked at
 
     @property
     def n(self) -> int:
@@ -112,7 +113,8 @@ def check_dissimilarities(
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry)
+    sums = survey.sums if among is None else None
+    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry, sums)
 
 
 def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:

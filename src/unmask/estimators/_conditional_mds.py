@@ -12,8 +12,8 @@ from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, quote, require_choice, require_number
 from ..dissimilarities import keep_objects
-from ..engines import Engine, LevelEngine, SampledEngine, make_engine
-from ..kernels import Which, Workers, rectangle, resolve_threads
+from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
+from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -411,8 +411,17 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
         if isinstance(engine, SampledEngine):
             self._report_estimates(engine, Z, checked)
-        else:
+        elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
+
+    def _point_stress(self, engine: Engine, Z: Array) -> Array:
+        # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
+        self._fingerprints: Array | None = None
+        if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
+            return super()._point_stress(engine, Z)
+        vector = kernels.placing().fingerprint_vector(engine.n)
+        shares, self._fingerprints = engine.last_pass(Z, vector)
+        return shares
 
     def _report_estimates(self, engine: SampledEngine, Z: Array, checked: Dissimilarities) -> None:
         """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""

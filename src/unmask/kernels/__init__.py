@@ -7,7 +7,7 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
     STRIP,
@@ -37,6 +37,7 @@ __all__ = [
     "ReferenceSums",
     "SampledPairs",
     "Source",
+    "Sums",
     "Survey",
     "Weighting",
     "Which",
