@@ -219,16 +219,19 @@ def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: igno
             for j in range(stop - first):
                 others[c, j] = Zt[c, first + j]
                 theirs[c, j] = 0.0
-        fours = top if top == first else bottom - (bottom - top) % 4  # rows of unequal length go one by one
+        fours, width = bottom - (bottom - top) % 4, stop - first
         for i in range(top, bottom):
-            start = max(first, i + 1)
-            pull = pulls[i % 4]
-            _squared_distances_by_four(Zt, i, others, start - first, stop - first, squared)
-            stress += _row_stress(D, W, mode, scale, floor, factor, i, start, stop, squared, delta, weight, pull)
-            if i >= fours:
-                _scatter(Zt, i, others, start - first, stop - first, pull, G, theirs)
-            elif i % 4 == 3:
-                _scatter_four(Zt, i - 3, others, start - first, stop - first, pulls, G, theirs)
+            # The columns that all four rows have begin at ``common``; on the diagonal, those before go row by row.
+            start = max(first, i + 1) - first
+            common = max(first, i - i % 4 + 4) - first if i < fours else width
+            pull = pulls[i % 4, start:width]
+            _squared_distances_by_four(Zt, i, others, start, width, squared)
+            begin = first + start
+            stress += _row_stress(D, W, mode, scale, floor, factor, i, begin, stop, squared, delta, weight, pull)
+            if common > start:
+                _scatter(Zt, i, others, start, common, pull, G, theirs)
+            if i < fours and i % 4 == 3:
+                _scatter_four(Zt, i - 3, others, common, width, pulls[:, common:width], G, theirs)
         for c in range(columns):
             for j in range(stop - first):
                 G[c, first + j] += theirs[c, j]
