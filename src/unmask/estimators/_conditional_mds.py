@@ -390,6 +390,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if component is not None:
             self.component_ = pd.Series(component, index=checked.labels, name="component")
         self._curve = None
+        self._fingerprints: Array | None = None
         if isinstance(engine, LevelEngine):
             disparities = engine.table(Z) / engine.scale
             self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
@@ -416,7 +417,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
-        self._fingerprints: Array | None = None
         if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
             return super()._point_stress(engine, Z)
         vector = kernels.placing().fingerprint_vector(engine.n)
