@@ -79,13 +79,13 @@ def check_dissimilarities(
     workers: Workers,
     complete_for: str | None = None,
     warn: bool = True,
-    among: Callable[[int], IntArray] | None = None,
+    among: Callable[[Source], IntArray] | None = None,
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows.
 
     A :class:`Source` is surveyed part by part and handed on as it is. Missing dissimilarities are an error if
     ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them. With ``among``
-    only the pairs among the objects that it picks, given how many there are, are looked at.
+    only the pairs among the objects that it picks are looked at.
     """
     data, labels = square_table(as_pandas(data))
     if labels is not None:
@@ -102,7 +102,7 @@ def check_dissimilarities(
         given, source = ArraySource(values), ArraySource(_contiguous(values))
     seen, names = source, labels
     if among is not None:
-        given, seen, names = _part(given, labels, among(source.n))
+        given, seen, names = _part(given, labels, among(source))
     survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
     _require_sound(given, survey, names)
     if survey.missing and complete_for is not None:

@@ -20,6 +20,7 @@ from ._sources import (
     smallest_positive,
     square_array,
     strip_height,
+    strip_reader,
     strips,
 )
 from ._workers import OneBlasThread, Workers, resolve_threads
@@ -59,6 +60,7 @@ __all__ = [
     "smallest_positive",
     "square_array",
     "strip_height",
+    "strip_reader",
     "strips",
 ]
 
