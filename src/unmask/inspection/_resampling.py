@@ -167,20 +167,20 @@ def are_many(estimator: Any, X: Any) -> bool:
 
 
 def many_objects(
-    estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any, size: int = RESAMPLED
+    estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any
 ) -> Stability:
     """Return intervals of the coefficients from fits of samples of the objects."""
     if weights is not None:
         raise ValueError("an array of weights with so many objects; leave it out, or pass a sample of the objects.")
     transformer, fresh = stages_of(estimator)
-    data = read_in_parts(X, "precomputed" if transformer is None else transformer)
+    data, size = read_in_parts(X, "precomputed" if transformer is None else transformer), RESAMPLED
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = clone(estimator).fit(X, known=known)
         start = warm_start(fitted)
-        whole = FitSetup(fresh, np.empty((0, 0)), data.labels, known).decided(fitted)
+        whole = FitSetup(fresh, np.empty((data.n, 0)), data.labels, known).decided(fitted)
         samples = (np.sort(rng.permutation(data.n)[:size]) for _ in range(n_resamples))
-        draws = [_sampled_draw(whole, data, fitted, start, at) for at in samples]
+        draws = [_sampled_draw(whole, data, start, at) for at in samples]
         seeds = rng.randint(2**31 - 1, size=SEEDS) if getattr(fitted, "solver_", "").startswith("stochastic") else ()
         repeats = [_draw(_again(whole, estimator, X, seed), NO_PLACES) for seed in seeds]
     factor = size / (data.n - size) / (n_resamples - 1)
@@ -201,19 +201,17 @@ def _spread_of_seeds(draws: list[Draw], level: float) -> tuple[Array, Array]:
     return coef, importance
 
 
-def _sampled_draw(
-    whole: FitSetup, data: SomeDissimilarities, fitted: Any, start: tuple[Array, Any], at: IntArray
-) -> Draw:
+def _sampled_draw(whole: FitSetup, data: SomeDissimilarities, start: tuple[Array, Any], at: IntArray) -> Draw:
     """Return coefficients and importances of a fit of some objects, without their places."""
     D, labels = np.asarray(data.among(at), dtype=np.float64), None if data.labels is None else data.labels[at]
-    fit = replace(whole, D=D, labels=labels, known=_rows(whole, at)).fit(start=(start[0][at], start[1]))
-    if not fit.coef_.index.equals(fitted.coef_.index):
-        lost = fitted.coef_.index.difference(fit.coef_.index)
+    part = replace(whole, D=D, labels=labels, known=_rows(whole, at))
+    lost = _lost_columns(whole, part)
+    if lost:
         raise ValueError(
-            f"known: {quote(lost)} is so rare that {len(at):,} objects picked at random have none; join rare levels, "
-            "or leave the feature out."
+            f"known: {quote(lost)} has a level so rare that {len(at):,} objects picked at random have none; join rare "
+            "levels, or leave the feature out."
         )
-    return _draw(fit, NO_PLACES)
+    return _draw(part.fit(start=(start[0][at], start[1])), NO_PLACES)
 
 
 def _require_level(level: Any) -> None:
@@ -268,14 +266,19 @@ def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: i
 
 def _require_same_columns(setup: FitSetup, part: FitSetup, left_out: int) -> None:
     """Raise if a known feature loses columns without an object, such as the only one of its level."""
-    before, after = _columns(setup), _columns(part)
-    lost = [name for name in before if before[name] != after[name]]
+    lost = _lost_columns(setup, part)
     if lost:
         raise ValueError(
             f"known: {quote(lost)} has a level, or varies, by {name_object(setup.labels, left_out)} alone, without "
             "which there is no coefficient to compare; join the level with another, leave the feature or the object "
             "out, or use bootstrap."
         )
+
+
+def _lost_columns(setup: FitSetup, part: FitSetup) -> list[str]:
+    """Return the known features that have fewer columns in a part of the objects."""
+    before, after = _columns(setup), _columns(part)
+    return [name for name in before if before[name] != after[name]]
 
 
 def _columns(setup: FitSetup) -> dict[str, int]:
@@ -337,8 +340,7 @@ def _object_table(setup: FitSetup, fitted: Any, covariances: Array, level: float
     import pandas as pd
 
     p = fitted.embedding_.shape[1]
-    names = setup.labels if setup.labels is not None else pd.RangeIndex(len(fitted.embedding_))
-    table = pd.DataFrame(fitted.embedding_, index=names, columns=axis_names(p))
+    table = pd.DataFrame(fitted.embedding_, index=setup.names(), columns=axis_names(p))
     if p and len(covariances):
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         table["major"], table["minor"] = reach[:, -1], reach[:, 0]

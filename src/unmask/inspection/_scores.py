@@ -124,7 +124,7 @@ def _ranks(distances: Array, at: IntArray) -> IntArray:
     distances[np.arange(len(at)), at] = -1.0
     order = np.argsort(distances, axis=1, kind="stable")
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(len(order))[None, :], axis=1)
+    np.put_along_axis(ranks, order, np.arange(order.shape[1])[None, :], axis=1)
     return ranks
 
 
