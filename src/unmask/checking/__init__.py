@@ -27,6 +27,7 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_network, is_source, new_rows, refuse_source
+from ._in_files import is_file, open_file
 from ._labels import (
     align_columns,
     align_rows,
@@ -79,6 +80,7 @@ __all__ = [
     "count",
     "find_labels",
     "holm",
+    "is_file",
     "is_long",
     "is_missing",
     "is_network",
@@ -90,6 +92,7 @@ __all__ = [
     "new_dissimilarities",
     "new_rows",
     "numbers",
+    "open_file",
     "polars_column",
     "quote",
     "rao_p_value",

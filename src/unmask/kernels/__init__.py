@@ -10,6 +10,7 @@ from ._costs import Cost, Form, PairFunction
 from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
+    MOST_SQUARED,
     STRIP,
     ArraySource,
     Source,
@@ -27,6 +28,7 @@ from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
+    "MOST_SQUARED",
     "STRIP",
     "ArraySource",
     "Cost",
