@@ -44,7 +44,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
-from ._many import PARTNERS, choose_solver, sampled_pairs
+from ._many import PARTNERS, choose_solver, sampled_pairs, some_objects
 from ._searching import Search, SearchingMap
 
 SOLVERS = ("auto", *RULES, "stochastic")
@@ -428,7 +428,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         found = engine.normalised_stress(Z)
         self.stress_per_point_ *= found.value / self.stress_
         self.stress_, self.stress_se_ = found.value, found.error
-        self._partners = np.sort(np.random.default_rng(0).permutation(checked.n)[:PARTNERS])
+        self._partners = some_objects(checked.source, PARTNERS)
         among = rectangle(checked.source, self._partners, self._partners).astype(np.float64) * self._scale
         self._fingerprints = among**2 @ kernels.placing().fingerprint_vector(len(self._partners))
         keep_objects(self._transformer, self._partners)

@@ -72,20 +72,24 @@ class Pairs:
 
 @dataclass(frozen=True)
 class SampledPairs(Pairs):
-    """Pairs of which only those with some references are read at a time, drawn anew for every step."""
+    """Pairs of which only those with some references are read at a time, drawn anew for every step from a pool."""
 
     seed: int = 0
+    some: IntArray | None = None  # the pool, if not all objects are in it
+
+    @cached_property
+    def pool(self) -> IntArray:
+        return np.arange(self.n) if self.some is None else self.some
 
 
 class ReferenceSums(NamedTuple):
-    """What the pairs of all objects with some references say, a reference's with itself left out.
+    """What the pairs of all objects with some references say.
 
-    ``G`` is the half-gradient in Z; ``degrees`` and ``shares`` are each object's weight and weighted squared error,
-    ``stresses`` and ``sizes`` each reference's weighted squared error and sum of squares.
+    ``G`` is the half-gradient in Z, ``shares`` each object's weighted squared error, ``stresses`` and ``sizes`` each
+    reference's weighted squared error and sum of squares; NaN where a dissimilarity is missing.
     """
 
     G: Array
-    degrees: Array
     shares: Array
     stresses: Array
     sizes: Array

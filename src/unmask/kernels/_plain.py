@@ -61,7 +61,15 @@ def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Worker
     pull = W * (1.0 - ratio)
     error, size = W * (delta - d) ** 2, W * delta**2
     G = pull.sum(axis=0)[:, None] * Z - pull.T @ Z[references]
-    return ReferenceSums(G, W.sum(axis=0), error.sum(axis=0), error.sum(axis=1), size.sum(axis=1))
+    return ReferenceSums(G, error.sum(axis=0), error.sum(axis=1), size.sum(axis=1))
+
+
+def rectangle_sums(
+    pairs: Pairs, rows: IntArray, columns: IntArray, Z: Array, workers: Workers | None = None
+) -> tuple[Array, Array]:
+    """Return the weighted squared error and the sum of squares of some rectangles of the table."""
+    W, d, delta = (table[rows[:, :, None], columns[:, None, :]] for table in _residuals(pairs, Z))
+    return (W * (delta - d) ** 2).sum(axis=(1, 2)), (W * delta**2).sum(axis=(1, 2))
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tuple[Array, Array]:
