@@ -15,7 +15,8 @@ from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
-from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
+from ._labels import align_columns, is_unlabelled, name_object, require_unique
+from ._packages import as_pandas, is_pandas
 from ._parameters import require_real
 
 if TYPE_CHECKING:
@@ -366,8 +367,16 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
             j = int(np.argmax(flags))
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
+            one, other = name_object(labels, i), name_object(labels, j)
+            if np.isnan(row[j]) != np.isnan(column[j]):
+                there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
+                return (
+                    f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
+                    "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
+                    f"stored one way. If it is none, add what is absent, or {way_out}."
+                )
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, or {way_out}."
+                f"({one}, {other}); correct it, or {way_out}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

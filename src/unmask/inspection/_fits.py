@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from .._typing import Array
 from ..checking import (
@@ -22,6 +23,8 @@ from ..checking import (
     align_rows,
     check_dissimilarities,
     is_pandas,
+    known_by_name,
+    labelled_frame,
 )
 from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, labels_of_fit, stages_of
@@ -224,6 +227,7 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     """
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
+    X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
     require_few(purpose, count_objects(X, ready=transformer is None), instead)
     if transformer is None:
@@ -233,6 +237,11 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     else:
         D, labels = compare(transformer, X)
     return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
+
+
+def read_data(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
+    """Return data as an estimator's fit reads them, where what is known may be names."""
+    return known_by_name(labelled_frame(X), known, features=not get_tags(estimator).input_tags.pairwise)
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:

@@ -16,6 +16,7 @@ from ..checking import (
     RedundantKnownWarning,
     as_pandas,
     check_dissimilarities,
+    choose_rows,
     find_labels,
     is_file,
     is_pandas,
@@ -121,10 +122,11 @@ def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
     at = find_labels(given, labels)
     missing, others = labels[at < 0], given.delete(at[at >= 0])
     if len(missing) or len(others):
+        select = "" if len(missing) else f" {choose_rows(name)}"
         raise ValueError(
             f"{name} and {reference} disagree on labels: {quote(missing) or 'none'} missing from {name}, "
             f"{quote(others) or 'none'} missing from {reference}; select the objects they share, "
-            f"or pass .to_numpy() to match by position."
+            f"or pass .to_numpy() to match by position.{select}"
         )
     return data.iloc[at]
 
