@@ -127,7 +127,7 @@ def test_a_level_that_samples_miss_is_named(fitted):
 def test_intervals_from_samples_of_objects_cover_what_all_sets_agree_on(solver, monkeypatch):
     """40 sets of 1,200 objects of one population: the 95% intervals hold the mean over all sets in 34 or more.
 
-    With a coverage of .95, fewer have a probability of .001. Nor are they twice as wide as they need to be.
+    With a coverage of .95, fewer have a probability of .003. Nor are they twice as wide as they need to be.
     """
     monkeypatch.setattr(_resampling, "SEEDS", 5)
     estimator = ConditionalMDS(2, solver=solver, tol=1e-7, n_init=1, random_state=0)
