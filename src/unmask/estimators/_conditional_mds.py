@@ -301,6 +301,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._samples = self.solver_.startswith("stochastic")
         return super()._read_dissimilarities(X, workers)
 
+    def _bytes_kept(self, n: int) -> int:
+        """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
+        return 0
+
     @property
     def _needs_square(self) -> tuple[str, str] | None:
         if self.level != "ratio":
