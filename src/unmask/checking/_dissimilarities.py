@@ -366,7 +366,8 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
             one, other = name_object(labels, i), name_object(labels, j)
-            if np.isnan(row[j]) != np.isnan(column[j]):
+            few = np.isnan(row).mean() > 0.5  # most pairs are missing, which no table of dissimilarities is like
+            if few and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
                 return (
                     f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
