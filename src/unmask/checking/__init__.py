@@ -28,6 +28,7 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_source, new_rows, refuse_source, stored_both_ways
+from ._in_files import is_file, open_file
 from ._labels import (
     align_columns,
     align_rows,
@@ -85,6 +86,7 @@ __all__ = [
     "count",
     "find_labels",
     "holm",
+    "is_file",
     "is_long",
     "is_missing",
     "is_pandas",
@@ -100,6 +102,7 @@ __all__ = [
     "node_table",
     "numbers",
     "object_names",
+    "open_file",
     "polars_column",
     "quote",
     "rao_p_value",

@@ -213,9 +213,13 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._report_map(
             U, gram, known=known, checked=checked, decision=decision, component=component, moved=moved, widths=widths
         )
-        point_stress = engine.point_stress(Z) / (2 * engine.total)
+        point_stress = self._point_stress(engine, Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
+
+    def _point_stress(self, engine: Engine, Z: Array) -> Array:
+        """Return each object's share of twice the stress."""
+        return engine.point_stress(Z)
 
     def _report_map(
         self,
