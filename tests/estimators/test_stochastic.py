@@ -207,8 +207,16 @@ def test_new_objects_are_placed_by_some_fitted_ones(features, monkeypatch):
     D = cdist(X, X)
     mds = fitted(features, ["length"])
     placed = mds.transform(X[:50], known=known[["length"]][:50])
-    # Of a few objects two places fit nearly as well.
     assert np.median(np.abs(placed - mds.embedding_[:50])) < 0.1 * mds.embedding_.std()
+    # Where two places fit nearly as well it need not be the same one; but none fits worse than that of the fit.
+    known_part = mds.predict_dissimilarities().to_numpy() ** 2 - cdist(mds.embedding_, mds.embedding_) ** 2
+    partners = mds._partners
+
+    def misfit(places):
+        squares = cdist(places, mds.embedding_[partners]) ** 2 + known_part[:50, partners]
+        return np.sum((np.sqrt(np.maximum(squares, 0.0)) - D[:50, partners]) ** 2, axis=1)
+
+    assert np.all(misfit(placed) <= (1 + 1e-9) * misfit(mds.embedding_[:50]))
     ready = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0).fit(
         D, known=known[["length"]]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,16 @@ def imputed_table(
 
 def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
     """Return a table of estimated cells, one a row."""
+    return _no_cells().copy() if not len(cells) else _typed_frame(cells)
+
+
+@lru_cache(maxsize=1)
+def _no_cells() -> pd.DataFrame:
+    """Return the table of most fits, made once: it takes pandas as long as a search takes for few objects."""
+    return _typed_frame(())
+
+
+def _typed_frame(cells: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"])

@@ -7,13 +7,15 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
+    MOST_SQUARED,
     STRIP,
     ArraySource,
     Source,
     Which,
+    empty_square,
     read_entries,
     reads_by_number,
     rectangle,
@@ -27,6 +29,7 @@ from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
+    "MOST_SQUARED",
     "STRIP",
     "ArraySource",
     "Cost",
@@ -38,10 +41,12 @@ __all__ = [
     "ReferenceSums",
     "SampledPairs",
     "Source",
+    "Sums",
     "Survey",
     "Weighting",
     "Which",
     "Workers",
+    "empty_square",
     "features",
     "fused",
     "general",
