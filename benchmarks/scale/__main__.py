@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..adjusted.__main__ import as_text
-from ..measure import PACKAGES, ROOT, Neighbours, processor, versions
+from ..measure import PACKAGES, ROOT, Neighbours, commit, processor, versions
 from . import page, picture
 from .contenders import CONTENDERS
 
@@ -78,6 +78,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     real, against = ([], []) if options.short else (_last_lines(FLIGHTS), _last_lines(AGAINST_EXACT))
     return {
         "date": date.today().isoformat(),
+        "commit": commit(),
         "processor": processor(),
         "versions": versions(PACKAGES),
         "others": round(neighbours.share(), 2),

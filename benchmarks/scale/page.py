@@ -78,8 +78,9 @@ def about(found: dict[str, Any]) -> str:
     names = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     busy = " — **the machine was busy**" * (found["others"] > 0.1)
     return (
-        f"Measured on {found['date']} by `make bench-scale` ({found['minutes']:.0f} min) on {found['processor']}; "
-        f"other processes used\n{found['others']:.0%} of the cores meanwhile{busy}. Versions: {names}."
+        f"Measured on {found['date']} at commit {found['commit'] or 'unknown'} by `make bench-scale` "
+        f"({found['minutes']:.0f} min) on {found['processor']};\nother processes used {found['others']:.0%} of the "
+        f"cores meanwhile{busy}. Versions: {names}."
     )
 
 
