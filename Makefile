@@ -25,7 +25,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels --cov --cov-report= --cov-fail-under=0
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/kernels --cov --cov-report= --cov-fail-under=0
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev
@@ -80,6 +80,7 @@ bench: $(VENV)/.peers
 # Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
 bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.stochastic_against_exact
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed
