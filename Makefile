@@ -80,7 +80,6 @@ bench: $(VENV)/.peers
 # Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
 bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
-	$(BIN)/python -m benchmarks.stochastic_against_exact
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

@@ -11,11 +11,13 @@ from .contenders import GIVEN, STOCHASTIC
 
 MANY = 100_000  # objects that the page tells the cost of in words
 
-HOW = """CPU seconds of one map with one thread, after compilation; each contender in a process of its own, two side by
-side. Everybody gets the same features (float32, 20 columns) and draws two dimensions unless it says otherwise, with the
-settings that its package has by default or recommends. Memory is the largest beyond the data. Stress is measured over
-the same random pairs for all who minimise it. Who would need more than {limit:.0f} CPU seconds, by the growth over the
-two sizes before, was not run (in brackets: what it would take), and who did was stopped."""
+HOW = """CPU seconds of one map with one thread, after compilation; each contender in a process of its own, and
+{side_by_side} of them side by side. Everybody gets the same features (float32, 20 columns) and draws two dimensions
+unless it says otherwise, with the settings that its package has by default or recommends. The exact solver has one
+start. Up to 3,000 objects the stochastic one is the exact one with its default number of starts. Memory is the largest
+beyond the data. Stress is measured over the same random pairs for all who minimise it. Who would need more than
+{limit:.0f} CPU seconds, by the growth over the two sizes before, was not run (in brackets: what it would take), and who
+did was stopped."""
 
 
 def _measured(found: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
@@ -33,7 +35,11 @@ def _why_not(row: dict[str, Any] | None) -> str:
     return "not installed" if "missing" in row else "failed"
 
 
-def _grid(found: dict[str, Any], shown: Callable[[dict[str, Any]], str]) -> str:
+def _grid(
+    found: dict[str, Any],
+    shown: Callable[[dict[str, Any]], str],
+    instead: Callable[[dict[str, Any] | None], str] = lambda _: "",
+) -> str:
     """Return a table of contenders by numbers of objects; who has nothing to show is left out."""
     rows = _measured(found)
     sizes = sorted({n for _, n in rows})
@@ -41,15 +47,15 @@ def _grid(found: dict[str, Any], shown: Callable[[dict[str, Any]], str]) -> str:
     body = []
     for who in names:
         cells = [rows.get((who, n)) for n in sizes]
-        texts = [shown(row) if row and "cpu" in row else _why_not(row) for row in cells]
-        if any(row and "cpu" in row and text for row, text in zip(cells, texts, strict=True)) or "cpu" not in cells[0]:
+        texts = [shown(row) if row and "cpu" in row else instead(row) for row in cells]
+        if any(texts):
             body.append([who, *texts])
     return table(["", *(f"{n:,}" for n in sizes)], body)
 
 
 def seconds(found: dict[str, Any]) -> str:
     """Return the table of CPU seconds."""
-    return _grid(found, lambda row: f"{row['cpu']:.2g}" if row["cpu"] < 10 else f"{row['cpu']:.0f}")
+    return _grid(found, lambda row: f"{row['cpu']:.2g}" if row["cpu"] < 10 else f"{row['cpu']:.0f}", _why_not)
 
 
 def ratios(found: dict[str, Any]) -> str:
@@ -77,11 +83,12 @@ def about(found: dict[str, Any]) -> str:
     """Say when, where and with what all this was measured."""
     names = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     busy = " — **the machine was busy**" * (found["others"] > 0.1)
-    return (
-        f"Measured on {found['date']} at commit {found['commit'] or 'unknown'} by `make bench-scale` "
+    measured = (
+        f"Measured on {found['date']} at commit {found['commit'] or 'unknown'}, by {found['command']} "
         f"({found['minutes']:.0f} min) on {found['processor']};\nother processes used {found['others']:.0%} of the "
         f"cores meanwhile{busy}. Versions: {names}."
     )
+    return "\n\n".join([measured, *found["notes"]])
 
 
 def headline(found: dict[str, Any]) -> str:
@@ -92,8 +99,8 @@ def headline(found: dict[str, Any]) -> str:
     if not rows:
         return f"No map of {MANY:,} objects or more was drawn."
     return (
-        f"With 3 dimensions, given 2 known features, {', '.join(costs)} beyond the data by the stochastic\n"
-        f"solver: {', '.join(per_object)} µs an object."
+        f"With 3 dimensions, given 2 known features, {' and '.join(costs)}\nbeyond the data "
+        f"by the stochastic solver: {', '.join(per_object)} µs an object."
     )
 
 

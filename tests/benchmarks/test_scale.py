@@ -23,11 +23,14 @@ def some_rows():
     return {
         "date": "today",
         "commit": "abc",
+        "command": "`make bench-scale`",
         "processor": "one",
         "versions": {"numpy": "2"},
         "others": 0.5,
         "minutes": 3.2,
         "limit": 60.0,
+        "side_by_side": 2,
+        "notes": ["A remark."],
         "rows": [
             {"who": STOCHASTIC, "n": 1000, "cpu": 0.5, **cost},
             {"who": STOCHASTIC, "n": 100_000, "cpu": 4.0, **cost},
@@ -60,6 +63,8 @@ def test_who_is_not_measured_is_said_in_the_table():
     assert "- openTSNE: openTSNE was skipped: ModuleNotFoundError" in report
     assert "- PyMDE: MemoryError" in report
     assert "**the machine was busy**" in report
+    assert "\n\nA remark.\n\n" in report
+    assert "(910)" not in page.memory(some_rows())  # what it would take are seconds
 
 
 def test_ratios_are_to_the_stochastic_solver_at_the_same_number_of_objects():
