@@ -163,7 +163,7 @@ def _limits(results: Results, n: int) -> Iterator[Verdict]:
 
 def _starting(results: Results, _: int) -> Iterator[Verdict]:
     ours, theirs = (results.find(first.CASE, first.IMPORT, who) for who in (OURS, "sklearn.manifold"))
-    yield _compare("import unmask against import sklearn.manifold", 1.3, ours, theirs, at_least=False)
+    yield _compare("import of an estimator against one of sklearn.manifold", 1.3, ours, theirs, at_least=False)
     for name in (first.WARM, first.COLD):
         found = results.find(first.CASE, name, OURS)
         yield _absolute(name, 3.0, "s", *seconds(found))
