@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale bench-dask adjusted clean
+.PHONY: demo test test-slow test-interop lint format docs gallery-full pictures package bench bench-scale bench-dask adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -25,11 +25,19 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/kernels --cov --cov-report= --cov-fail-under=0
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/kernels --cov --cov-report= --cov-fail-under=0
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
+# With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
+ANNDATA ?= >=0.12
+test-interop:
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/bin/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -68,14 +76,17 @@ package: $(VENV)/.installed-dev
 	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
 	test -s $(PACKAGE)/demo/kinship.png
 
-bench: $(VENV)/.installed-bench
-	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+$(VENV)/.peers: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
+	touch $@
+
+bench: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.run
 
-# Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
-bench-scale: $(VENV)/.installed
+# Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
+bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
 
 # A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).

@@ -6,8 +6,9 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import symmetric_weights
-from unmask import MissingDissimilarityWarning
+from unmask import ConditionalMDS, MissingDissimilarityWarning
 from unmask.datasets import make_car_brands
+from unmask.kernels import ArraySource
 
 from .fits import assert_same_map, fit
 
@@ -57,3 +58,9 @@ def test_predicting_held_out_pairs_beats_the_mean(rng):
     truth = cars.noiseless.to_numpy()[holes]
     assert np.corrcoef(d[holes], truth)[0, 1] > 0.9
     assert np.mean((d[holes] - truth) ** 2) < 0.2 * np.var(truth)  # the mean of the others would leave all of it
+
+
+def test_weights_that_are_a_source_are_refused_in_a_sentence(kinship, rng):
+    W = ArraySource(symmetric_weights(rng, 14))
+    with pytest.raises(ValueError, match=r"weights is a source .*pass an array of weights"):
+        ConditionalMDS(metric="precomputed").fit(kinship.dissimilarities, weights=W)

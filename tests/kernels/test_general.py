@@ -13,8 +13,7 @@ from sklearn.manifold._utils import _binary_search_perplexity
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.kernels import ArraySource, Cost, Form, Pairs, Weighting, Workers, fused, general, plain_costs
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)  # make test runs this file compiled and, for coverage, interpreted
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="too many pairs for the interpreter")
+from .modes import compiled_only
 
 LINKS = {
     "distance": (Form.SQUARED, plain_costs.root, 0.0),

@@ -6,6 +6,8 @@ from scipy.spatial.distance import cdist
 
 from unmask.kernels import Workers, placing, plain
 
+from .modes import compiled_only
+
 
 def make_new_objects(rng, n, m, p=2, q=2, noise=0.2):
     fitted, new = rng.standard_normal((n, p + q)), rng.standard_normal((m, p + q))
@@ -37,6 +39,7 @@ def test_compiled_places_equal_the_plain_ones(rng, n, q):
     np.testing.assert_allclose(compiled(delta, weight, known, U, fitted_known), expected, atol=1e-6)
 
 
+@compiled_only
 def test_many_fitted_objects_place_as_low_as_all_starts_on_all_of_them(rng):
     # With more than a few hundred fitted objects the starts are followed on a part of them.
     delta, known, U, fitted_known = make_new_objects(rng, 3000, 30, noise=0.8)
@@ -54,6 +57,7 @@ def test_exact_distances_give_the_exact_place(rng):
     np.testing.assert_allclose(placed, new[:, :3], atol=1e-6)
 
 
+@compiled_only
 def test_the_number_of_threads_changes_nothing(rng):
     delta, known, U, fitted_known = make_new_objects(rng, 300, 50)
     one, two = (compiled(delta, np.ones_like(delta), known, U, fitted_known, threads=t) for t in (1, 2))

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import TILE, OneBlasThread, Pairs, Survey, Weighting, Workers
+from ..kernels import TILE, OneBlasThread, Pairs, Sums, Survey, Weighting, Workers
 from ._share import Share, stretch_ends
 
 Rule = tuple[int, float, float, float]  # of Pairs: how a dissimilarity is scaled and weighted
@@ -64,10 +64,10 @@ def stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
     return Piece(np.array([value]), G)
 
 
-def point_stress(held: Held, rule: Rule, Z: Array, workers: Workers) -> Piece:
-    """Return each object's weighted squared error."""
-    shares = kernels.fused().point_stress(_pairs(held, rule), Z, workers)
-    return Piece(np.empty(0), shares[:, None])
+def last(held: Held, rule: Rule, Zx: Array, workers: Workers) -> Piece:
+    """Return each object's weighted squared error at all columns but the last, and squares times that one."""
+    found = kernels.fused().last_pass(_pairs(held, rule), Zx[:, :-1], Zx[:, -1], workers)
+    return Piece(np.empty(0), np.column_stack(found))
 
 
 def _pairs(held: Held, rule: Rule) -> Pairs:
@@ -213,8 +213,10 @@ def _how_wrong(a: Array, b: Array) -> Array:
 
 def together(surveys: list[Survey]) -> Survey:
     """Return one survey of what several have seen."""
-    missing, one_sided, infinite, lows, highs, gaps = zip(*surveys, strict=True)
-    return Survey(sum(missing), sum(one_sided), sum(infinite), min(lows), max(highs), max(gaps))
+    missing, one_sided, infinite, lows, highs, gaps, sums = zip(*surveys, strict=True)
+    lengths, squares, least = zip(*sums, strict=True)
+    added = Sums(sum(lengths), sum(squares), min(least))
+    return Survey(sum(missing), sum(one_sided), sum(infinite), min(lows), max(highs), max(gaps), added)
 
 
 # ---- as tasks
@@ -266,7 +268,7 @@ def this_worker() -> tuple[str, int]:
 
 PASSES: dict[str, Callable[..., Piece]] = {
     "stress": stress,
-    "point-stress": point_stress,
+    "last": last,
     "pair-sums": pair_sums,
     "weight-product": weight_product,
     "squared-product": squared_product,

@@ -81,7 +81,7 @@ class SpreadObjects(Asking):
         """Return what the dissimilarities of all objects to some references say."""
         shared = pairs.rule, references, Z[references]
         found = self.over_stretches("references", compare_stretch, shared, Z)
-        sums: ReferenceSums = kernels.references().together(pairs, references, [stretch for _, stretch in found])
+        sums: ReferenceSums = kernels.references().together([stretch for _, stretch in found])
         return sums
 
 

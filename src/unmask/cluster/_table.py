@@ -92,9 +92,10 @@ class SpreadPasses:
         sums, G = self._sums("stress", pairs, Z, Z.shape[1])
         return float(sums[0]), G
 
-    def point_stress(self, pairs: Pairs, Z: Array, workers: Workers) -> Array:  # noqa: ARG002
-        """Return for each object the weighted squared error of the pairs it is in."""
-        return self._sums("point-stress", pairs, Z, 1)[1][:, 0]
+    def last_pass(self, pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array, Array]:  # noqa: ARG002
+        """Return each object's weighted squared error, and squared dissimilarities times ``x``."""
+        found = self._sums("last", pairs, np.column_stack([Z, x]).astype(np.float64, copy=False), 2)[1]
+        return found[:, 0], found[:, 1]
 
     def laplacian_pass(self, pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the diagonal of ``H`` and ``H X``."""

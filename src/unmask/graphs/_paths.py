@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._typing import Array, IntArray
-from ..kernels import each, elsewhere
+from ..kernels import each, elsewhere, empty_square
 
 BLOCK = 512
 
@@ -23,7 +23,8 @@ def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64, sources: IntArr
     are found, one row for each. Where there is no path the length is infinite.
     """
     wanted = np.arange(graph.shape[0]) if sources is None else sources
-    D = np.empty((len(wanted), graph.shape[0]), dtype=dtype)
+    n = graph.shape[0]
+    D: Array = empty_square(n, dtype) if sources is None else np.empty((len(wanted), n), dtype=dtype)
     height = max(1, min(BLOCK, -(-len(wanted) // elsewhere()) if elsewhere() > 1 else BLOCK))
     blocks = (wanted[first : first + height] for first in range(0, len(wanted), height))
     for at, lengths in enumerate(each(partial(_paths_from, graph), blocks)):

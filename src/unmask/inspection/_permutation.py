@@ -22,7 +22,7 @@ from ..checking import (
     warn_user,
 )
 from ..kernels import each
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, read_data, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
@@ -99,6 +99,7 @@ def permutation_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
+    X, known = read_data(estimator, X, known)
     setup = make_setup("permutation_test", estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)

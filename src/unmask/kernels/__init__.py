@@ -9,26 +9,30 @@ from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
 from ._each import each, elsewhere
-from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
+    MOST_SQUARED,
     STRIP,
     TILE,
     ArraySource,
     Source,
     Which,
+    empty_square,
     read_entries,
     reads_by_number,
     rectangle,
     smallest_positive,
     square_array,
     strip_height,
+    strip_reader,
     strips,
 )
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
+    "MOST_SQUARED",
     "STRIP",
     "TILE",
     "ArraySource",
@@ -41,12 +45,14 @@ __all__ = [
     "ReferenceSums",
     "SampledPairs",
     "Source",
+    "Sums",
     "Survey",
     "Weighting",
     "Which",
     "Workers",
     "each",
     "elsewhere",
+    "empty_square",
     "features",
     "fused",
     "general",
@@ -65,6 +71,7 @@ __all__ = [
     "smallest_positive",
     "square_array",
     "strip_height",
+    "strip_reader",
     "strips",
 ]
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..checking import Dissimilarities, align_columns, align_rows, name_object, require_real, rounding_level
+from ..checking import Dissimilarities, align_columns, align_rows, is_source, name_object, require_real, rounding_level
 from ..kernels import ArraySource, Edges, Workers, power_of_two_near
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ def check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers
     labels = dissimilarities.labels
     if isinstance(weights, str):
         raise ValueError(f"fit received weights={weights!r}, a scheme; give it to the estimator: weights={weights!r}.")
+    if is_source(weights):
+        raise ValueError("weights is a source of dissimilarities; pass an array of weights, or a sparse matrix.")
     W = np.asarray(align_columns(align_rows(weights, labels, "weights"), labels, "weights"))
     require_real(W, "weights")
     W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
