@@ -278,8 +278,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a graph of networkx or igraph, of which
             shortest paths are taken; and a memory map, an array of Zarr, HDF5 or Dask, the path of an ``.npy`` or
             ``.zarr`` file or any other source, all of which are read in parts, by the workers of a Dask cluster if
-            there is a client. Labels are used to align `known` and `weights`. A square array is neither changed nor, when
-            float32 or float64 and contiguous, copied. Features may be an array or a DataFrame of Dask.
+            there is a client. Labels are used to align `known` and `weights`. A square array is neither changed nor,
+            when float32 or float64 and contiguous, copied. Features may be an array or a DataFrame of Dask.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
