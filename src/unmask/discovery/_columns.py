@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def _nobody() -> None:
+    """Do not listen."""
+
+
 def compare_columns(
-    embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray, begin: Callable[[], None]
+    embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray, begin: Callable[[], None] = _nobody
 ) -> list[ComparedColumn]:
     """Return how strongly every column is related to the map, in which direction, and how surely.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from ._corrections import corrected
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
+from ._pictures import read_pictures
 from ._preview import Preview, preview
 from ._proposals import Context, checked_values, make_proposal
 from ._reading import Reading
@@ -57,6 +59,8 @@ class Discovery(Walk):
         Further arguments of a metric that is a name or a function.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
+    pictures : dict from label to bytes or path, optional
+        Pictures of the objects (PNG, JPEG, GIF or WebP), which are saved with the study.
     title : str, default=""
         What the study is called.
 
@@ -115,10 +119,12 @@ class Discovery(Walk):
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         symmetrize: str | None = None,
+        pictures: Mapping[Any, Any] | None = None,
         title: str = "",
     ) -> None:
         transformer = make_transformer(metric, metric_params)
         material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
+        material = replace(material, pictures=read_pictures(pictures, material.objects))
         self._begin(material, str(title), Tree(), 0)
 
     # ---- what there is
@@ -142,6 +148,11 @@ class Discovery(Walk):
     def weights(self) -> pd.DataFrame | None:
         """The weights of the pairs, if there are any; a copy."""
         return None if self._material.weights is None else self._material.weights.copy()
+
+    @property
+    def pictures(self) -> dict[Any, bytes]:
+        """Pictures of the objects by their label; a copy."""
+        return dict(self._material.pictures)
 
     @property
     def embedding(self) -> pd.DataFrame:
