@@ -77,6 +77,7 @@ bench: $(VENV)/.installed-bench
 # Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
 bench-scale: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.stochastic_against_exact
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

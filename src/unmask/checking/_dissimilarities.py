@@ -12,10 +12,11 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import STRIP, ArraySource, Source, Survey, Workers, rectangle, square_array
+from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
-from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
+from ._labels import align_columns, is_unlabelled, name_object, require_unique
+from ._packages import as_pandas, is_pandas
 from ._parameters import require_real
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Dissimilarities:
     missing: int  # pairs
     largest: float
     asymmetry: float = 0.0  # share of the sum of squares that averaging the two halves threw away
+    sums: Sums | None = None  # if all pairs were looked at
 
     @property
     def n(self) -> int:
@@ -78,13 +80,13 @@ def check_dissimilarities(
     workers: Workers,
     complete_for: str | None = None,
     warn: bool = True,
-    among: Callable[[int], IntArray] | None = None,
+    among: Callable[[Source], IntArray] | None = None,
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows.
 
     A :class:`Source` is surveyed part by part and handed on as it is. Missing dissimilarities are an error if
     ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them. With ``among``
-    only the pairs among the objects that it picks, given how many there are, are looked at.
+    only the pairs among the objects that it picks are looked at.
     """
     data, labels = square_table(as_pandas(data))
     if labels is not None:
@@ -101,7 +103,7 @@ def check_dissimilarities(
         given, source = ArraySource(values), ArraySource(_contiguous(values))
     seen, names = source, labels
     if among is not None:
-        given, seen, names = _part(given, labels, among(source.n))
+        given, seen, names = _part(given, labels, among(source))
     survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
     _require_sound(given, survey, names)
     if survey.missing and complete_for is not None:
@@ -112,7 +114,8 @@ def check_dissimilarities(
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry)
+    sums = survey.sums if among is None else None
+    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry, sums)
 
 
 def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
@@ -364,8 +367,16 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
             j = int(np.argmax(flags))
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
+            one, other = name_object(labels, i), name_object(labels, j)
+            if np.isnan(row[j]) != np.isnan(column[j]):
+                there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
+                return (
+                    f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
+                    "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
+                    f"stored one way. If it is none, add what is absent, or {way_out}."
+                )
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, or {way_out}."
+                f"({one}, {other}); correct it, or {way_out}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

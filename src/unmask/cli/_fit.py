@@ -81,7 +81,7 @@ def study_of(source: Input, beside: Any) -> Any:
     from ..discovery import Discovery
 
     return Discovery(
-        source.dissimilarities,
+        **source.data,
         known=source.known,
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
@@ -109,7 +109,7 @@ def _make_map(output: Output, files: Files, estimator: str, params: dict[str, An
     data, given, keeping, reading, saving, painting, table = files
     folder = open_folder(saving, TABLES, OTHERS)
     source = read_input(output, data, given, reading)
-    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    beside = read_beside(output, table, source.objects, reading.labels)
     paint = painting.read(source, beside, given, reading, saving)
     study = study_of(source, beside)
     step = fit_map(output, study, estimator, params, keeping)

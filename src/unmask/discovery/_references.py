@@ -65,12 +65,11 @@ def maps_of_noise(material: Material, step: Step, n_objects: int, rng: np.random
     recipe = ESTIMATORS[step.estimator]
     params = {name: value for name, value in step.params.items() if name not in ABOUT_KNOWN}
     params |= QUICK if recipe.searches else {}
-    D = material.dissimilarities.to_numpy(dtype=np.float64)
     while True:
-        chosen = rng.choice(len(D), n_objects, replace=False)
+        D = material.among(rng.choice(len(material.objects), n_objects, replace=False)).to_numpy(dtype=np.float64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D[np.ix_(chosen, chosen)], rng))
+            mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D, rng))
         yield np.asarray(mds.embedding_, dtype=np.float64)
 
 

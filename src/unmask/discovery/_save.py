@@ -31,6 +31,7 @@ from ..io import (
     write_table,
 )
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
+from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._material import Material
 from ._pictures import suffix_of
 from ._tables import FORMATS, describe, to_frame
@@ -254,13 +255,21 @@ class _Draft:
                 "name": labels.name,
                 "numbered": isinstance(labels, pd.RangeIndex),
             },
-            "dtype": str(self.material.dissimilarities.to_numpy().dtype),
+            "dtype": str(self.material.data.dtype),
+            **_data(self.material.data),
             "known_types": encode(self.material.known_types),
             "tables": {name: kept.described for name, kept in self.tables.items()},
             "pictures": list(self.pictures),
             "here": self.here,
             "actions": [_action(action, columns) for action in self.tree.actions],
         }
+
+
+def _data(data: Data) -> dict[str, Any]:
+    """Return what study.json says about dissimilarities that are in no table of the study."""
+    if isinstance(data, ComparedFeatures):
+        return {"metric": data.metric, "metric_params": encode(dict(data.metric_params))}
+    return {"file": {"path": data.path, "checksum": data.checksum}} if isinstance(data, TableInFile) else {}
 
 
 def _write_picture(name: str, data: bytes, folder: Path) -> dict[str, Any]:
@@ -282,7 +291,9 @@ _Table = tuple[tuple[Any, ...], "Callable[[], pd.DataFrame]"]
 
 def tables_of(material: Material, tree: Tree) -> dict[str, _Table]:
     """Return the tables of a study by name, those that have any cells."""
-    given = {"dissimilarities": material.dissimilarities, "weights": material.weights}
+    data, given = material.data, {"weights": material.weights}
+    given |= {"dissimilarities": data.table} if isinstance(data, SquareTable) else {}
+    given |= {"features": data.features} if isinstance(data, ComparedFeatures) else {}
     given |= {"known": material.known, "table": material.table}
     tables = {name: _as_it_is(table) for name, table in given.items() if table is not None and table.size}
     adopted = tuple(action for action in tree.actions if isinstance(action, Adoption | Amendment))
@@ -321,7 +332,8 @@ def _action(action: Action, columns: dict[int, str]) -> dict[str, Any]:
 
 
 def _step(step: Step, _: str | None) -> dict[str, Any]:
-    same = ("number", "estimator", "stress", "leak", "free_leak", "converged", "finished", "seconds")
+    found = ("number", "estimator", "stress", "stress_se", "leak", "free_leak")
+    same = (*found, "converged", "finished", "seconds", "solver")
     record: dict[str, Any] = {"action": "fit"} | {name: getattr(step, name) for name in same}
     if not math.isnan(step.leak_reference):  # of a study of an earlier version; JSON has no NaN
         record["leak_reference"] = step.leak_reference

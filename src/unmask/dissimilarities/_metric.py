@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array, IntArray
 from ..checking import (
     MissingDissimilarityWarning,
+    labelled_frame,
     name_object,
     require_choice,
     require_integer,
@@ -154,17 +155,28 @@ class Metric(DissimilarityTransformer):
         """Return all dissimilarities of a source as an array."""
         family, n = source.family, source.n
         with OneBlasThread(), self._workers(family) as workers:
-            D = np.empty((n, n), dtype=self.dtype)
+            D = self._empty_square(n)
             with self._progress(family, n * (n + 1) // 2) as advance:
                 missing, pairs = fill_square(D, family, source.objects, workers, source.name, advance)
         _warn_of_missing(family, missing, pairs)
         return D
 
+    def _empty_square(self, n: int) -> Array:
+        try:
+            return np.empty((n, n), dtype=self.dtype)
+        except MemoryError:
+            size = n**2 * np.dtype(self.dtype).itemsize / 2**30
+            raise ValueError(
+                f"a table of {n:,} x {n:,} dissimilarities takes {size:,.0f} GB, for which there is no memory; use "
+                "ConditionalMDS with solver='stochastic' and the metric by its name, ConditionalIsomap with "
+                "n_landmarks, or a sample of the objects."
+            ) from None
+
     def _read(self, X: Any) -> OnDemand:
         """Learn what there is to learn of all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
-        family, reader = make_family(self.metric, self.metric_params), Reader(self, X, new=False)
+        family, reader = make_family(self.metric, self.metric_params), Reader(self, labelled_frame(X), new=False)
         family.threads = resolve_threads(self.n_jobs)
         with OneBlasThread():
             objects = family.fit(reader)
@@ -215,7 +227,7 @@ class Metric(DissimilarityTransformer):
         """Return the number of new objects, and their dissimilarities to the fitted ones, some rows at a time."""
         check_is_fitted(self)
         self._check_parameters()
-        family, reader = self._family, Reader(self, X, new=True)
+        family, reader = self._family, Reader(self, labelled_frame(X), new=True)
         with OneBlasThread():
             new = family.read(reader)
         return count(new), self._rows_of_new(family, reader, new, height or count(new))

@@ -94,6 +94,7 @@ level_positions_
         """
         p = self._start_fit()
         refuse_target(y)
+        X, known = self._read_data(X, known)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares

@@ -12,8 +12,8 @@ from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, quote, require_choice, require_number
 from ..dissimilarities import keep_objects
-from ..engines import Engine, LevelEngine, SampledEngine, make_engine
-from ..kernels import Which, Workers, rectangle, resolve_threads
+from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
+from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -44,7 +44,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
-from ._many import PARTNERS, choose_solver, sampled_pairs
+from ._many import PARTNERS, choose_solver, sampled_pairs, some_objects
 from ._searching import Search, SearchingMap
 
 SOLVERS = ("auto", *RULES, "stochastic")
@@ -411,15 +411,24 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
         if isinstance(engine, SampledEngine):
             self._report_estimates(engine, Z, checked)
-        else:
+        elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
+
+    def _point_stress(self, engine: Engine, Z: Array) -> Array:
+        # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
+        self._fingerprints: Array | None = None
+        if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
+            return super()._point_stress(engine, Z)
+        vector = kernels.placing().fingerprint_vector(engine.n)
+        shares, self._fingerprints = engine.last_pass(Z, vector)
+        return shares
 
     def _report_estimates(self, engine: SampledEngine, Z: Array, checked: Dissimilarities) -> None:
         """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""
         found = engine.normalised_stress(Z)
         self.stress_per_point_ *= found.value / self.stress_
         self.stress_, self.stress_se_ = found.value, found.error
-        self._partners = np.sort(np.random.default_rng(0).permutation(checked.n)[:PARTNERS])
+        self._partners = some_objects(checked.source, PARTNERS)
         among = rectangle(checked.source, self._partners, self._partners).astype(np.float64) * self._scale
         self._fingerprints = among**2 @ kernels.placing().fingerprint_vector(len(self._partners))
         keep_objects(self._transformer, self._partners)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_source
-from ..kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, rectangle
+from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
 from ..solvers import LANDMARKS
 
@@ -17,6 +17,7 @@ A_PAIR, A_COMPARISON = 3e-9, 6e-9
 LONGEST_PASS = 60.0
 PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
+READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
 MOST_PREDICTED = 20_000
 
 
@@ -71,19 +72,26 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
 
 
-def some_objects(n: int) -> IntArray:
-    """Return the objects whose pairs are checked where all pairs would be too many, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:LOOKED_AT])
+def some_objects(source: Source, number: int | None = None) -> IntArray:
+    """Return some objects that can be compared with all, always the same: those whose pairs are checked, for example.
+
+    A larger number has the same and others, so that a file is not read in ever more places.
+    """
+    references = getattr(source, "references", None)
+    order = np.random.default_rng(0).permutation(source.n if references is None else references)
+    return np.sort(order[: number or LOOKED_AT])
 
 
 def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers, seed: int) -> SampledPairs:
     """Return the pairs as the stochastic solver reads them, weighted as among some objects."""
-    at = some_objects(checked.n)
+    at, n = some_objects(checked.source), checked.n
     among = ArraySource(np.ascontiguousarray(rectangle(checked.source, at, at)))
     few = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
     assert isinstance(few, Pairs)  # as of every array
     # The sum that Sammon's weights are divided by is over all pairs.
-    share = len(at) * (len(at) - 1) / (checked.n * (checked.n - 1)) if few.weighting == Weighting.SAMMON else 1.0
-    return SampledPairs(
-        checked.source, few.scale, few.weighting, floor=few.floor, factor=few.factor * share, every_pair=True, seed=seed
-    )
+    share = len(at) * (len(at) - 1) / (n * (n - 1)) if few.weighting == Weighting.SAMMON else 1.0
+    # Whole rows are read of as few objects as will do.
+    by_rows = hasattr(checked.source, "references") or not reads_by_number(checked.source)
+    pool = some_objects(checked.source, max(LANDMARKS, int(READ * n))) if by_rows else None
+    rule = {"floor": few.floor, "factor": few.factor * share, "every_pair": True}
+    return SampledPairs(checked.source, few.scale, few.weighting, **rule, seed=seed, some=pool)

@@ -7,9 +7,10 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
+    MOST_SQUARED,
     STRIP,
     ArraySource,
     Source,
@@ -20,12 +21,14 @@ from ._sources import (
     smallest_positive,
     square_array,
     strip_height,
+    strip_reader,
     strips,
 )
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
+    "MOST_SQUARED",
     "STRIP",
     "ArraySource",
     "Cost",
@@ -37,6 +40,7 @@ __all__ = [
     "ReferenceSums",
     "SampledPairs",
     "Source",
+    "Sums",
     "Survey",
     "Weighting",
     "Which",
@@ -58,6 +62,7 @@ __all__ = [
     "smallest_positive",
     "square_array",
     "strip_height",
+    "strip_reader",
     "strips",
 ]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from functools import cached_property
+from mmap import mmap
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -53,9 +55,15 @@ Which = IntArray | slice
 class ArraySource:
     """A square array, in memory or mapped from a file; tiles are views of it."""
 
-    by_number: ClassVar[bool] = True
-
     values: Array
+
+    @cached_property
+    def by_number(self) -> bool:
+        """Whether it is in memory: of a file a whole page is read for a single entry."""
+        base: Any = self.values
+        while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+            base = base.base
+        return not isinstance(base, np.memmap | mmap)
 
     @property
     def n(self) -> int:
@@ -92,8 +100,23 @@ def read_part(source: Source, rows: slice, columns: slice) -> Array:
 def rectangle(source: Source, rows: IntArray, columns: Which) -> Array:
     """Return the dissimilarities of some objects, by their numbers, to others; what knows slices only gives rows."""
     numbered: Any = source  # the protocol asks for slices only
-    part = numbered.tile(rows, columns) if reads_by_number(source) else source.rows(rows)[:, columns]
-    return np.asarray(part, dtype=source.dtype)
+    if reads_by_number(source):
+        return np.asarray(numbered.tile(rows, columns), dtype=source.dtype)
+    out = np.empty(
+        (len(rows), len(range(source.n)[columns]) if isinstance(columns, slice) else len(columns)), source.dtype
+    )
+    height = strip_height(source.n)
+    for first in range(0, len(rows), height):
+        out[first : first + height] = source.rows(rows[first : first + height])[:, columns]
+    return out
+
+
+def strip_reader(source: Source, rows: IntArray) -> Callable[[slice], Array]:
+    """Return what reads the dissimilarities of some objects to a stretch of all; whole rows are read once."""
+    if reads_by_number(source):
+        return lambda objects: rectangle(source, rows, objects)
+    whole = rectangle(source, rows, slice(0, source.n))
+    return lambda objects: whole[:, objects]
 
 
 def reads_by_number(source: Source) -> bool:

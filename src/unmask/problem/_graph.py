@@ -75,7 +75,9 @@ class TableGraph:
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        return np.asarray(self._passes.laplacian_pass(self.pairs, X, self.workers)[1])
+        # Whoever asks for this before the degrees spares a reading of the pairs.
+        self.degrees, HX = self._passes.laplacian_pass(self.pairs, X, self.workers)
+        return np.asarray(HX)
 
     def solver(self) -> Callable[[Array], Array]:
         if self.unit_weights:
