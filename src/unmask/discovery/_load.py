@@ -383,7 +383,8 @@ def _adopted(record: dict[str, Any], adopted: pd.DataFrame | None, name: str) ->
     column = _field(record, "column", str)
     if adopted is None or column not in adopted.columns:
         raise DamagedError(f"the values of {name!r}, which was adopted, are missing.")
-    return adopted[column].rename(name)
+    values: pd.Series[Any] = adopted[column].rename(name)
+    return values
 
 
 def _kind(record: dict[str, Any], name: str) -> Any:

@@ -113,14 +113,14 @@ def save(
         return draft.saved()
     _require_room(path)
     sweep_drafts(path)
-    folder = draft_beside(path)
+    beside = draft_beside(path)
     try:
         with _naming(path):
-            folder.mkdir()
-            draft.write(folder, lambda file: _take_over(place / file, folder / file))
-            _put(folder, path)
+            beside.mkdir()
+            draft.write(beside, lambda file: _take_over(place / file, beside / file))
+            _put(beside, path)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(beside, ignore_errors=True)
     return draft.saved()
 
 
@@ -279,8 +279,9 @@ def _write_picture(name: str, data: bytes, folder: Path) -> dict[str, Any]:
 
 def _picture_files(material: Material) -> dict[str, bytes]:
     """Return the pictures by the names of their files, which have the number of the object."""
-    rows = zip(material.objects.get_indexer_for(list(material.pictures)), material.pictures.values(), strict=True)
-    return {f"picture{row}.{suffix_of(data)}": data for row, data in rows}
+    rows = [at for at, label in enumerate(material.objects) if label in material.pictures]
+    pictures = zip(rows, material.pictures.values(), strict=True)  # which have the order of the objects
+    return {f"picture{row}.{suffix_of(data)}": data for row, data in pictures}
 
 
 # Tables whose columns are the objects.
@@ -320,9 +321,7 @@ def _step_tables(step: Step) -> dict[str, Callable[[], pd.DataFrame]]:
     places = {"stress per point": step.stress_per_point.to_numpy()}
     found = {"coef": step.coef, "importance": step.importance, "imputed": step.imputed}
     found |= {"free": step.free_embedding} if step.adjusted else {}
-    tables: dict[str, Callable[[], pd.DataFrame]] = {
-        f"fit{step.id}-{name}": lambda table=table: table for name, table in found.items() if table.size
-    }
+    tables = {f"fit{step.id}-{name}": _as_it_is(table)[1] for name, table in found.items() if table.size}
     return {f"fit{step.id}-map": lambda: step.embedding.assign(**places), **tables}
 
 
