@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale adjusted clean
+.PHONY: demo test test-slow test-interop lint format docs gallery-full pictures package bench bench-scale adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -30,6 +30,14 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
+# With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
+ANNDATA ?= >=0.12
+test-interop:
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/bin/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -58,9 +58,14 @@ def some_features(n=N, seed=0):
 def load_compiled_code():
     """Fit a few objects, so that what is loaded once is not counted as memory of a later fit."""
     from unmask import ConditionalMDS
+    from unmask.dissimilarities import Metric
 
     features, known, _ = some_features(600)
-    ConditionalMDS(2, solver="stochastic", n_init=1, tol=1e-3, random_state=0).fit(features, known=known)
+    options = {"solver": "stochastic", "n_init": 1, "tol": 1e-3, "random_state": 0}
+    ConditionalMDS(2, **options).fit(features, known=known)
+    ConditionalMDS(2, **options).fit(features)
+    ConditionalMDS(2, metric="precomputed", **options).fit(Metric(dtype="float32").fit_transform(features))
+    ConditionalMDS(2, n_init=1, tol=1e-3).fit(features.iloc[:100], known=known.iloc[:100])
 
 
 @contextmanager

@@ -28,13 +28,16 @@ def many(monkeypatch, tmp_path):
 def test_many_objects_go_from_a_table_to_a_report(many, tmp_path):
     done = many("fit", "table.csv", "-m", "euclidean", "-c", "size,kind", *FAST, "--out", "out", "--color", "kind")
     assert "No table of all pairs is made: 3,000 objects are compared when it is needed." in done.stderr
+    assert "(estimated from random pairs, standard error " in done.stdout
     assert not (tmp_path / "out" / "study" / "dissimilarities.csv").exists()
     places = pd.read_csv("out/embedding.csv", index_col=0)
     pd.read_csv("table.csv", index_col=0).iloc[:5].to_csv("new.csv")
     placed = pd.DataFrame(many.json("place", "out", "new.csv")["placed"]).set_index("label")
     size = np.ptp(places.to_numpy(), axis=0).max()
     assert np.abs(placed - places.loc[placed.index]).to_numpy().max() < 0.1 * size
-    many("report", "out", "--bootstrap", "3")  # the study has no table of all pairs that could be asked for
+    many(
+        "report", "out", "--bootstrap", "3", "--max-objects", "100"
+    )  # the study has no table of all pairs that could be asked for
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for words in (
         "features that are compared by the metric euclidean when it is needed",

@@ -98,6 +98,15 @@ def test_groups_of_many_objects_are_found_among_some(fitted):
     assert len(set(zip(groups, truth, strict=True))) == 3
 
 
+def test_paths_from_landmarks_are_a_study_too():
+    features, known, _ = some_features()
+    study = Discovery(features.to_numpy(), known=known.to_numpy()[:, :1].astype(float), metric="euclidean")
+    with no_square():
+        step = study.fit(2, estimator="isomap", n_landmarks=30, n_neighbors=8, n_init=1, tol=1e-4, adjust=False)
+    assert step.embedding.shape == (N, 2)
+    assert len(study.suggest(n_permutations=19, n_references=3)) == 2
+
+
 def test_a_metric_without_a_name_is_refused_before_it_is_computed():
     features, *_ = some_features()
 

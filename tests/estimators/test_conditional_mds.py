@@ -18,7 +18,7 @@ BEST = {
 
 
 @pytest.mark.simulation
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))])
 @pytest.mark.parametrize("case", BEST)
 def test_defaults_find_the_best_known_minimum_with_any_seed(kinship, case, seed):
     columns, options, stress = BEST[case]
@@ -89,6 +89,7 @@ def test_car_brands_recover_all_seven_features(q, least, replicates):
     for replicate in range(replicates):
         cars = make_car_brands(random_state=replicate)
         known = cars.known.iloc[:, :q]
-        U = fit(cars.dissimilarities, known, n_components=7 - q, random_state=replicate).embedding_
+        # A fifth of the starts that are the default for so few objects leads to the same maps.
+        U = fit(cars.dissimilarities, known, n_components=7 - q, n_init=20, random_state=replicate).embedding_
         scores.append(average_canonical_correlation(np.column_stack([U, known]), cars.features))
     assert np.median(scores) >= least

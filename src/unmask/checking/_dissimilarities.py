@@ -88,6 +88,7 @@ def check_dissimilarities(
     ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them. With ``among``
     only the pairs among the objects that it picks are looked at.
     """
+    sparse = sp.issparse(data)
     data, labels = square_table(as_pandas(data))
     if labels is not None:
         require_unique_index(labels)
@@ -105,7 +106,7 @@ def check_dissimilarities(
     if among is not None:
         given, seen, names = _part(given, labels, among(source))
     survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
-    _require_sound(given, survey, names)
+    _require_sound(given, survey, names, sparse)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
     if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
@@ -314,7 +315,7 @@ def _skew_share(values: Array) -> float:
     return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
 
 
-def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> None:
+def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
@@ -332,7 +333,7 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
             "an object's dissimilarity to itself must be 0. Are these similarities?"
         )
     if survey.one_sided or survey.asymmetry > level:
-        raise ValueError(_asymmetry(source, level, labels))
+        raise ValueError(_asymmetry(source, level, labels, sparse))
     if survey.missing == source.n * (source.n - 1) // 2:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
@@ -356,7 +357,7 @@ def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
+def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bool) -> str:
     for i in range(source.n):
         row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
         column = source.tile(slice(0, source.n), slice(i, i + 1))[:, 0]
@@ -368,7 +369,7 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
             one, other = name_object(labels, i), name_object(labels, j)
-            if np.isnan(row[j]) != np.isnan(column[j]):
+            if sparse and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
                 return (
                     f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "

@@ -15,6 +15,10 @@ from ._paint import Painting
 # Names of files that say nothing about what is in them.
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
 ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
+Landmarks = Annotated[
+    int | None,
+    fitting_option("--landmarks", min=2, help="Of many objects, paths from so many of them, picked at random, only."),
+]
 Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
 
 
@@ -63,6 +67,7 @@ def isomap(
     table: TablePath = None,
     neighbors: Neighbors = None,
     radius: Radius = None,
+    landmarks: Landmarks = None,
 ) -> Outcome:
     """Map objects on a curved surface: dissimilarities along paths through near neighbours, given what is known.
 
@@ -73,6 +78,8 @@ def isomap(
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
+    if landmarks is not None:
+        params["n_landmarks"] = landmarks
     return _make_map(output, Files(data, given, keeping, reading, saving, painting, table), "isomap", params)
 
 

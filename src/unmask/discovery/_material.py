@@ -22,6 +22,7 @@ from ..checking import (
     require_choice,
 )
 from ..dissimilarities import Metric, compare, float_type
+from ..estimators import some_objects
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
 from ._data import ComparedFeatures, Data, SquareTable, is_many, large_file
@@ -31,7 +32,6 @@ from ._values import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-LOOKED_AT = 1000  # objects of a table in a file whose pairs are checked; a fit checks those that it reads
 WRITABLE = "use text, whole numbers or numbers."
 
 
@@ -114,7 +114,7 @@ def _read_data(given: Any, symmetrize: str | None, transformer: Any) -> tuple[Da
         return _read_features(given, transformer)
     in_file = large_file(given) if transformer is None else None
     data = given if in_file is None else in_file.fitted
-    some = None if in_file is None else (lambda n: np.sort(np.random.default_rng(0).permutation(n)[:LOOKED_AT]))
+    some = None if in_file is None else some_objects  # a fit checks what it reads
     with Workers(resolve_threads(None)) as workers:
         values, labels = (data, None) if transformer is None else compare(transformer, data)
         checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers, among=some)

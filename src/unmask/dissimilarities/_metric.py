@@ -22,7 +22,7 @@ from ..checking import (
     require_jobs,
     warn_user,
 )
-from ..kernels import OneBlasThread, Workers, resolve_threads
+from ..kernels import OneBlasThread, Workers, empty_square, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
 from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family, take
 from ._on_demand import OnDemand
@@ -155,22 +155,11 @@ class Metric(DissimilarityTransformer):
         """Return all dissimilarities of a source as an array."""
         family, n = source.family, source.n
         with OneBlasThread(), self._workers(family) as workers:
-            D = self._empty_square(n)
+            D = empty_square(n, self.dtype)
             with self._progress(family, n * (n + 1) // 2) as advance:
                 missing, pairs = fill_square(D, family, source.objects, workers, source.name, advance)
         _warn_of_missing(family, missing, pairs)
         return D
-
-    def _empty_square(self, n: int) -> Array:
-        try:
-            return np.empty((n, n), dtype=self.dtype)
-        except MemoryError:
-            size = n**2 * np.dtype(self.dtype).itemsize / 2**30
-            raise ValueError(
-                f"a table of {n:,} x {n:,} dissimilarities takes {size:,.0f} GB, for which there is no memory; use "
-                "ConditionalMDS with solver='stochastic' and the metric by its name, ConditionalIsomap with "
-                "n_landmarks, or a sample of the objects."
-            ) from None
 
     def _read(self, X: Any) -> OnDemand:
         """Learn what there is to learn of all objects, and return their dissimilarities as a source."""

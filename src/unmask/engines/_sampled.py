@@ -17,8 +17,10 @@ REFERENCES = 128  # of one draw
 # A look at pairs apart from the steps: some objects in random order, cut into blocks, each against the next one. All
 # count the same, so that what an object has of its own (a place that fits badly) varies no more than it must; what is
 # left is of single pairs, and does not depend on how large the blocks are. Looks are independent of each other.
-SIDE, BLOCKS = 64, 100
-FEWEST_LOOKS, MOST_LOOKS = 16, 32
+SIDE, BLOCKS = 64, 150
+# So many looks, and as many again if they were not enough: to stop as soon as the standard error happens to be small
+# would report too small a one.
+LOOKS = 16
 ACCURACY = 1e-3  # relative standard error with which the stress is reported, unless that takes too many looks
 # Where single entries cannot be read, so many rows stand for the looks.
 ROWS = 256
@@ -100,16 +102,16 @@ class SampledEngine:
 
     def normalised_stress(self, Z: Array) -> Estimate:
         """Return the stress as a share of the dissimilarities' sum of squares, from pairs that no step has chosen."""
-        found = np.empty((0, 2))
-        while len(found) < MOST_LOOKS:
-            found = np.concatenate([found, self._look(Z)])
-            if len(found) >= FEWEST_LOOKS:
-                estimate = _ratio(*found.T)
-                if estimate.error <= ACCURACY * estimate.value:
-                    break
+        found = self._looks_at(Z)
+        if not self._by_rows and (first := _ratio(*found.T)).error > ACCURACY * first.value:
+            found = np.concatenate([found, self._looks_at(Z)])
+        estimate = _ratio(*found.T)
         among = self.n if self._readable is None else len(self._readable)
         left_out = 1.0 - len(found) / among if self._by_rows else 1.0
         return Estimate(estimate.value, estimate.error * float(np.sqrt(left_out)))
+
+    def _looks_at(self, Z: Array) -> Array:
+        return np.concatenate([self._look(Z) for _ in range(1 if self._by_rows else LOOKS)])
 
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""

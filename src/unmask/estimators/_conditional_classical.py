@@ -57,8 +57,8 @@ class ConditionalClassicalMDS(PlacingMap):
     eigenvalues_ : ndarray of shape (n_free,)
         Leading eigenvalues of the double-centred remainder.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, known_redundant_, known_summary_, \
-level_positions_
+leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, object_names_, known_redundant_, \
+known_summary_, level_positions_
         As in :class:`ConditionalMDS`.
 
     Examples

@@ -223,6 +223,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
+    object_names_ : ndarray of shape (n_objects,)
+        Labels of the objects in the order of the map's rows; their numbers if they had none.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
     metric_ : transformer
@@ -273,14 +275,15 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
             Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
             condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
-            entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
-            taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr`` file or any other
-            source, all of which are read in parts. Labels are used to align `known` and `weights`. A square array is
-            neither changed nor, when float32 or float64 and contiguous, copied.
+            entries are missing), a ``DistanceMatrix`` of scikit-bio, or a graph of networkx or igraph, of which
+            shortest paths are taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr``
+            file or any other source, all of which are read in parts. Labels are used to align `known` and `weights`. A
+            square array is neither changed nor, when float32 or float64 and contiguous, copied.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
+            Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated. Or
+            names: of columns of `X`, which then leave the features, or of attributes of a graph's nodes.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
@@ -300,6 +303,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
         return super()._read_dissimilarities(X, workers)
+
+    def _bytes_kept(self, n: int) -> int:
+        """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
+        return 0
 
     @property
     def _needs_square(self) -> tuple[str, str] | None:
@@ -390,6 +397,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if component is not None:
             self.component_ = pd.Series(component, index=checked.labels, name="component")
         self._curve = None
+        self._fingerprints: Array | None = None
         if isinstance(engine, LevelEngine):
             disparities = engine.table(Z) / engine.scale
             self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
@@ -416,7 +424,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
-        self._fingerprints: Array | None = None
         if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
             return super()._point_stress(engine, Z)
         vector = kernels.placing().fingerprint_vector(engine.n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
 READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
 MOST_PREDICTED = 20_000
+MOST_KEPT = 3 * 2**30
 
 
 def number_of_objects(X: Any, *, ready: bool) -> int | None:
@@ -43,7 +45,12 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
     if asked == "stochastic":
         return "stochastic: as asked for"
-    return "lbfgs: the pairs given fit into memory" if n is None else _automatic(n, threads, ready, why_not)
+    if n is None:
+        return "lbfgs: the pairs given fit into memory"
+    if estimator._bytes_kept(n) > MOST_KEPT:
+        why = f"{n:,} objects, their pairs would take {estimator._bytes_kept(n) / 1e9:,.0f} GB"
+        return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
+    return _automatic(n, threads, ready, why_not)
 
 
 def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
@@ -93,5 +100,6 @@ def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers
     # Whole rows are read of as few objects as will do.
     by_rows = hasattr(checked.source, "references") or not reads_by_number(checked.source)
     pool = some_objects(checked.source, max(LANDMARKS, int(READ * n))) if by_rows else None
-    rule = {"floor": few.floor, "factor": few.factor * share, "every_pair": True}
-    return SampledPairs(checked.source, few.scale, few.weighting, **rule, seed=seed, some=pool)
+    factor = few.factor * share
+    sampled = SampledPairs(checked.source, few.scale, few.weighting, floor=few.floor, factor=factor, every_pair=True)
+    return replace(sampled, seed=seed, some=pool)

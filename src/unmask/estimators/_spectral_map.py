@@ -44,6 +44,8 @@ class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         Leading eigenvalues of the double-centred squared dissimilarities.
     dissimilarity_ : transformer
         The fitted transformer.
+    object_names_ : ndarray of shape (n_objects,)
+        Labels of the objects in the order of the map's rows; their numbers if they had none.
     n_features_in_ : int
         Number of columns seen in the fit.
 

@@ -624,5 +624,6 @@ def survey(source: Source, workers: Workers) -> Survey:
     workers.run(run, len(chunks))
     missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
     smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
-    added = Sums(*sums.sum(axis=0).tolist(), least=float(extremes[:, 3].min()))
+    lengths, squares = sums.sum(axis=0).tolist()
+    added = Sums(lengths, squares, float(extremes[:, 3].min()))
     return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry), added)

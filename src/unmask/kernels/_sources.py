@@ -163,6 +163,19 @@ def read_entries(source: Source, rows: IntArray, columns: IntArray) -> Array:
     return entries
 
 
+def empty_square(n: int, dtype: Any) -> Array:
+    """Return room for the dissimilarities of all pairs, or say in a sentence that there is none."""
+    try:
+        return np.empty((n, n), dtype=dtype)
+    except MemoryError:
+        size = n**2 * np.dtype(dtype).itemsize / 2**30
+        raise ValueError(
+            f"a table of {n:,} x {n:,} dissimilarities takes {size:,.0f} GB, for which there is no memory; use "
+            "ConditionalMDS with solver='stochastic' and a metric by its name, ConditionalIsomap with n_landmarks, or "
+            "a random sample of the objects."
+        ) from None
+
+
 def square_array(source: Source, purpose: str, instead: str = "fewer objects") -> Array:
     """Return the whole table for a purpose that needs it at once; say so if it is neither an array nor small."""
     if isinstance(source, ArraySource):

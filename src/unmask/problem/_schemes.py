@@ -113,8 +113,10 @@ class Sammon(Equal):
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
         sums = pairs.sums
         if sums is None:
-            _, *added = kernels.once(pairs.source).pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)
-            sums = Sums(*map(float, added), least=smallest_positive(pairs.source) * pairs.scale)
+            _, lengths, squares = kernels.once(pairs.source).pair_sums(
+                replace(pairs, weighting=Weighting.MASKED), workers
+            )
+            sums = Sums(float(lengths), float(squares), smallest_positive(pairs.source) * pairs.scale)
         return replace(pairs, weighting=Weighting.SAMMON, floor=sums.least, factor=1.0 / sums.lengths, sums=sums)
 
 
