@@ -76,16 +76,18 @@ package: $(VENV)/.installed-dev
 	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
 	test -s $(PACKAGE)/demo/kinship.png
 
-bench: $(VENV)/.installed-bench
-	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+$(VENV)/.peers: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
+	touch $@
+
+bench: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.run
 
-# Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
-bench-scale: $(VENV)/.installed
+# Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
+bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
-	$(BIN)/python -m benchmarks.stochastic_against_exact
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

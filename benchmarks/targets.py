@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 REASONS = {
     "smacof, p = 2": "scikit-learn was stopped by the time limit above the goal; the ratio is a lower bound.",
     "smacof, p = 7": "the data have one minimum in seven dimensions and scikit-learn needs few iterations; unmask "
-    "needs about six passes; most of its time is the closed-form start, checking the input and the report.",
+    "needs about six passes, three fifths of its time; the rest are the start, checking the input and the report.",
     "iteration of R cml": "cml's processor time is quoted (0.30 s) and was measured on another machine; by the wall "
     "clock, with both cores, the ratio is higher.",
     "memory of a fit": "some 10 MB at N = 5000, p = 7, nearly the same for both types (the solver's memory and the "
@@ -163,7 +163,7 @@ def _limits(results: Results, n: int) -> Iterator[Verdict]:
 
 def _starting(results: Results, _: int) -> Iterator[Verdict]:
     ours, theirs = (results.find(first.CASE, first.IMPORT, who) for who in (OURS, "sklearn.manifold"))
-    yield _compare("import unmask against import sklearn.manifold", 1.3, ours, theirs, at_least=False)
+    yield _compare("import of an estimator against one of sklearn.manifold", 1.3, ours, theirs, at_least=False)
     for name in (first.WARM, first.COLD):
         found = results.find(first.CASE, name, OURS)
         yield _absolute(name, 3.0, "s", *seconds(found))

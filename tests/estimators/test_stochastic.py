@@ -343,6 +343,26 @@ def test_automatic_choice(features, monkeypatch):
     assert fitted((features[0][:300], None), [], solver="auto").solver_.startswith("lbfgs: with 300 objects")
 
 
+@pytest.mark.parametrize(
+    ("n", "landmarks", "solver"),
+    [(15_000, None, "lbfgs"), (30_000, None, "stochastic: 30,000 objects, their pairs would take 7 GB"),
+     (30_000, 50, "lbfgs"), (100_000, 500, "stochastic: 100,000 objects, their pairs would take 6 GB")],
+)  # fmt: skip
+def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver):
+    isomap = ConditionalIsomap(n_landmarks=landmarks)
+    X = np.broadcast_to(0.0, (n, 3))
+    assert _many.choose_solver(isomap, X, 2, ready=False, weighted=False).startswith(solver)
+
+
+def test_rows_of_a_memory_map_are_those_of_the_array(tmp_path):
+    D = np.arange(16.0).reshape(4, 4)
+    np.save(tmp_path / "D.npy", D)
+    mapped = ArraySource(np.asarray(np.load(tmp_path / "D.npy", mmap_mode="r")))
+    assert not mapped.by_number
+    assert ArraySource(D).by_number
+    np.testing.assert_array_equal(mapped.rows(np.array([2, 0])), D[[2, 0]])
+
+
 def test_an_array_is_a_source_by_number():
     D = np.arange(16.0).reshape(4, 4)
     at = np.array([2, 0])
