@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
@@ -154,7 +155,8 @@ def fit_alone(
     resume_from: Any = None,
 ) -> Step:
     """Fit a map to what no study could hold, such as a table in a file that is read in parts."""
-    material = Material(dissimilarities, known, known[[]])
+    data: Any = SimpleNamespace(fitted=dissimilarities, params={"metric": "precomputed"})  # all that a fit asks for
+    material = Material(data, known, known[[]])
     rest = dict(params)
     checked = check_params("mds", rest.pop("n_components", 2), rest)
     return fit_step(material, known, types, "mds", checked, 1, callback, resume_from)
