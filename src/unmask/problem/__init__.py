@@ -24,6 +24,8 @@ from ._types import (
     Ordinal,
     Spline,
     feature_type,
+    type_as_text,
+    type_from_text,
     types_with_levels,
 )
 
@@ -67,6 +69,8 @@ __all__ = [
     "make_structure",
     "ranked",
     "register_scheme",
+    "type_as_text",
+    "type_from_text",
     "types_with_levels",
     "warn_of_few_pairs",
 ]
