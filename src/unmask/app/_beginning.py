@@ -53,10 +53,8 @@ class Part:
             return told
         frame = self.table
         shown = [] if self.role == "dissimilarities" else [_column(frame[name]) for name in frame.columns]
-        head = [
-            [str(label), *map(str, row)] for label, row in zip(frame.index[:HEAD], frame.head(HEAD).to_numpy(object))
-        ]
-        return {**told, "rows": len(frame), "columns": shown, "head": [row[:HEAD] for row in head]}
+        head = frame.head(HEAD).reset_index().to_numpy(object)[:, :HEAD]
+        return {**told, "rows": len(frame), "columns": shown, "head": [[str(cell) for cell in row] for row in head]}
 
 
 def _column(column: pd.Series[Any]) -> Message:

@@ -30,7 +30,7 @@ def _action(action: Any) -> dict[str, Any]:
 
 
 def _fit(step: Step) -> dict[str, Any]:
-    importance = step.importance["standardized"] if "standardized" in step.importance else {}
+    importance = step.importance.get("standardized", {})
     return {
         "number": step.number,
         "title": step.title,

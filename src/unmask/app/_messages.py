@@ -46,6 +46,8 @@ def decode(frame: str | bytes) -> dict[str, Any]:
     if isinstance(frame, str):
         return _object(json.loads(frame))
     end = 4 + int.from_bytes(frame[:4], "little")
+    if end > len(frame):
+        raise ValueError("the text of the message is longer than the message.")
     data = _object(json.loads(frame[4:end]))
     buffers = []
     for length in data.pop("buffers", []):
@@ -73,27 +75,26 @@ def _array(place: dict[str, Any], buffers: list[bytes]) -> Any:
 
 
 def _plain(value: Any, buffers: list[bytes]) -> Any:
-    """Return a value as JSON knows it: null for what is not finite or missing, a place for an array."""
-    if value is None or isinstance(value, str | bool):
-        return value
+    """Return a value as JSON knows it; of an array or bytes the place where it is."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part, buffers) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part, buffers) for part in value]
     if isinstance(value, bytes):
         return _place(buffers, value, "bytes", [len(value)])
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         kind = "f4" if value.dtype.kind == "f" else "i4"
         return _place(buffers, np.ascontiguousarray(value, dtype=_TYPES[kind]).tobytes(), kind, list(value.shape))
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part, buffers) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part, buffers) for part in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item(), buffers)
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    return _plain_cell(value.item() if isinstance(value, np.generic) else value)
+
+
+def _plain_cell(value: Any) -> Any:
+    """Return a cell of a table: null where it is missing or not finite, text where JSON has no other form."""
     import pandas as pd
 
-    return None if pd.isna(value) else str(value)
+    if pd.isna(value) or (isinstance(value, float) and math.isinf(value)):
+        return None
+    return value if isinstance(value, str | bool | int | float) else str(value)
 
 
 def _place(buffers: list[bytes], data: bytes, kind: str, shape: list[int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
@@ -42,10 +43,10 @@ def make_app(session: Session, host: str, port: int, *, token: str | None = None
 
     @app.post("/enter")
     async def enter(request: Request) -> Response:
-        try:
-            cookie = guard.enter((await request.json()).get("token"))
-        except (ValueError, AttributeError):
-            cookie = None
+        given = None
+        with suppress(ValueError):
+            given = await request.json()
+        cookie = guard.enter(given.get("token") if isinstance(given, dict) else None)
         if cookie is None:
             return JSONResponse({"error": "this address is of an earlier start; open the one of now."}, 403)
         return Response(status_code=204, headers={"set-cookie": cookie})
