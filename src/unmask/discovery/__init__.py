@@ -2,7 +2,9 @@
 
 from ..checking import UnfinishedMapWarning as UnfinishedMapWarning
 from ._actions import Action as Action
-from ._actions import Adoption, Forgetting, Step
+from ._actions import Adoption, Amendment, Forgetting, Step
+from ._actions import Change as Change
+from ._curve import along_curve
 from ._fitting import PACKAGES as PACKAGES
 from ._load import read_tables
 from ._material import Material
@@ -10,9 +12,11 @@ from ._study import Discovery
 
 __all__ = [
     "Adoption",
+    "Amendment",
     "Discovery",
     "Forgetting",
     "Material",
     "Step",
+    "along_curve",
     "read_tables",
 ]

@@ -23,6 +23,7 @@ from ..checking import (
 from ..dissimilarities import compare
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
+from ._locked import lock_tables
 from ._values import plain
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Material:
     table: pd.DataFrame
     weights: pd.DataFrame | None = None
     known_types: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lock_tables(self)
 
     @property
     def objects(self) -> pd.Index:

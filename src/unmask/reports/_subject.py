@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..discovery import Adoption, Discovery, Forgetting, Step
+from ..discovery import Adoption, Change, Discovery, Step
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
 from ..problem import KnownFeatures, check_known
 from ._html import Html, note
@@ -121,9 +121,9 @@ class Subject:
         """All adoptions, in order."""
         return [action for action in self.study.actions if isinstance(action, Adoption)]
 
-    def after(self, number: int) -> list[Adoption | Forgetting]:
-        """Return what was adopted or put aside between the fit of this number (0: the beginning) and the next."""
-        between: list[Adoption | Forgetting] = []
+    def after(self, number: int) -> list[Change]:
+        """Return what was done to features between the fit of this number (0: the beginning) and the next."""
+        between: list[Change] = []
         fits = 0
         for action in self.study.actions:
             if isinstance(action, Step):
