@@ -18,7 +18,7 @@ _SCALES = {"nominal": "category", "ordinal": "ordered", "cyclic": "cycle"}
 
 def describe_tree(study: Discovery) -> list[dict[str, Any]]:
     """Return everything that was ever done, one record each."""
-    return [_action(action) for action in study.tree.actions]
+    return [_action(action) for action in study.tree]
 
 
 def _action(action: Any) -> dict[str, Any]:

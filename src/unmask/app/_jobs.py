@@ -270,7 +270,7 @@ def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...], talk: Talk) -
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # steps keep their own
             return "done", work(talk, *arguments)
-    except (ValueError, TypeError, KeyError) as problem:  # sentences for people
+    except ValueError as problem:  # a sentence for people
         return "failed", str(problem)
     except Exception as problem:  # the worker survives whatever a job does
         traceback.print_exc()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _work
 from ._requests import Message, field, request
@@ -12,21 +12,28 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
-def _taken(session: Session, branch: Discovery) -> Message:
-    """Take over what the worker did."""
-    action = session.study.take_over(branch)
-    session.changed()
-    return {"action": action}
-
-
-def begin_fit(session: Session, **options: object) -> Message:
-    """Begin to fit a map; what is not said is as in the last step."""
+def _start(session: Session, kind: str, text: str, work: Any, *arguments: Any) -> Message:
+    """Let the worker go on with a branch of the study, and take over what it did."""
     study = session.study
-    last = study.steps[-1] if study.steps else None
-    if last is not None:
-        own = {name: value for name, value in last.params.items() if name not in ("adjust", "n_free")}
-        options = {**own, "estimator": last.estimator, **options}
-    return session.start("fit", "a map", lambda branch: _taken(session, branch), _work.fit, study.branch(), options)
+    since, here = len(study.tree), study.here
+
+    def take(branch: Discovery) -> Message:
+        action = study.take_over(branch, since)
+        if study.here == here:  # otherwise people have gone elsewhere meanwhile, and stay there
+            study.go(action)
+        session.changed()
+        return {"action": action}
+
+    return session.start(kind, text, take, work, study.branch(study.title), *arguments)
+
+
+def begin_fit(session: Session, **options: Any) -> Message:
+    """Begin to fit a map; what is not said is as in the last step."""
+    steps = session.study.steps
+    if steps:
+        own = {name: value for name, value in steps[-1].params.items() if name not in ("adjust", "n_free")}
+        options = {**own, "estimator": steps[-1].estimator, **options}
+    return _start(session, "fit", "a map", _work.fit, options)
 
 
 @request("fit", changes=True)
@@ -41,7 +48,7 @@ def without(session: Session, message: Message) -> Message:
     """Do again what was done after an action, without it."""
     action, study = field(message, "action", int), session.study
     text = f"without {study.tree[action - 1].text}" if 0 < action <= len(study.tree) else "without"
-    return session.start("without", text, lambda branch: _taken(session, branch), _work.without, study.branch(), action)
+    return _start(session, "without", text, _work.without, action)
 
 
 @request("cancel")

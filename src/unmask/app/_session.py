@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,8 +95,11 @@ class Session:
                 return {"id": number, "ok": False, "stale": True, "error": stale}
             try:
                 answer = known.answer(self, message)
-            except (ValueError, TypeError, KeyError, IndexError) as problem:
+            except ValueError as problem:  # a sentence for people
                 return {"id": number, "ok": False, "error": str(problem)}
+            except Exception as problem:  # a mistake of ours, or a page that sends nonsense: the study goes on
+                traceback.print_exc()
+                return {"id": number, "ok": False, "error": f"this went wrong: {type(problem).__name__}: {problem}"}
         return {"id": number, "ok": True, **(answer or {})}
 
     def tell(self, event: Message) -> None:
@@ -166,8 +170,8 @@ class Session:
                 "known": describe_known(study),
                 "columns": describe_columns(study),
                 "undo": study.actions[-1].text if study.actions else None,
-                "redo": study.redo_text,
-                "pictures": bool(study.material.pictures),
+                "redo": None if study.ahead is None else study.ahead.text,
+                "pictures": bool(getattr(study.material, "pictures", None)),
                 "saved": None if self._path is None else str(self._path.name),
             }
         return {"event": "state", "state": state}
@@ -201,7 +205,7 @@ class Session:
                 try:
                     self.tell({"event": "done", **told, "text": task.text, **task.then(news.content)})
                     return
-                except (ValueError, TypeError, KeyError, OSError) as problem:
+                except (ValueError, OSError) as problem:
                     news = News(news.number, "failed", str(problem))
             error = news.content or "stopped before it began"
             self.tell({"event": "failed", **told, "error": error, "cancelled": task.cancelled})

@@ -62,3 +62,13 @@ def without(talk: Talk, study: Discovery, action: int) -> Discovery:
     """Repeat what was done after an action, without it."""
     study.without(action, callback=Watcher(talk))
     return study
+
+
+def report(talk: Talk, study: Discovery, path: str) -> None:
+    """Write the report of a study."""
+    from ..reports import write_report
+
+    def tell(what: str, number: int, total: int) -> None:
+        talk.tell(done=number / total, text=what)
+
+    write_report(study, path, progress=tell)

@@ -1,0 +1,1 @@
+"""Requests that read a map: background jobs, whose results are kept for each step."""

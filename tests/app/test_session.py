@@ -1,0 +1,158 @@
+"""A session: what pages ask for, and what they hear."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from unmask.app import Session
+from unmask.datasets import load_kinship
+from unmask.discovery import Discovery
+
+from .talking import Page
+
+FAST = {"params": {"n_init": 4}}
+
+
+@pytest.fixture(scope="module")
+def shared_session():
+    session = Session()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def page(shared_session):
+    shared_session.begin(Discovery(load_kinship().dissimilarities, table=load_kinship().known, title="Kinship"))
+    page = Page(shared_session)
+    yield page
+    shared_session.leave(page._hear)
+
+
+def places(page, *labels):
+    own = page.ask("objects")["labels"]
+    return [own.index(label) for label in labels]
+
+
+WOMEN = ["Aunt", "Daughter", "Granddaughter", "Grandmother", "Mother", "Niece", "Sister"]
+
+
+def test_the_loop_gives_the_numbers_of_the_library(page):
+    assert page.state["step"] is None
+    assert page.job("fit", **FAST)["action"] == 1
+    study = Discovery(load_kinship().dissimilarities)
+    first = study.fit(2, n_init=4)
+    found = page.ask("map", step=1)
+    np.testing.assert_allclose(found["points"], first.embedding, rtol=1e-6)
+    np.testing.assert_allclose(found["stress"], first.stress_per_point, rtol=1e-6)
+    women = places(page, *WOMEN)
+    seen = page.ask("preview", way={"groups": {"women": women}})
+    assert (seen["type"], seen["scale"], seen["levels"]) == ("nominal", "category", ["other", "women"])
+    assert np.flatnonzero(seen["values"]).tolist() == sorted(women)
+    assert page.ask("adopt", name="gender", way={"groups": {"women": women}}, why="they stand apart")["action"] == 2
+    assert [(known["name"], known["used"]) for known in page.state["known"]] == [("gender", True)]
+    assert page.job("fit")["action"] == 3
+    study.adopt("gender", groups={"women": WOMEN})
+    second = study.fit(2, n_init=4)
+    assert page.fit["stress"] == pytest.approx(second.stress, rel=1e-12)
+    assert page.fit["known"] == ["gender"]
+    np.testing.assert_allclose(page.ask("map", step=3)["points"], second.embedding, rtol=1e-5, atol=1e-7)
+
+
+def test_a_fit_is_seen_on_its_way_and_can_be_ended(page):
+    job = page.ask("fit", params={"n_init": 5000})["job"]
+    event = page.hear("progress", job=job)
+    while "points" not in event:
+        event = page.hear("progress", job=job)
+    assert event["points"].shape == (14, 2)
+    assert page.state["jobs"][0]["kind"] == "fit"
+    page.ask("cancel", job=job)
+    assert page.hear("done", job=job)["action"] == 1
+    assert not page.fit["finished"]
+    assert page.state["jobs"] == []
+
+
+def test_a_page_that_is_behind_is_refused_and_catches_up(page):
+    other = Page(page.session)
+    page.ask("title", title="Terms")
+    assert other.state["title"] == "Terms"
+    answer = page.session.handle({"id": 1, "do": "title", "title": "Late", "revision": 0})
+    assert (answer["ok"], answer["stale"]) == (False, True)
+    assert page.hear("state")["state"]["title"] == "Terms"
+    page.session.leave(other._hear)
+
+
+def test_what_is_done_while_a_fit_runs_is_not_lost(page):
+    page.job("fit", **FAST)
+    job = page.ask("fit", params={"n_init": 300})["job"]
+    page.ask("adopt", name="degree", way={"column": "degree"}, why="")
+    page.hear("done", job=job)
+    parents = {action["id"]: action["parent"] for action in page.state["tree"]}
+    assert parents == {1: 0, 2: 1, 3: 1}
+    assert page.state["here"] == 2, "people stay where they are"
+    page.ask("go", to=3)
+    assert page.state["known"] == []
+
+
+def test_undo_redo_and_leaving_out(page):
+    page.job("fit", **FAST)
+    page.ask("adopt", name="gender", way={"column": "gender"}, why="")
+    page.job("fit")
+    assert page.state["undo"].startswith("fit 2")
+    page.ask("undo")
+    assert page.state["redo"].startswith("fit 2")
+    page.ask("redo")
+    assert page.state["here"] == 3
+    page.job("without", action=2)
+    assert page.fit["known"] == []
+    assert page.refused("undo", revision=page.state["revision"] - 1).startswith("the study has changed")
+
+
+def test_features_are_corrected_put_aside_and_taken_up_again(page):
+    page.job("fit", **FAST)
+    aunt, uncle = places(page, "Aunt", "Uncle")
+    way = {"along": [{"object": aunt}, {"object": uncle}], "axes": [0, 1]}
+    page.ask("adopt", name="side", way=way, why="", corrections={str(aunt): 5, str(uncle): None})
+    values = page.ask("column", key="known:side")["values"]
+    assert values[aunt] == 5
+    assert np.isnan(values[uncle])
+    page.ask("amend", name="side", rename="flank", values={str(uncle): 2})
+    assert page.ask("column", key="known:flank")["values"][uncle] == 2
+    page.ask("use", name="flank", on=False)
+    assert [known["used"] for known in page.state["known"] if known["name"] == "flank"] == [False]
+    page.ask("use", name="flank", on=True)
+    assert page.ask("column", key="known:flank")["values"][aunt] == 5
+
+
+def test_a_curve_of_four_places_finds_the_generations(page):
+    """The story of kinship: an arc does not tell the generations, a curve that is drawn does."""
+    kin = load_kinship()
+    page.session.begin(Discovery(kin.dissimilarities, known=kin.known[["gender", "degree"]]))
+    page.job("fit", params={"n_init": 20})
+    labels = page.ask("objects")["labels"]
+    points = page.ask("map", step=page.state["step"])["points"]
+    generation = kin.features["generation"] if "generation" in kin.features else kin.known["generation"]
+    by_generation = pd.DataFrame(points, index=labels).groupby(generation.abs().reindex(labels).to_numpy()).mean()
+    curve = by_generation.to_numpy().tolist()
+    found = page.ask("preview", way={"along": curve, "axes": [0, 1]})["values"]
+    assert abs(spearmanr(found, generation.abs().reindex(labels)).statistic) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("do", "fields", "why"),
+    [
+        ("fly", {}, "unknown"),
+        (None, {}, "unknown"),
+        ("map", {"step": 99}, "no map 99"),
+        ("map", {"step": "1"}, "reload"),
+        ("column", {"key": "table:nothing"}, "no column 'nothing'"),
+        ("hello", {"protocol": 0}, "another version"),
+        ("adopt", {"name": "x", "way": {"column": "nothing"}}, "nothing"),
+        ("adopt", {"name": "x", "way": {"spell": 1}}, "spell"),
+        ("begin", {"dataset": "moon"}, "is no example"),
+        ("detect", {"files": ["../etc/passwd"]}, "no longer here"),
+        ("take", {"what": "everything"}, "cannot be taken"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(page, do, fields, why):
+    assert why in page.refused(do, **fields)
