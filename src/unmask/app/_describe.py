@@ -30,7 +30,7 @@ def _action(action: Any) -> dict[str, Any]:
 
 
 def _fit(step: Step) -> dict[str, Any]:
-    importance = step.importance.get("standardized", {})
+    importance: Any = step.importance.get("standardized", {})
     return {
         "number": step.number,
         "title": step.title,
@@ -56,7 +56,7 @@ def describe_known(study: Discovery) -> list[dict[str, Any]]:
     return [
         {
             "name": str(name),
-            "type": type_name(column, kinds.get(name)),
+            "type": type_name(column, kinds.get(str(name))),
             "missing": int(column.isna().sum()),
             "used": name in now.columns,
             "origin": "from the start" if name in began else "found here",
@@ -75,7 +75,7 @@ def describe_columns(study: Discovery) -> list[dict[str, Any]]:
         {
             "key": key,
             "name": str(name),
-            "scale": scale_of(column, kinds.get(name) if is_known else None),
+            "scale": scale_of(column, kinds.get(str(name)) if is_known else None),
             "known": is_known,
         }
         for key, name, column, is_known in [*known, *table]

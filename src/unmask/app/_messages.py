@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 # How arrays travel; everything else is turned into one of these.
-_TYPES = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "bytes": np.dtype("u1")}
+_TYPES: dict[str, np.dtype[Any]] = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "bytes": np.dtype("u1")}
 
 
 def split(message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:

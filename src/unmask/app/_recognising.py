@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..discovery import Adoption, Amendment
 from ..problem import type_from_text
 from ._describe import draw_values, type_name
 from ._requests import Message, field, request
@@ -80,7 +81,7 @@ def use(session: Session, message: Message) -> Message:
     """Put a known feature aside, or make it known again."""
     study, name = session.study, field(message, "name", str)
     if message.get("on"):
-        again = [action for action in study.tree if getattr(action, "called", None) == name]
+        again = [action for action in study.tree if isinstance(action, Adoption | Amendment) and action.called == name]
         kind = again[-1].kind if again else study.material.known_types.get(name)
         study.adopt(name, values=study.features[name], kind=kind, why="known again")
     else:

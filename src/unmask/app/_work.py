@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..discovery import Discovery
-from ..progress import Progress, TimeLeft, position_of
+from ..progress import Listener, Progress, TimeLeft, position_of
 from ._jobs import Talk
 
 # A map on its way is shown at most this often (in seconds), and showing it may take this share of the time.
@@ -19,30 +19,33 @@ SHARE_FOR_SHOWING = 0.05
 SHOWN_PAIRS = 5000
 
 
-class Watcher(TimeLeft):
+class Watcher(Listener):
     """Shows a fit on the page as it goes, now and then, and ends it when the page says so."""
 
     def __init__(self, talk: Talk) -> None:
-        super().__init__()
-        self._talk, self._next = talk, 0.0
+        self._talk, self._time, self._next = talk, TimeLeft(), 0.0
 
     def begin(self, stage: str, n_starts: int) -> bool:
         """Name a stage that has no iterations."""
-        super().begin(stage, n_starts)
+        self._time.begin(stage, n_starts)
         if not n_starts:
             self._talk.tell(text=stage)
         return self._talk.is_to_stop
 
     def hear(self, progress: Progress) -> bool:
         """Show an iteration, with the map."""
-        super().hear(progress)
+        self._time.hear(progress)
         now = time.perf_counter()
         if now >= self._next:
-            left = self.left(progress)
+            left = self._time.left(progress)
             text = ", ".join(filter(None, [position_of(progress), str(left)]))
             self._talk.tell(done=left.done, text=text, stress=progress.stress, **_points(progress))
             self._next = now + max(SHOW_EVERY, (time.perf_counter() - now) / SHARE_FOR_SHOWING)
         return self._talk.is_to_stop
+
+    def end(self, progress: Progress, converged: bool) -> None:
+        """Take note of the end of a start, for the time left."""
+        self._time.end(progress, converged)
 
 
 def _points(progress: Progress) -> dict[str, Any]:
