@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from ..problem import FEATURE_TYPES, type_from_text
 from ._describe import type_name
 from ._examples import EXAMPLES
 from ._files import Kept
+from ._guard import UPLOAD_LIMIT
 from ._loop import begin_fit
 from ._pictures import thumbnail
-from ._requests import Message, request
+from ._requests import Message, field, request
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +101,13 @@ def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_m
 def datasets(_session: Session, _: Message) -> Message:
     """List the examples."""
     return {"rows": [{"name": e.name, "text": e.text, "objects": e.objects} for e in EXAMPLES.values()]}
+
+
+@request("upload")
+def upload(session: Session, message: Message) -> Message:
+    """Keep a file that comes as a message, where there is no server."""
+    data = field(message, "data", bytes)
+    return session.files.keep(field(message, "name", str), io.BytesIO(data), UPLOAD_LIMIT)
 
 
 @request("detect")

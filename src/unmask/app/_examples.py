@@ -43,6 +43,6 @@ EXAMPLES = {
     for example in (
         Example("kinship", "Fourteen kinship terms, as people sorted them: what did they go by?", 14, _kinship),
         Example("wine", "Wines by thirteen measurements: which cultivars are there, and what else?", 178, _wine),
-        Example("cars", "Simulated judgements of car brands that differ in several ways.", 100, _cars),
+        Example("cars", "Simulated judgements of car brands that differ in several ways.", 30, _cars),
     )
 }
