@@ -38,11 +38,19 @@ def _cars() -> Discovery:
     return Discovery(cars.dissimilarities, table=cars.features, title="Car brands")
 
 
+def _faces() -> Discovery:
+    from ..datasets import make_drawn_faces
+
+    faces = make_drawn_faces(random_state=0)
+    return Discovery(faces.dissimilarities, pictures=faces.pictures, title="Twenty faces")
+
+
 EXAMPLES = {
     example.name: example
     for example in (
         Example("kinship", "Fourteen kinship terms, as people sorted them: what did they go by?", 14, _kinship),
         Example("wine", "Wines by thirteen measurements: which cultivars are there, and what else?", 178, _wine),
+        Example("faces", "Twenty drawn faces, by how unlike they look: what makes the difference?", 20, _faces),
         Example("cars", "Simulated judgements of car brands that differ in several ways.", 30, _cars),
     )
 }
