@@ -11,6 +11,10 @@ from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
+import uvicorn
+from fastapi import FastAPI, Request, Response, UploadFile, WebSocket, WebSocketDisconnect
+from fastapi.responses import FileResponse, JSONResponse
+
 from ._guard import UPLOAD_LIMIT, Guard
 from ._messages import decode, encode
 from ._session import Session
@@ -31,15 +35,12 @@ _PAGE = {
 
 def make_app(session: Session, host: str, port: int, *, token: str | None = None) -> Guard:
     """Return the guarded application of a session, for a server at an address."""
-    from fastapi import FastAPI, Request, Response, UploadFile, WebSocket
-    from fastapi.responses import FileResponse, JSONResponse
-
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     guard = Guard(app, host, port, token=token)
 
     for path, (name, kind) in _PAGE.items():
         content = (files(__package__) / "static" / name).read_bytes()
-        app.get(path)(_constant(Response, content, kind))
+        app.get(path)(_constant(content, kind))
 
     @app.post("/enter")
     async def enter(request: Request) -> Response:
@@ -75,14 +76,12 @@ def make_app(session: Session, host: str, port: int, *, token: str | None = None
     return guard
 
 
-def _constant(response: Any, content: bytes, kind: str) -> Callable[[], Any]:
-    return lambda: response(content, media_type=kind)
+def _constant(content: bytes, kind: str) -> Callable[[], Response]:
+    return lambda: Response(content, media_type=kind)
 
 
 async def _talk(session: Session, page: Any) -> None:
     """Take the messages of one page, in order, and send what it is to hear."""
-    from starlette.websockets import WebSocketDisconnect
-
     await page.accept()
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[Any] = asyncio.Queue(QUEUE_LIMIT)
@@ -147,8 +146,6 @@ def serve(
     say : callable, default=print
         Hears the address to open.
     """
-    import uvicorn
-
     try:
         listening = socket.create_server((host, port))
     except OSError as problem:
