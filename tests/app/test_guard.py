@@ -74,7 +74,7 @@ def test_the_cookie_is_given_for_the_token_only(guard):
     assert guard.enter("wrong") is None
     assert guard.enter(None) is None
     assert guard.enter("secret").endswith("; HttpOnly; SameSite=Strict; Path=/")
-    assert guard.url == f"http://127.0.0.1:{PORT}/#secret"
+    assert guard.url == f"http://127.0.0.1:{PORT}/#token=secret"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class Guard:
     @property
     def url(self) -> str:
         """The address to open, with the token in its fragment, which browsers do not send."""
-        return f"{self.address}#{self.token}"
+        return f"{self.address}#token={self.token}"
 
     def enter(self, token: Any) -> str | None:
         """Return the cookie that lets a page in, if its token is right."""
