@@ -1,7 +1,6 @@
 """The worker: it works, speaks, stops, and may die."""
 
 import queue
-import threading
 
 import pytest
 
@@ -121,11 +120,9 @@ def test_a_silent_worker_is_killed_and_replaced():
         jobs.close()
 
 
-def test_closing_ends_the_worker_and_its_thread():
+def test_closing_ends_the_worker_and_its_threads():
     jobs = Jobs(lambda news: None)
-    process = jobs._process
+    process, threads = jobs._process, jobs._threads
     jobs.close()
-    assert not process.is_alive()
-    for thread in threading.enumerate():
-        if thread.name == "unmask-jobs" and thread.is_alive():
-            thread.join(timeout=SOON)
+    assert process.poll() is not None
+    assert not any(thread.is_alive() for thread in threads)

@@ -6,22 +6,24 @@ the other, urgent ones (a fit that somebody waits for) before background ones (a
 
 from __future__ import annotations
 
-import io
-import multiprocessing as mp
-import pickle
+import subprocess
+import sys
 import threading
 import time
-import traceback
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from typing import Any
 
-# Seconds between two signs of life of the worker, and how long it may be silent before it is replaced.
-HEARTBEAT = 1.0
+from ._pipe import Pipe
+
+# Seconds for which the worker, which shows every second that it lives, may be silent before it is replaced.
 PATIENCE = 60.0
+# Seconds it may take to start.
+STARTING = 60.0
+
+SILENT = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
+GONE = "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
 
 
 @dataclass
@@ -72,6 +74,8 @@ class News:
 class Jobs:
     """The jobs of one study and the worker that does them.
 
+    The worker is a program of its own, which imports nothing of the one it was started from: no script needs a guard.
+
     Parameters
     ----------
     hear : callable
@@ -82,7 +86,6 @@ class Jobs:
 
     def __init__(self, hear: Callable[[News], None], *, patience: float = PATIENCE) -> None:
         self._hear, self._patience = hear, patience
-        self._context = mp.get_context("spawn")  # forking a process with running threads is not safe
         self._lock = threading.RLock()
         self._queue: list[Job] = []
         self._running: Job | None = None
@@ -92,7 +95,7 @@ class Jobs:
         self._begin_worker()
 
     @property
-    def process_id(self) -> int | None:
+    def process_id(self) -> int:
         """The worker's process."""
         return self._process.pid
 
@@ -100,7 +103,7 @@ class Jobs:
         """Give the worker what all later jobs are about."""
         with self._lock:
             self._material = material
-            self._tell(("material", material))
+            self._tell("material", material)
 
     def start(self, work: Callable[..., Any], *arguments: Any, urgent: bool = True) -> int:
         """Put a job into the queue and return its number."""
@@ -111,7 +114,7 @@ class Jobs:
             self._queue.insert(first, job)
             if urgent and self._running is not None and not self._running.urgent:
                 self._running.stepped_aside = True
-                self._stop.value = self._running.number
+                self._stop(self._running)
             self._begin_next()
             return job.number
 
@@ -120,7 +123,7 @@ class Jobs:
         with self._lock:
             if self._running is not None and self._running.number == number:
                 self._running.stepped_aside = False
-                self._stop.value = number
+                self._stop(self._running)
                 return
             waiting = [job for job in self._queue if job.number == number]
             self._queue = [job for job in self._queue if job.number != number]
@@ -132,47 +135,58 @@ class Jobs:
         with self._lock:
             self._closed = True
             self._process.kill()
-        self._process.join()
+        for thread in self._threads:
+            thread.join()
 
     # ---- the worker
 
     def _begin_worker(self) -> None:
-        self._stop = self._context.Value("q", 0, lock=False)
-        self._connection, other = self._context.Pipe()
-        self._process = self._context.Process(target=_work, args=(other, self._stop), daemon=True, name="unmask-worker")
-        self._process.start()
-        other.close()
-        threading.Thread(target=self._listen, args=(self._connection,), daemon=True, name="unmask-jobs").start()
+        command = [sys.executable, "-m", f"{__package__}._worker"]
+        self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._pipe = Pipe(process.stdout, process.stdin)
+        self._heard_at = time.monotonic() + STARTING
+        self._tell("path", sys.path)
         if self._material is not None:
-            self._tell(("material", self._material))
+            self._tell("material", self._material)
+        self._threads = [
+            threading.Thread(target=self._listen, args=(process, self._pipe), daemon=True, name="unmask-jobs"),
+            threading.Thread(target=self._watch, args=(process,), daemon=True, name="unmask-watch"),
+        ]
+        for thread in self._threads:
+            thread.start()
 
-    def _tell(self, message: tuple[Any, ...]) -> None:
+    def _tell(self, *message: Any) -> None:
         with suppress(OSError):  # it has just died; the listener replaces it, and the new one is given everything again
-            self._connection.send_bytes(_packed(message, None if message[0] == "material" else self._material))
+            self._pipe.send(message, None if message[0] == "material" else self._material)
+
+    def _stop(self, job: Job) -> None:
+        self._tell("stop", job.number)
 
     def _begin_next(self) -> None:
         if self._running is not None or not self._queue or self._closed:
             return
         self._running = job = self._queue.pop(0)
-        job.state, job.stepped_aside, self._stop.value = "running", False, 0
-        self._tell(("job", job.number, job.work, job.arguments))
+        job.state, job.stepped_aside = "running", False
+        self._tell("job", job.number, job.work, job.arguments)
 
-    def _listen(self, connection: Connection) -> None:
-        silent = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
-        gone = (
-            "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
-        )
-        while True:
-            try:
-                if not connection.poll(self._patience):
-                    self._replace(silent)
-                    return
-                message = _unpacked(connection.recv_bytes(), self._material)
-            except (EOFError, OSError):
-                self._replace(gone)
-                return
-            if message[0] != "alive":
-                self._take(News(*message))
+    def _listen(self, process: Any, pipe: Pipe) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                message = pipe.receive(self._material)
+                self._heard_at = time.monotonic()
+                if message != "alive":
+                    self._take(News(*message))
+        process.kill()
+        process.wait()
+        pipe.close()
+        self._replace()
+
+    def _watch(self, process: Any) -> None:
+        """Kill a worker that is silent; the listener then hears that it has ended."""
+        while process.poll() is None:
+            if time.monotonic() - self._heard_at > self._patience:
+                process.kill()
+            time.sleep(min(1.0, self._patience / 4))
 
     def _take(self, news: News) -> None:
         with self._lock:
@@ -191,103 +205,13 @@ class Jobs:
         if not again:
             self._hear(news)
 
-    def _replace(self, why: str) -> None:
+    def _replace(self) -> None:
+        silent = time.monotonic() - self._heard_at > self._patience
         with self._lock:
             lost, self._running = self._running, None
             if self._closed:
                 return
-            self._process.kill()
-            self._process.join()
             self._begin_worker()
             self._begin_next()
         if lost is not None:
-            self._hear(News(lost.number, "failed", why))
-
-
-# ---- what goes between the processes
-
-
-def _packed(message: Any, material: Any) -> bytes:
-    """Return a message as bytes; the material, which both sides have, is only named in it."""
-
-    class Packer(pickle.Pickler):
-        def persistent_id(self, given: Any) -> str | None:
-            return "material" if given is material and material is not None else None
-
-    target = io.BytesIO()
-    Packer(target, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
-    return target.getvalue()
-
-
-def _unpacked(data: bytes, material: Any) -> Any:
-    class Unpacker(pickle.Unpickler):
-        def persistent_load(self, _: Any) -> Any:
-            return material
-
-    return Unpacker(io.BytesIO(data)).load()
-
-
-# ---- in the worker's process
-
-
-def _work(connection: Connection, stop: Any) -> None:
-    """Do one job after the other, until the other side has gone."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is for the server, which ends this process
-    sending, material = threading.Lock(), None
-
-    def send(*message: Any) -> None:
-        packed = _packed(message, material)
-        with sending:
-            connection.send_bytes(packed)
-
-    threading.Thread(target=_show_life, args=(send,), daemon=True).start()
-    while True:
-        try:
-            message = _unpacked(connection.recv_bytes(), material)
-        except EOFError:
-            return
-        if message[0] == "material":
-            material = message[1]
-        else:
-            _, number, work, arguments = message
-            send(number, "running")
-            send(number, *_outcome(work, arguments, Talk(number, send, stop)))
-
-
-def _show_life(send: Callable[..., None]) -> None:
-    while True:
-        try:
-            send("alive")
-        except OSError:
-            return
-        time.sleep(HEARTBEAT)
-
-
-def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...], talk: Talk) -> tuple[str, Any]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # steps keep their own
-            return "done", work(talk, *arguments)
-    except ValueError as problem:  # a sentence for people
-        return "failed", str(problem)
-    except Exception as problem:  # the worker survives whatever a job does
-        traceback.print_exc()
-        return "failed", f"{type(problem).__name__}: {problem}"
-
-
-class Talk:
-    """How a job speaks while it works: it tells how far it is, and hears whether it is to stop."""
-
-    def __init__(self, number: int, send: Callable[..., None], stop: Any) -> None:
-        self._number, self._send, self._stop = number, send, stop
-
-    def tell(self, **seen: Any) -> None:
-        """Tell how far the job is."""
-        self._send(self._number, "progress", seen)
-
-    @property
-    def is_to_stop(self) -> bool:
-        """Whether the job is to end with the best it has."""
-        return bool(self._stop.value == self._number)
+            self._hear(News(lost.number, "failed", SILENT if silent else GONE))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..discovery import Discovery
 from ..progress import Listener, Progress, TimeLeft, position_of
-from ._jobs import Talk
+from ._worker import Talk
 
 # A map on its way is shown at most this often (in seconds), and showing it may take this share of the time.
 SHOW_EVERY = 0.1
