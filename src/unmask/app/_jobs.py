@@ -141,7 +141,7 @@ class Jobs:
     # ---- the worker
 
     def _begin_worker(self) -> None:
-        command = [sys.executable, "-m", f"{__package__}._worker"]
+        command = [sys.executable, "-c", f"from {__package__}._worker import main; main()"]
         self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._pipe = Pipe(process.stdout, process.stdin)
         self._heard_at = time.monotonic() + STARTING

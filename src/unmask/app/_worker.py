@@ -51,6 +51,8 @@ class Worker:
         """Do one job after the other."""
         for work in (self._listen, self._show_life):
             threading.Thread(target=work, daemon=True).start()
+        from .. import estimators  # noqa: F401 - to be warm when the first job comes
+
         while True:
             number, work, arguments = self._jobs.get()
             self.send((number, "running"))
