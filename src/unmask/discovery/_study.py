@@ -18,6 +18,7 @@ from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
 from ._proposals import Context, checked_values, make_proposal
+from ._reading import Reading
 from ._replay import repeat_without, replay
 from ._script import script_of
 from ._suggest import suggest
@@ -378,6 +379,30 @@ class Discovery(Walk):
         return ESTIMATORS[step.estimator].public(metric="precomputed", **params)
 
     # ---- looking
+
+    def reading(self, step: Step | int | None = None) -> Reading:
+        """Return what a fit says beyond its map: scree, Shepard diagram, bootstrap, rivals, leaks.
+
+        Parameters
+        ----------
+        step : Step or int, optional
+            Any fit of the :attr:`tree`, or the number of one on the way to here; by default the last.
+
+        Returns
+        -------
+        Reading
+        """
+        return Reading(self, self._chosen_step(step))
+
+    def _chosen_step(self, step: Any) -> Step:
+        if step is None:
+            return self.step
+        if isinstance(step, Step) and any(step is action for action in self.tree):
+            return step
+        if isinstance(step, int | np.integer) and not isinstance(step, bool) and 1 <= step <= len(self.steps):
+            return self.steps[int(step) - 1]
+        last = len(self.steps)
+        raise ValueError(f"step={step!r} must be a fit of this study, or the number of one, from 1 to {last}.")
 
     def suggest(
         self, n: int = 10, *, n_permutations: int = 999, n_references: int = 199, random_state: int = 0

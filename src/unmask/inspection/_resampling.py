@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
 from ..problem import check_known
-from ._fits import FitSetup, make_setup, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
 from ._inputs import axis_names
 from ._residuals import make_residuals
 
@@ -63,6 +63,7 @@ def bootstrap(
     n_resamples: int = 200,
     level: float = 0.95,
     random_state: Any = 0,
+    progress: Advance | None = None,
 ) -> Stability:
     """Return confidence ellipses of the objects and intervals of the coefficients by a bootstrap of the residuals.
 
@@ -82,6 +83,8 @@ def bootstrap(
         Nominal coverage of ellipses and intervals.
     random_state : int, RandomState or None, default=0
         Seed.
+    progress : callable, optional
+        Called with how many resamples are done, and how many there are.
 
     Returns
     -------
@@ -104,8 +107,11 @@ def bootstrap(
         setup, fitted = _first_fit(setup)
         residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-        fits = (setup.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
-        draws = [_draw(fit, _aligned(fit.embedding_, fitted.embedding_)) for fit in fits]
+        draws = []
+        for done in range(n_resamples):
+            (progress or nobody)(done, n_resamples)
+            fit = setup.fit(residuals.wild(rng), start=start)
+            draws.append(_draw(fit, _aligned(fit.embedding_, fitted.embedding_)))
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
