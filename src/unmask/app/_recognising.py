@@ -41,10 +41,9 @@ def preview(session: Session, message: Message) -> Message:
     """Return the values that a gesture gives, and how far they are known already."""
     found = session.study.preview(**read_way(session, message), kind=read_kind(message))
     return {
-        "name": found.name,
         "type": type_name(found.values, found.kind),
         **draw_values(found.values, found.kind),
-        "known": found.known,
+        "known": found.r2 if session.study.known.shape[1] else None,
         "warnings": list(found.warnings),
     }
 
@@ -96,4 +95,15 @@ def contrast(session: Session, message: Message) -> Message:
     labels = session.study.material.objects
     group, other = ([labels[at] for at in message.get(side) or ()] for side in ("group", "other"))
     found = session.study.contrast(group, other or None)
-    return {"rows": found.reset_index().to_dict("records")}
+    return {
+        "rows": [
+            {
+                "column": str(row["column"]),
+                "key": f"{row['where']}:{row['column']}",
+                "strength": row["strength"],
+                "p_value": row["p_value"],
+                "text": row["note"] or f"{row['group']} against {row['other']}",
+            }
+            for row in found.to_dict("records")
+        ]
+    }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
-from ..discovery import Discovery
-from ..progress import Listener, Progress, TimeLeft, position_of
+from ..discovery import Discovery, LeftOut
+from ..progress import Callback, Listener, Progress, TimeLeft, position_of
 from ._worker import Talk
 
 # A map on its way is shown at most this often (in seconds), and showing it may take this share of the time.
@@ -75,3 +78,120 @@ def report(talk: Talk, study: Discovery, path: str) -> None:
         talk.tell(done=number / total, text=what)
 
     write_report(study, path, progress=tell)
+
+
+# ---- reading a map
+
+
+class PartsWatcher(Listener):
+    """Shows how many of the fits of a series are done, and ends the series when the page says so."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+
+    def hear(self, progress: Progress) -> bool:
+        """Show that a part begins; of the iterations of each fit nothing is said."""
+        if math.isnan(progress.stress):
+            text = f"{progress.stage}, {progress.iteration} of {progress.max_iter}"
+            self._talk.tell(done=progress.iteration / max(progress.max_iter, 1), text=text)
+        return self._talk.is_to_stop
+
+
+def read(talk: Talk, study: Discovery, step: int, what: str) -> dict[str, Any]:
+    """Read the map of a step in one of several ways."""
+    study.go(step)
+    try:
+        return READERS[what](study, PartsWatcher(talk))
+    except LeftOut as why:
+        raise ValueError(str(why)) from None
+
+
+def _suggest(study: Discovery, callback: Callback) -> dict[str, Any]:
+    found = study.suggest(callback=callback)
+    rows = found[["kind", "what", "strength", "p_value", "note"]].to_dict("records")
+    labels = study.material.objects
+    for row, arguments in zip(rows, found["arguments"], strict=True):
+        if arguments:
+            name, way = (
+                arguments["name"],
+                {key: given for key, given in arguments.items() if key not in ("name", "why")},
+            )
+            row |= {"name": name, "way": _way(way, labels)}
+    return {"rows": rows}
+
+
+def _way(way: dict[str, Any], labels: Any) -> dict[str, Any]:
+    """Return a way to a feature with objects by their place, as the page has them."""
+    if isinstance(way.get("groups"), dict):
+        places = {name: labels.get_indexer_for(members).tolist() for name, members in way["groups"].items()}
+        return {**way, "groups": places}
+    return way
+
+
+def _scree(study: Discovery, callback: Callback) -> dict[str, Any]:
+    found = study.reading().scree(callback=callback)
+    return {"stress": found["stress"].tolist(), "elbow": found.attrs["elbow"]}
+
+
+def _shepard(study: Discovery, callback: Callback) -> dict[str, Any]:
+    pairs = study.reading().shepard(callback=callback)
+    shown = pairs.sample(min(len(pairs), SHOWN_PAIRS), random_state=0)
+    correlation = float(pairs["dissimilarity"].corr(pairs["distance"]))
+    columns = {name: shown[name].to_numpy("f4") for name in ("dissimilarity", "distance")}
+    return {**columns, "pairs": len(pairs), "correlation": correlation}
+
+
+def _stability(study: Discovery, callback: Callback) -> dict[str, Any]:
+    found = study.reading().bootstrap(callback=callback)
+    rows = [{"name": str(row.Index), "low": row.low, "high": row.high} for row in found.importance.itertuples()]
+    return {"importance": rows, "resamples": found.n_resamples, "level": found.level}
+
+
+def _ellipses(study: Discovery, callback: Callback) -> dict[str, Any]:
+    """Return half axes of each object's confidence ellipse, one a row, the longest first."""
+    found = study.reading().bootstrap(callback=callback)
+    squares, turns = np.linalg.eigh(found.covariances)
+    radius = math.sqrt(chi2.ppf(found.level, found.covariances.shape[1]))
+    axes = radius * np.sqrt(np.maximum(squares, 0.0))[:, :, None] * turns.transpose(0, 2, 1)
+    return {"axes": np.ascontiguousarray(axes[:, ::-1], dtype=np.float32)}
+
+
+def _leak(study: Discovery, _: Callback) -> dict[str, Any]:
+    found, step = study.reading().leaks(), study.step
+    rows = [
+        {
+            "name": str(name),
+            "linear": row["linear"],
+            "neighbours": row["neighbours"],
+            "reference": row["linear_reference"],
+        }
+        for name, row in found.iterrows()
+    ]
+    cure = not step.adjusted and step.leak > step.leak_reference
+    return {"rows": rows, "text": " ".join(f"{name}: {text}." for name, text in found["verdict"].items()), "cure": cure}
+
+
+def _rivals(study: Discovery, callback: Callback) -> dict[str, Any]:
+    found = study.reading().rivals(callback=callback)
+    rows = [
+        {
+            "method": str(row["method"]),
+            "text": row["note"],
+            "stress": row["stress"],
+            "leak": row["leak"],
+            "neighbours": row["knn_leak"],
+        }
+        for row in found.reset_index().to_dict("records")
+    ]
+    return {"rows": rows}
+
+
+READERS: dict[str, Callable[[Discovery, Callback], dict[str, Any]]] = {
+    "suggest": _suggest,
+    "scree": _scree,
+    "shepard": _shepard,
+    "stability": _stability,
+    "ellipses": _ellipses,
+    "leak": _leak,
+    "rivals": _rivals,
+}
