@@ -109,14 +109,10 @@ def read(talk: Talk, study: Discovery, step: int, what: str) -> dict[str, Any]:
 def _suggest(study: Discovery, callback: Callback) -> dict[str, Any]:
     found = study.suggest(callback=callback)
     rows = found[["kind", "what", "strength", "p_value", "note"]].to_dict("records")
-    labels = study.material.objects
     for row, arguments in zip(rows, found["arguments"], strict=True):
         if arguments:
-            name, way = (
-                arguments["name"],
-                {key: given for key, given in arguments.items() if key not in ("name", "why")},
-            )
-            row |= {"name": name, "way": _way(way, labels)}
+            way = {key: given for key, given in arguments.items() if key not in ("name", "why")}
+            row |= {"name": arguments["name"], "way": _way(way, study.material.objects)}
     return {"rows": rows}
 
 
@@ -158,32 +154,16 @@ def _ellipses(study: Discovery, callback: Callback) -> dict[str, Any]:
 
 def _leak(study: Discovery, _: Callback) -> dict[str, Any]:
     found, step = study.reading().leaks(), study.step
-    rows = [
-        {
-            "name": str(name),
-            "linear": row["linear"],
-            "neighbours": row["neighbours"],
-            "reference": row["linear_reference"],
-        }
-        for name, row in found.iterrows()
-    ]
+    shown = found[["linear", "neighbours", "linear_reference"]].rename(columns={"linear_reference": "reference"})
+    rows = [{"name": str(name), **row} for name, row in shown.to_dict("index").items()]
     cure = not step.adjusted and step.leak > step.leak_reference
     return {"rows": rows, "text": " ".join(f"{name}: {text}." for name, text in found["verdict"].items()), "cure": cure}
 
 
 def _rivals(study: Discovery, callback: Callback) -> dict[str, Any]:
-    found = study.reading().rivals(callback=callback)
-    rows = [
-        {
-            "method": str(row["method"]),
-            "text": row["note"],
-            "stress": row["stress"],
-            "leak": row["leak"],
-            "neighbours": row["knn_leak"],
-        }
-        for row in found.reset_index().to_dict("records")
-    ]
-    return {"rows": rows}
+    found = study.reading().rivals(callback=callback).reset_index()
+    shown = found.rename(columns={"note": "text", "knn_leak": "neighbours"})
+    return {"rows": shown[["method", "text", "stress", "leak", "neighbours"]].to_dict("records")}
 
 
 READERS: dict[str, Callable[[Discovery, Callback], dict[str, Any]]] = {

@@ -9,6 +9,8 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch, check_random_state
 
+from .._typing import Array
+
 FEATURES = ("smile", "tilt", "width")
 WEIGHTS = np.array([1.0, 0.8, 0.6])
 
@@ -53,18 +55,19 @@ def make_drawn_faces(n: int = 20, *, noise: float = 0.05, size: int = 96, random
     return Bunch(
         dissimilarities=pd.DataFrame(squareform(noisy), index=labels, columns=labels),
         features=pd.DataFrame(truth, index=labels, columns=list(FEATURES)),
-        pictures={label: _draw(*face, size=size) for label, face in zip(labels, truth, strict=True)},
+        pictures={label: _draw(face, size) for label, face in zip(labels, truth, strict=True)},
         DESCR=make_drawn_faces.__doc__,
     )
 
 
-def _draw(smile: float, tilt: float, width: float, size: int) -> bytes:
+def _draw(face: Array, size: int) -> bytes:
     """Return a face as a PNG."""
     from PIL import Image, ImageDraw
 
     big = 4 * size  # drawn large and made small: smooth lines
-    face = Image.new("RGBA", (big, big), (255, 255, 255, 0))
-    pen = ImageDraw.Draw(face)
+    smile, tilt, width = face
+    canvas = Image.new("RGBA", (big, big), (255, 255, 255, 0))
+    pen = ImageDraw.Draw(canvas)
     middle, half, line = big / 2, big * (0.30 + 0.10 * width), big // 40
     pen.ellipse((middle - half, 0.08 * big, middle + half, 0.92 * big), (255, 226, 173), (70, 50, 30), line)
     for side in (-1, 1):
@@ -74,5 +77,7 @@ def _draw(smile: float, tilt: float, width: float, size: int) -> bytes:
     mouth = [(middle + 0.5 * half * x, big * (0.68 - 0.10 * smile * (x * x - 0.5))) for x in across]
     pen.line(mouth, (150, 40, 40), 2 * line, "curve")
     target = io.BytesIO()
-    face.rotate(-25 * tilt, Image.Resampling.BICUBIC).resize((size, size), Image.Resampling.LANCZOS).save(target, "PNG")
+    canvas.rotate(-25 * tilt, Image.Resampling.BICUBIC).resize((size, size), Image.Resampling.LANCZOS).save(
+        target, "PNG"
+    )
     return target.getvalue()
