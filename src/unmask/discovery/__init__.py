@@ -9,6 +9,7 @@ from ._curve import along_curve
 from ._fitting import PACKAGES as PACKAGES
 from ._load import read_tables
 from ._material import Material
+from ._preview import Preview
 from ._reading import FittedPairs as FittedPairs
 from ._reading import LeftOut as LeftOut
 from ._reading import Reading
@@ -20,6 +21,7 @@ __all__ = [
     "Discovery",
     "Forgetting",
     "Material",
+    "Preview",
     "Reading",
     "Step",
     "Stopped",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from ..problem import feature_type
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._fitting import ESTIMATORS, check_params
 from ._material import Material, read_types
+from ._pictures import SUFFIXES, suffix_of
 from ._proposals import Context, check_written
 from ._save import SCHEMA, SCHEMA_VERSION, STUDY, Kept, Saved, file_state, recover, tables_of
 from ._schema1 import upgraded
@@ -144,7 +146,9 @@ def load(path: Path) -> Loaded:
         files = _open(path)
         described = _field(files.study, "tables", dict)
         # Before they are read: a file that is changed meanwhile counts as changed.
-        states = {name: file_state(files.place, str(table.get("file"))) for name, table in described.items()}
+        names = {name: str(table.get("file")) for name, table in described.items()}
+        names |= {name: name for name in _texts({"pictures": [], **files.study}, "pictures")}
+        states = {name: file_state(files.place, file) for name, file in names.items()}
         material, tree = _material(files), _tree(files)
         _require_consistent(material, tree)
         here = _field(files.study, "here", int)
@@ -155,6 +159,8 @@ def load(path: Path) -> Loaded:
             for name, (owners, _) in tables_of(material, tree).items()
             if name in described
         }
+        pictures = zip(files.study.get("pictures", []), material.pictures.values(), strict=True)
+        kept |= {name: Kept((data,), {"file": name}, states[name]) for name, data in pictures}
         saved = Saved(files.place, _field(files.study, "format", str), kept)
         return Loaded(material, _field(files.study, "title", str), tree, here, saved)
 
@@ -246,7 +252,25 @@ def _material(files: _Files) -> Material:
         or_nothing("table"),
         None if weights is None else weights.set_axis(files.labels, axis=1),
         read_types(decode(_field(files.study, "known_types", dict)), known),
+        _pictures(files),
     )
+
+
+def _pictures(files: _Files) -> dict[Any, bytes]:
+    """Return the pictures; a study of an earlier version has no word of them."""
+    found: dict[Any, bytes] = {}
+    for name in _texts({"pictures": [], **files.study}, "pictures"):
+        row = re.fullmatch(rf"picture(\d{{1,9}})\.({'|'.join(SUFFIXES)})", name)
+        if row is None or int(row[1]) >= len(files.labels):
+            raise DamagedError(f"{STUDY} names the picture {name!r}, which is not in the study.")
+        try:
+            data = files.read(name)
+        except FileNotFoundError:
+            raise DamagedError(f"the file {name!r} is missing, which {STUDY} names; save the study again.") from None
+        if suffix_of(data) != row[2]:
+            raise DamagedError(f"{name} is no picture of its kind; it has been changed since it was saved.")
+        found[files.labels[int(row[1])]] = data
+    return found
 
 
 # ---- actions

@@ -23,7 +23,8 @@ def _locked(table: Any) -> Any:
     import pandas as pd
 
     kinds = {*table.dtypes} if isinstance(table, pd.DataFrame) else {table.dtype}
-    if len(kinds) != 1 or not isinstance(next(iter(kinds)), np.dtype) or table.empty:
+    kind = next(iter(kinds), None)
+    if len(kinds) != 1 or not isinstance(kind, np.dtype) or kind.kind not in "fib" or table.empty:
         return table
     values = table.to_numpy().view()
     values.flags.writeable = False

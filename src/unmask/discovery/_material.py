@@ -48,6 +48,8 @@ class Material:
         Weights of the pairs.
     known_types : dict
         Types that were declared for columns of `known`.
+    pictures : dict
+        Pictures of objects by their label, as the bytes of a PNG, JPEG, GIF or WebP file.
     """
 
     dissimilarities: pd.DataFrame
@@ -55,6 +57,7 @@ class Material:
     table: pd.DataFrame
     weights: pd.DataFrame | None = None
     known_types: dict[str, Any] = field(default_factory=dict)
+    pictures: dict[Any, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         lock_tables(self)

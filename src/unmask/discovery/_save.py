@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from ..io import (
 )
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._material import Material
+from ._pictures import suffix_of
 from ._tables import FORMATS, describe, to_frame
 from ._tree import Tree, adopted_columns
 from ._values import encode
@@ -201,27 +203,33 @@ class _Draft:
     format: str
     last: Saved
     tables: dict[str, Kept] = field(default_factory=dict)
+    pictures: dict[str, Kept] = field(default_factory=dict)
 
     def write(self, folder: Path, take_over: Callable[[str], object]) -> None:
         """Write the files of the study into a folder; those that are there already are taken over."""
-        for name, (owners, make) in tables_of(self.material, self.tree).items():
+
+        def put(name: str, owners: tuple[Any, ...], write: Callable[[], dict[str, Any]]) -> Kept:
             kept = self.last.find(name, owners)
-            if kept is not None:
-                take_over(kept.described["file"])
-            else:
-                kept = Kept(owners, self._write_table(name, make(), folder), None)
-            self.tables[name] = kept
+            if kept is None:
+                return Kept(owners, write(), None)
+            take_over(kept.described["file"])
+            return kept
+
+        for name, (owners, make) in tables_of(self.material, self.tree).items():
+            self.tables[name] = put(name, owners, partial(self._write_table, name, make, folder))
+        for name, data in _picture_files(self.material).items():
+            self.pictures[name] = put(name, (data,), partial(_write_picture, name, data, folder))
         write_json(self._study(), folder / STUDY)
 
     def saved(self) -> Saved:
         """Return what has been written, when it is in its place."""
         path = self.last.path
-        kept = {
-            name: replace(kept, state=file_state(path, kept.described["file"])) for name, kept in self.tables.items()
-        }
+        files = (self.tables | self.pictures).items()
+        kept = {name: replace(kept, state=file_state(path, kept.described["file"])) for name, kept in files}
         return Saved(path, self.format, kept)
 
-    def _write_table(self, name: str, table: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    def _write_table(self, name: str, make: Callable[[], pd.DataFrame], folder: Path) -> dict[str, Any]:
+        table = make()
         file = f"{name}.{self.format}"
         if name in SQUARE:
             columns: Any = [{"name": str(label), "kind": "float"} for label in table.columns]
@@ -249,9 +257,21 @@ class _Draft:
             "dtype": str(self.material.dissimilarities.to_numpy().dtype),
             "known_types": encode(self.material.known_types),
             "tables": {name: kept.described for name, kept in self.tables.items()},
+            "pictures": list(self.pictures),
             "here": self.here,
             "actions": [_action(action, columns) for action in self.tree.actions],
         }
+
+
+def _write_picture(name: str, data: bytes, folder: Path) -> dict[str, Any]:
+    (folder / name).write_bytes(data)
+    return {"file": name}
+
+
+def _picture_files(material: Material) -> dict[str, bytes]:
+    """Return the pictures by the names of their files, which have the number of the object."""
+    rows = zip(material.objects.get_indexer_for(list(material.pictures)), material.pictures.values(), strict=True)
+    return {f"picture{row}.{suffix_of(data)}": data for row, data in rows}
 
 
 # Tables whose columns are the objects.

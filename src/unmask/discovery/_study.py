@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,15 @@ import numpy as np
 
 from ..checking import quote, require_integer, require_number
 from ..dissimilarities import make_transformer
-from ..progress import Callback
+from ..progress import Callback, series
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
+from ._contrast import contrast, sides
 from ._corrections import corrected
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
+from ._pictures import read_pictures
+from ._preview import Preview, preview
 from ._proposals import Context, checked_values, make_proposal
 from ._reading import Reading
 from ._replay import repeat_without, replay
@@ -55,6 +59,8 @@ class Discovery(Walk):
         Further arguments of a metric that is a name or a function.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
+    pictures : dict from label to bytes or path, optional
+        Pictures of the objects (PNG, JPEG, GIF or WebP), which are saved with the study.
     title : str, default=""
         What the study is called.
 
@@ -113,10 +119,12 @@ class Discovery(Walk):
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         symmetrize: str | None = None,
+        pictures: Mapping[Any, Any] | None = None,
         title: str = "",
     ) -> None:
         transformer = make_transformer(metric, metric_params)
         material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
+        material = replace(material, pictures=read_pictures(pictures, material.objects))
         self._begin(material, str(title), Tree(), 0)
 
     # ---- what there is
@@ -140,6 +148,11 @@ class Discovery(Walk):
     def weights(self) -> pd.DataFrame | None:
         """The weights of the pairs, if there are any; a copy."""
         return None if self._material.weights is None else self._material.weights.copy()
+
+    @property
+    def pictures(self) -> dict[Any, bytes]:
+        """Pictures of the objects by their label; a copy."""
+        return dict(self._material.pictures)
 
     @property
     def embedding(self) -> pd.DataFrame:
@@ -254,14 +267,44 @@ class Discovery(Walk):
         Adoption
         """
         self._require_new_name(name)
-        last = self.steps[-1] if self.steps else None
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
-        proposal = make_proposal(Context(self._material, last), {**ways, "axes": axes})
-        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
-        feature = checked_values(proposal.values, name, declared, self._material.objects)
-        number = last.number if last is not None else None
-        added: Adoption = self._add(Adoption(name, feature, declared, proposal.source, str(why), number))
+        feature, declared, source = self._proposed(name, {**ways, "axes": axes}, kind)
+        number = self.step.number if self.steps else None
+        added: Adoption = self._add(Adoption(name, feature, declared, source, str(why), number))
         return added
+
+    def preview(
+        self,
+        values: Any = None,
+        *,
+        along: Any = None,
+        from_axis: int | None = None,
+        column: Any = None,
+        groups: Any = None,
+        axes: tuple[int, int] | None = None,
+        kind: Any = None,
+    ) -> Preview:
+        """Show what :meth:`adopt` would adopt; nothing changes.
+
+        Parameters
+        ----------
+        values, along, from_axis, column, groups, axes, kind
+            As in :meth:`adopt`.
+
+        Returns
+        -------
+        Preview
+        """
+        ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
+        feature, declared, _ = self._proposed("preview", {**ways, "axes": axes}, kind)
+        return preview(feature, declared, self.known, self.known_types)
+
+    def _proposed(self, name: str, ways: Mapping[str, Any], kind: Any) -> tuple[pd.Series[Any], Any, dict[str, Any]]:
+        """Return the values of a feature, its declared type and where it comes from."""
+        last = self.steps[-1] if self.steps else None
+        proposal = make_proposal(Context(self._material, last), ways)
+        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
+        return checked_values(proposal.values, name, declared, self._material.objects), declared, proposal.source
 
     def _require_new_name(self, name: Any, what: str = "name") -> None:
         if not isinstance(name, str) or not name.strip():
@@ -405,7 +448,13 @@ class Discovery(Walk):
         raise ValueError(f"step={step!r} must be a fit of this study, or the number of one, from 1 to {last}.")
 
     def suggest(
-        self, n: int = 10, *, n_permutations: int = 999, n_references: int = 199, random_state: int = 0
+        self,
+        n: int = 10,
+        *,
+        n_permutations: int = 999,
+        n_references: int = 199,
+        random_state: int = 0,
+        callback: Callback | None = None,
     ) -> pd.DataFrame:
         """Rank what the last map could show: external columns, groups of objects, and an order along a circle or arc.
 
@@ -419,14 +468,18 @@ class Discovery(Walk):
             Maps without groups, or without an order, of each kind that the map is compared with.
         random_state : int, default=0
             Seed.
+        callback : callable, optional
+            Hears how far it is, as an :class:`unmask.Progress` whose ``stage`` is "suggest", and of the iterations of
+            the maps it fits; if it returns True, :class:`unmask.discovery.Stopped` is raised.
 
         Returns
         -------
         DataFrame
             The surest first: ``kind`` (``"column"``, ``"groups"`` or ``"order"``), ``what``, ``strength`` (of columns
             the multiple correlation, or eta for categories; of groups the mean silhouette; of an order the share of
-            the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it), ``note`` (why a column could
-            not be tested), and the direction of a column (``cos_…``, one for each axis).
+            the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it, as code), ``arguments`` (the
+            same as a dictionary: ``study.adopt(**arguments)``), ``note`` (why a column could not be tested), and the
+            direction of a column (``cos_…``, one for each axis).
 
         Notes
         -----
@@ -442,7 +495,38 @@ class Discovery(Walk):
         step = self.step
         if step.n_components == 0:
             raise ValueError("the last map has no dimensions and shows nothing; fit one that has.")
-        return suggest(self._material, self.known, step, n_permutations, n_references, random_state).head(n)
+        with series(callback) as tell:
+            asked = (n_permutations, n_references, random_state)
+            return suggest(self._material, self.known, step, *asked, tell).head(n)
+
+    def contrast(self, group: Any, other: Any = None) -> pd.DataFrame:
+        """Say what sets some objects apart: rank all columns by how these objects differ in them from others.
+
+        Parameters
+        ----------
+        group : sequence
+            Labels of the objects.
+        other : sequence, optional
+            Labels of the objects to compare them with; by default all others.
+
+        Returns
+        -------
+        DataFrame
+            One row for each known feature and each column of the table, the surest first: ``column``, ``where``
+            ("known" or "table"), ``type``, ``strength`` (correlation of the column with being in the group, from 0 to
+            1: of ranks, levels or angles), ``p_value``, ``group`` and ``other`` (the medians; or how many have the
+            level that tells most), ``arguments`` (``study.adopt(**arguments)`` adopts a column of the table), and
+            ``note`` (why a column could not be tested).
+
+        Notes
+        -----
+        Numbers and levels with an order are compared by their ranks (the test of Wilcoxon, or of Kruskal and Wallis),
+        other levels by their counts (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler). The p-values
+        are exact, or of 9999 random groups, where there are few objects, and corrected for the number of columns
+        by Holm's rule. They take the group as given: chosen by looking at a map, it differs in what the map shows.
+        """
+        inside, outside = sides(self._material.objects, group, other)
+        return contrast(self.known, self.known_types, self._material.table, inside, outside)
 
     def plot(self, *, steps: tuple[int, int] | None = None, color: Any = None, ax: Any = None) -> Any:
         """Draw the last two maps side by side, or the only one.
