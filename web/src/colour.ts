@@ -6,8 +6,8 @@ export type Paper = "light" | "dark";
 
 // Of the same column, shapes differ together with colours, so that nothing hangs on colour alone.
 const CATEGORIES: Record<Paper, string[]> = {
-  light: ["#0068a8", "#d04a00", "#00957a", "#a3307f", "#6b5200", "#7d6be0", "#1d1d1d", "#868686"],
-  dark: ["#5cb8f0", "#ff9147", "#35c9a0", "#f09ad0", "#e5cf4b", "#a897ff", "#f2f2f2", "#8e8e8e"],
+  light: ["#0061a6", "#d05100", "#048278", "#8c2373", "#6a4e01", "#7d6ddf", "#1d1d1c", "#83997c"],
+  dark: ["#58a6ff", "#ff8c45", "#349ea8", "#f5a5d1", "#e8ce4c", "#8970fc", "#f1f1f1", "#8eb68f"],
 };
 const MISSING: Record<Paper, string> = { light: "#a8a8a8", dark: "#6a6a6a" };
 // From low to high, as in cividis and viridis: lightness alone tells the order.

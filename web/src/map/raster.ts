@@ -68,10 +68,14 @@ export class Raster {
     const top = this.height / 2 + camera.y * zoom;
     const stamps = this.stampsOf(looks.radius * ratio);
     const rings = looks.ring === null ? null : this.stampsOf((looks.radius + 1.25) * ratio);
+    const margin = (rings ?? stamps)[0].reach;
     for (let at = 0; at < count; at++) {
       const i = this.order[at];
-      const fineX = Math.floor((left + xs[i] * zoom) * FINE); // quarters of a pixel
-      const fineY = Math.floor((top - ys[i] * zoom) * FINE);
+      const x = left + xs[i] * zoom;
+      const y = top - ys[i] * zoom;
+      if (!(x > -margin && y > -margin && x < this.width + margin && y < this.height + margin)) continue; // also if not a number
+      const fineX = Math.floor(x * FINE); // quarters of a pixel
+      const fineY = Math.floor(y * FINE);
       const which = looks.shapes[i] * FINE * FINE + (fineY & 3) * FINE + (fineX & 3);
       if (rings) this.stamp(rings[which], fineX >> 2, fineY >> 2, looks.ring!);
       this.stamp(stamps[which], fineX >> 2, fineY >> 2, looks.colours[i]);
@@ -81,10 +85,7 @@ export class Raster {
   private stamp(stamp: Stamp, x: number, y: number, colour: number): void {
     const { width, height, pixels } = this;
     const { reach, solid, edge, cover } = stamp;
-    if (x < reach || y < reach || x >= width - reach || y >= height - reach) {
-      if (x >= -reach && y >= -reach && x < width + reach && y < height + reach) this.clipped(stamp, x, y, colour);
-      return;
-    }
+    if (x < reach || y < reach || x >= width - reach || y >= height - reach) return this.clipped(stamp, x, y, colour);
     const centre = y * width + x;
     for (let k = 0; k < solid.length; k++) pixels[centre + solid[k]] = colour;
     for (let k = 0; k < edge.length; k++) pixels[centre + edge[k]] = blend(pixels[centre + edge[k]], colour, cover[k]);
@@ -145,7 +146,7 @@ export function blend(below: number, colour: number, cover: number): number {
   const alpha = below >>> 24;
   if (alpha === 0) return ((colour & 0xffffff) | (cover << 24)) >>> 0;
   const rest = 255 - cover;
-  const total = cover + ((alpha * rest) >> 8);
+  const total = cover + (((alpha * rest + 127) / 255) | 0);
   const share = ((cover << 8) / total) | 0; // of 256: the colour's part in what is seen
   const redBlue = ((colour & 0xff00ff) * share + (below & 0xff00ff) * (256 - share)) / 256;
   const green = (((colour >> 8) & 0xff) * share + ((below >> 8) & 0xff) * (256 - share)) >> 8;
