@@ -81,6 +81,8 @@ export function pixel(colour: string): number {
 
 /** Return a pixel mixed with the paper, for what is not in the focus. */
 export function fade(colour: number, paper: number, share: number): number {
-  const part = (shift: number) => Math.round(((colour >> shift) & 255) * (1 - share) + ((paper >> shift) & 255) * share) << shift;
-  return ((255 << 24) | part(16) | part(8) | part(0)) >>> 0;
+  const [own, other] = [Math.round(256 * (1 - share)), Math.round(256 * share)];
+  const redBlue = (((colour & 0xff00ff) * own + (paper & 0xff00ff) * other) / 256) & 0xff00ff;
+  const green = ((((colour >> 8) & 255) * own + ((paper >> 8) & 255) * other) >> 8) << 8;
+  return (0xff000000 | redBlue | green) >>> 0;
 }

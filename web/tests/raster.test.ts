@@ -22,7 +22,7 @@ const BLUE = 0xffff0000;
 
 function draw(points: number[][], change: Partial<Looks> = {}, ratio = 1): Uint32Array {
   const n = points.length;
-  const looks: Looks = { colours: new Uint32Array(n).fill(RED), shapes: new Uint8Array(n), hidden: new Uint8Array(n), front: new Uint8Array(n), radius: 5, ring: null, ...change };
+  const looks: Looks = { colours: new Uint32Array(n).fill(RED), shapes: new Uint8Array(n), hidden: new Uint8Array(n), front: new Uint8Array(n), radius: 5, smooth: true, ring: null, ...change };
   const plane = { xs: Float32Array.from(points, ([x]) => x), ys: Float32Array.from(points, ([, y]) => y) };
   return new Uint32Array(new Raster().draw(plane, looks, camera, size, ratio).data.buffer);
 }
@@ -34,6 +34,12 @@ test("a circle has about the area of a circle and the colour of its object", () 
   const pixels = draw([[0, 0]]);
   assert.equal(at(pixels, 0, 0), RED);
   assert.ok(Math.abs(ink(pixels) - Math.PI * 25) < 2, String(ink(pixels)));
+});
+
+test("without smooth edges a pixel is either of the object or not", () => {
+  const pixels = draw([[0.3, 0.4]], { smooth: false });
+  assert.deepEqual(new Set(pixels), new Set([0, RED]));
+  assert.ok(Math.abs(ink(pixels) - Math.PI * 25) < 4, String(ink(pixels)));
 });
 
 test("y points up", () => {

@@ -72,10 +72,10 @@ function describe(state: State, object: number): string {
 /** What can be done with the selection. */
 function chosen(state: State, acts: Acts): Html {
   if (!state.selection.size) return nothing;
-  const objects = [...state.selection].sort((a, b) => a - b);
+  const together = () => void acts.recogniseGroups([[...state.selection].sort((a, b) => a - b)], "selection");
   return html`<div class="chosen">
-    <strong>${count(objects.length, "object")} selected</strong>
-    <button @click=${() => void acts.recogniseGroups([objects], "selection")}>They belong together</button>
+    <strong>${count(state.selection.size, "object")} selected</strong>
+    <button @click=${together}>They belong together</button>
     <button @click=${() => void acts.compareGroups()}>What sets these apart?</button>
     <button @click=${() => acts.clear()}>Clear</button>
   </div>`;
