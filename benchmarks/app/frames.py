@@ -15,7 +15,7 @@ from typing import Any
 
 BUILD = Path(__file__).parents[2] / "web" / "build"
 WINDOW = {"width": 1000, "height": 900}
-ROUNDS = 5
+ROUNDS = 7
 SECONDS = 3  # of each round
 POINTS = 100_000
 
@@ -31,13 +31,14 @@ class Frames:
 
 @dataclass(frozen=True)
 class Lasso:
-    """Seconds from the end of a lasso until its selection is drawn, those of a frame of the same page, and their ratio."""
+    """Seconds from the end of a lasso until its selection is drawn, and those of a frame of the same page."""
 
     seconds: float
     frame: float
 
     @property
     def frames(self) -> float:
+        """How many frames that is."""
         return self.seconds / self.frame
 
 
@@ -52,7 +53,9 @@ def pages(folder: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     if not (BUILD / folder / "app.js").exists():
-        raise SystemExit(f"web/build/{folder} is not there; run npm ci and npm run bench in web/, as make bench-app does.")
+        raise SystemExit(
+            f"web/build/{folder} is not there; run npm ci and npm run bench in web/, as make bench-app does."
+        )
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=BUILD / folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
@@ -93,7 +96,10 @@ LASSO = """async () => {
   map.setPointerCapture = () => {};
   const frame = () => new Promise(requestAnimationFrame);
   send("pointerdown", 0.01, 0.01);
-  for (const [x, y] of [[0.5, 0.01], [0.5, 0.5], [0.5, 0.99], [0.01, 0.99]]) { send("pointermove", x, y); await frame(); }
+  for (const [x, y] of [[0.5, 0.01], [0.5, 0.5], [0.5, 0.99], [0.01, 0.99]]) {
+    send("pointermove", x, y);
+    await frame();
+  }
   await frame();
   const begin = performance.now();
   send("pointerup", 0.01, 0.9);
