@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package bench bench-scale adjusted clean
+.PHONY: demo test test-slow lint format docs gallery-full pictures package web test-web bench bench-scale bench-app adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -68,6 +68,21 @@ package: $(VENV)/.installed-dev
 	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
 	test -s $(PACKAGE)/demo/kinship.png
 
+# The page of the workbench. What is made of web/ is committed, so that users need no Node (20 or later).
+NODE_MODULES := web/node_modules/.package-lock.json
+
+$(NODE_MODULES): web/package-lock.json
+	npm --prefix web ci --no-audit --no-fund
+	touch $@
+
+web: $(NODE_MODULES)
+	npm --prefix web run --silent build
+
+# Fails if what is committed is not what web/ makes.
+test-web: web
+	npm --prefix web run --silent test
+	git diff --exit-code --stat -- src/unmask/app/static
+
 bench: $(VENV)/.installed-bench
 	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
@@ -77,6 +92,11 @@ bench: $(VENV)/.installed-bench
 # Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
 bench-scale: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.scale
+
+# The map of the workbench in a browser without a graphics card.
+bench-app: $(VENV)/.installed-test $(NODE_MODULES)
+	npm --prefix web run --silent bench
+	$(BIN)/python -m benchmarks.app
 
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed

@@ -6,6 +6,7 @@ const OUT = "../src/unmask/app/static";
 const entries: Record<string, { from: string; to: string; out: string }> = {
   production: { from: "src/page.ts", to: "app", out: OUT },
   widget: { from: "src/widget.ts", to: "widget", out: OUT },
+  bench: { from: "fixed/bench.ts", to: "app", out: "build/bench" },
   fixed: { from: "fixed/page.ts", to: "app", out: "build/fixed" },
 };
 

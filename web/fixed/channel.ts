@@ -16,6 +16,8 @@ interface Fixed {
   study: Study;
 }
 
+const ROUND_TRIP = 20; // milliseconds; no server answers at once
+
 export class FixedChannel implements Channel {
   onEvent: (event: Event) => void = () => {};
   onConnection: (connected: boolean) => void = () => {};
@@ -30,6 +32,7 @@ export class FixedChannel implements Channel {
 
   async ask(request: Request): Promise<Answer> {
     this.asked.push(request);
+    await new Promise((done) => setTimeout(done, ROUND_TRIP));
     const answer = this.answers[request.do]?.(request);
     if (!answer) throw new Refusal(`Fixed data cannot do ${request.do}.`);
     return { ok: true, ...answer };

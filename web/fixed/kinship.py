@@ -12,18 +12,33 @@ from unmask.inspection import scree
 
 
 def fit(study, n_components):
+    """Return a map and what is said about it."""
     step = study.fit(n_components, n_init=8)
-    leaks = {name: None if np.isnan(getattr(step, name)) else getattr(step, name) for name in ("leak", "leak_reference", "free_leak")}
-    importance = [] if not step.known else [
-        {"name": name, "standardized": float(value)} for name, value in step.importance["standardized"].items()
-    ]
+    leaks = {
+        name: None if np.isnan(getattr(step, name)) else getattr(step, name)
+        for name in ("leak", "leak_reference", "free_leak")
+    }
+    importance = (
+        []
+        if not step.known
+        else [{"name": name, "standardized": float(value)} for name, value in step.importance["standardized"].items()]
+    )
     return {
         "points": np.round(step.embedding.to_numpy(), 5).tolist(),
         "stress_per_point": np.round(step.stress_per_point.to_numpy(), 6).tolist(),
         "fit": {
-            "number": step.number, "title": step.title, "n_components": step.n_components, "estimator": step.estimator,
-            "stress": step.stress, **leaks, "adjusted": step.adjusted, "converged": step.converged,
-            "finished": step.finished, "seconds": 0.1, "known": list(step.known), "warnings": list(step.warnings),
+            "number": step.number,
+            "title": step.title,
+            "n_components": step.n_components,
+            "estimator": step.estimator,
+            "stress": step.stress,
+            **leaks,
+            "adjusted": step.adjusted,
+            "converged": step.converged,
+            "finished": step.finished,
+            "seconds": 0.1,
+            "known": list(step.known),
+            "warnings": list(step.warnings),
             "importance": importance,
         },
     }
@@ -45,8 +60,13 @@ columns = {
     for name, column in kin.known.items()
 }
 written = {
-    "labels": list(kin.dissimilarities.index), "columns": columns, "plain": plain, "deep": deep, "given": given,
+    "labels": list(kin.dissimilarities.index),
+    "columns": columns,
+    "plain": plain,
+    "deep": deep,
+    "given": given,
     "dissimilarities": kin.dissimilarities.to_numpy().tolist(),
-    "scree": np.round(curve["stress"].to_numpy(), 5).tolist(), "elbow": int(curve.attrs["elbow"]),
+    "scree": np.round(curve["stress"].to_numpy(), 5).tolist(),
+    "elbow": int(curve.attrs["elbow"]),
 }
 Path(__file__).with_name("kinship.json").write_text(json.dumps(written, indent=None, separators=(",", ":")) + "\n")

@@ -2,7 +2,7 @@
 
 import { type Channel, Refusal } from "./channel.ts";
 import type { Camera, Point } from "./map/camera.ts";
-import type { Tool } from "./map/tools.ts";
+import { type Tool, isPath } from "./map/tools.ts";
 import type { Answer, Corrections, Event, Place, Reading, Request, Study, Suggestion, Value, View, Way } from "./protocol.ts";
 import { type Draft, type Pane, type State, type Store, freshStart, noCorrections } from "./store.ts";
 
@@ -177,6 +177,11 @@ export class Acts {
   setAxes(axes: [number, number]): void {
     this.set({ axes, space: false, draft: null, groups: [] });
     this.rememberView();
+  }
+
+  /** Look at three axes at once; a path needs a plane to be drawn in. */
+  seeSpace(): void {
+    this.set({ space: true, draft: null, groups: [], tool: isPath(this.state.tool) ? "pan" : this.state.tool });
   }
 
   async loadColumn(key: string | null): Promise<void> {

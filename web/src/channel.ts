@@ -88,6 +88,7 @@ export class SocketChannel extends AnyChannel {
   }
 
   protected send(message: object, buffers: ArrayBuffer[]): void {
+    if (this.socket.readyState !== WebSocket.OPEN) return this.lose();
     this.socket.send(buffers.length ? pack(message, buffers) : JSON.stringify(message));
   }
 

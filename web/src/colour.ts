@@ -6,8 +6,8 @@ export type Paper = "light" | "dark";
 
 // Of the same column, shapes differ together with colours, so that nothing hangs on colour alone.
 const CATEGORIES: Record<Paper, string[]> = {
-  light: ["#0068a8", "#d04a00", "#00957a", "#a3307f", "#6b5200", "#7d6be0", "#1d1d1d", "#868686"],
-  dark: ["#5cb8f0", "#ff9147", "#35c9a0", "#f09ad0", "#e5cf4b", "#a897ff", "#f2f2f2", "#8e8e8e"],
+  light: ["#0061a6", "#d05100", "#048278", "#8c2373", "#6a4e01", "#7d6ddf", "#1d1d1c", "#83997c"],
+  dark: ["#58a6ff", "#ff8c45", "#349ea8", "#f5a5d1", "#e8ce4c", "#8970fc", "#f1f1f1", "#8eb68f"],
 };
 const MISSING: Record<Paper, string> = { light: "#a8a8a8", dark: "#6a6a6a" };
 // From low to high, as in cividis and viridis: lightness alone tells the order.
@@ -81,6 +81,8 @@ export function pixel(colour: string): number {
 
 /** Return a pixel mixed with the paper, for what is not in the focus. */
 export function fade(colour: number, paper: number, share: number): number {
-  const part = (shift: number) => Math.round(((colour >> shift) & 255) * (1 - share) + ((paper >> shift) & 255) * share) << shift;
-  return ((255 << 24) | part(16) | part(8) | part(0)) >>> 0;
+  const [own, other] = [Math.round(256 * (1 - share)), Math.round(256 * share)];
+  const redBlue = (((colour & 0xff00ff) * own + (paper & 0xff00ff) * other) / 256) & 0xff00ff;
+  const green = ((((colour >> 8) & 255) * own + ((paper >> 8) & 255) * other) >> 8) << 8;
+  return (0xff000000 | redBlue | green) >>> 0;
 }

@@ -3,6 +3,7 @@
 import type { Paper } from "./colour.ts";
 import type { Point } from "./map/camera.ts";
 import type { Tool } from "./map/tools.ts";
+import { memo } from "./memo.ts";
 import type { ContrastRow, Corrections, Detected, Job, MapAnswer, Preview, Study, Values, Way } from "./protocol.ts";
 
 export type Pane = "recognise" | "read" | "history" | "take";
@@ -130,20 +131,19 @@ export const currentMap = (state: State): MapAnswer | null => (state.shown === n
 export const currentFit = (state: State) => state.study?.tree.find(({ id }) => id === state.shown)?.fit ?? null;
 
 /** Return the objects whose labels contain what is searched for. */
-export function found(state: State): Set<number> {
-  const query = state.query.trim().toLowerCase();
-  if (!query) return new Set();
-  return new Set(state.labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])));
-}
+export const found = (state: State): Set<number> => matches(state.labels, state.query.trim().toLowerCase());
+
+const matches = memo((labels: string[], query: string) => new Set(query ? labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])) : []));
 
 /** Say which objects are not drawn: those of levels that were put out in the legend. */
-export function hiddenObjects(state: State): Uint8Array {
-  const column = state.colour === null ? undefined : state.columns.get(state.colour);
-  const hidden = new Uint8Array(state.labels.length);
-  if (column?.levels && state.hiddenLevels.size)
-    column.values.forEach((code, i) => (hidden[i] = state.hiddenLevels.has(Number.isNaN(code) ? -1 : code) ? 1 : 0));
+export const hiddenObjects = (state: State): Uint8Array =>
+  hiddenBy(state.colour === null ? undefined : state.columns.get(state.colour), state.hiddenLevels, state.labels.length);
+
+const hiddenBy = memo((column: Values | undefined, levels: Set<number>, n: number) => {
+  const hidden = new Uint8Array(n);
+  if (column?.levels && levels.size) column.values.forEach((code, i) => (hidden[i] = levels.has(Number.isNaN(code) ? -1 : code) ? 1 : 0));
   return hidden;
-}
+});
 
 /** Return the value of an object in a column, to be read. */
 export function textOf(column: Values | undefined | null, object: number): string {

@@ -6,6 +6,7 @@ import type { Channel } from "./channel.ts";
 import { coloursOf } from "./colour.ts";
 import { MapView, type Shown } from "./map/map.ts";
 import { SHAPES } from "./map/raster.ts";
+import { memo } from "./memo.ts";
 import { historyPane } from "./panes/history.ts";
 import { knownPane } from "./panes/known.ts";
 import { mapPane } from "./panes/map.ts";
@@ -146,17 +147,16 @@ function whatToShow(state: State, acts: Acts): Shown | null {
   const p = state.live?.p ?? map!.axes.length;
   const colour = state.colour === null ? null : (state.columns.get(state.colour) ?? null);
   const shape = state.shape === null ? colour : (state.columns.get(state.shape) ?? null);
-  const selected = new Uint8Array(n);
-  for (const object of state.selection) selected[object] = 1;
   const axes: [number, number] = p < 2 ? [0, 1] : state.live ? [0, 1] : state.axes;
   return {
     coordinates: state.live ? "live" : String(state.shown),
-    points, p, axes, selected,
+    points, p, axes,
+    selected: flags(state.selection, n),
     space: state.space && !state.live && p > 2,
     camera: state.live || state.space ? null : acts.cameraFor(`${state.shown}: ${axes.join(" ")}`),
     before: state.live ? null : state.before,
     names: state.labels,
-    colours: coloursOf(colour, n, state.paper),
+    colours: colours(colour, n, state.paper),
     shapes: shapesOf(shape, n),
     hidden: hiddenObjects(state),
     found: found(state),
@@ -172,7 +172,16 @@ function whatToShow(state: State, acts: Acts): Shown | null {
   };
 }
 
-function shapesOf(column: Values | null, n: number): Uint8Array {
+// Of the size of the objects, and mostly the same as before.
+const colours = memo(coloursOf);
+
+const shapesOf = memo((column: Values | null, n: number) => {
   if (!column?.levels) return new Uint8Array(n);
   return Uint8Array.from(column.values, (code) => (code >= 0 ? code % SHAPES.length : 0));
-}
+});
+
+const flags = memo((members: Set<number>, n: number) => {
+  const found = new Uint8Array(n);
+  for (const member of members) found[member] = 1;
+  return found;
+});

@@ -4,6 +4,7 @@ import { type Point, type Size, toScreen } from "./camera.ts";
 import { type Scene, isVisible } from "./hits.ts";
 
 const MOST_LABELS = 200;
+const SQUARE = 32; // pixels
 const MOST_NAMES = 3; // in one label; the others are counted
 
 export interface Label {
@@ -33,7 +34,7 @@ export interface Spot {
  * Objects no farther than so many pixels from the first of a spot are on it: they share a label and fan out on focus.
  */
 export function spotsOf(scene: Scene, objects: Iterable<number>, near: number): Spot[] {
-  const cells = new Map<string, Spot[]>();
+  const cells = new Map<number, Spot[]>();
   const spots: Spot[] = [];
   for (const object of objects) {
     if (!isVisible(scene, object)) continue;
@@ -46,15 +47,16 @@ export function spotsOf(scene: Scene, objects: Iterable<number>, near: number): 
     }
     const spot = { objects: [object], x, y };
     spots.push(spot);
-    const key = `${column} ${row}`;
-    cells.set(key, [...(cells.get(key) ?? []), spot]);
+    const there = cells.get(row * 65536 + column);
+    if (there) there.push(spot);
+    else cells.set(row * 65536 + column, [spot]);
   }
   return spots;
 }
 
-function around(cells: Map<string, Spot[]>, column: number, row: number): Spot[] {
+function around(cells: Map<number, Spot[]>, column: number, row: number): Spot[] {
   const found: Spot[] = [];
-  for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) found.push(...(cells.get(`${column + dx} ${row + dy}`) ?? []));
+  for (const dx of [-1, 0, 1]) for (const dy of [-1, 0, 1]) found.push(...(cells.get((row + dy) * 65536 + column + dx) ?? []));
   return found;
 }
 
@@ -66,18 +68,42 @@ export function sharedText(names: string[]): string {
 
 /** Return labels that do not overlap, the most important first: beside their points, or where there is room. */
 export function placeLabels(spots: Spot[], names: string[], radius: number, widthOf: (text: string) => number, size: Size): Label[] {
-  const taken: Box[] = spots.map(({ x, y }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
+  const taken = new Boxes();
+  for (const { x, y } of spots) taken.add({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius });
   const placed: Label[] = [];
   for (const spot of spots) {
     if (placed.length >= MOST_LABELS) break;
     const text = sharedText(spot.objects.map((object) => names[object]));
-    const free = ({ box }: Label) => fits(box, size) && !taken.some((other) => overlap(box, other));
-    const label = candidates(spot, text, radius, widthOf(text)).find(free);
+    const label = candidates(spot, text, radius, widthOf(text)).find(({ box }) => fits(box, size) && !taken.meets(box));
     if (!label) continue;
     placed.push(label);
-    taken.push(label.box);
+    taken.add(label.box);
   }
   return placed;
+}
+
+/** Boxes by the squares of a grid that they touch, so that only a few need be compared. */
+class Boxes {
+  private squares = new Map<number, Box[]>();
+
+  add(box: Box): void {
+    for (const square of this.touched(box)) {
+      const there = this.squares.get(square);
+      if (there) there.push(box);
+      else this.squares.set(square, [box]);
+    }
+  }
+
+  meets(box: Box): boolean {
+    return this.touched(box).some((square) => this.squares.get(square)?.some((other) => overlap(box, other)));
+  }
+
+  private touched({ left, right, top, bottom }: Box): number[] {
+    const found: number[] = [];
+    for (let row = Math.floor(top / SQUARE); row <= Math.floor(bottom / SQUARE); row++)
+      for (let column = Math.floor(left / SQUARE); column <= Math.floor(right / SQUARE); column++) found.push(row * 65536 + column);
+    return found;
+  }
 }
 
 function candidates({ objects, x, y }: Spot, text: string, radius: number, width: number): Label[] {

@@ -7,6 +7,7 @@ import { type Scene, inside, isVisible, nearest, rectangle } from "./hits.ts";
 import { DIRECTIONS, first, next } from "./keys.ts";
 import { type Spot, fanOut, placeLabels, spotsOf } from "./labels.ts";
 import { type Marks, overlay } from "./overlay.ts";
+import { memo } from "../memo.ts";
 import { type Looks, Raster } from "./raster.ts";
 import { CLICK, type Drawing, type Tool, endsCurve, isArea, isPath, mark, simplify, unmark } from "./tools.ts";
 import { type Directions, axisDirections, between, blendPlanes, project, spaceDirections } from "./turn.ts";
@@ -50,7 +51,8 @@ export interface Heard {
 
 export const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" };
 const REACH = 14; // pixels within which a click meets an object
-const MOST_NAMED = 3000; // with more objects only those in the focus have labels
+const MOST_NAMED = 3000; // with more objects only some of those in the focus have labels
+const SOME = 300;
 const MOST_PICTURES = 400;
 const DURATION = 650; // milliseconds of a turn or a movement
 
@@ -64,6 +66,7 @@ export class MapView {
   private canvas = document.createElement("canvas");
   private svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   private raster = new Raster();
+  private looksOf = memo(looksOf);
   private looks: Looks | null = null;
   private drawing: Drawing | null = null;
   private hover: number | null = null;
@@ -90,15 +93,15 @@ export class MapView {
     this.listen();
   }
 
-  /** Show something else. */
+  /** Show something else, at once: whoever calls is drawing a frame already. */
   show(shown: Shown): void {
     const last = this.shown;
     this.shown = shown;
     if (last?.tool !== shown.tool) this.setDrawing(null);
     if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
     else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
-    this.looks = looksOf(shown);
-    this.draw();
+    this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper);
+    this.drawNow();
   }
 
   // ---- where the points are
@@ -244,9 +247,12 @@ export class MapView {
   /** List the objects whose labels matter, the most important first. */
   private important(): Set<number> {
     const { focus, found, selected, names } = this.shown!;
-    const listed = new Set<number>(focus === null ? found : [focus, ...found]);
-    for (let i = 0; i < selected.length && listed.size < MOST_NAMED; i++) if (selected[i]) listed.add(i);
-    if (names.length <= MOST_NAMED) for (let i = 0; i < names.length; i++) listed.add(i);
+    const few = names.length <= MOST_NAMED;
+    const most = few ? names.length : SOME;
+    const listed = new Set<number>(focus === null ? [] : [focus]);
+    for (const i of found) if (listed.size < most) listed.add(i);
+    for (let i = 0; i < names.length && listed.size < most; i++) if (selected[i]) listed.add(i);
+    if (few) for (let i = 0; i < names.length; i++) listed.add(i);
     return listed;
   }
 
@@ -476,13 +482,12 @@ export class MapView {
 
 const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y);
 
-function looksOf(shown: Shown): Looks {
-  const n = shown.names.length;
-  const paper = pixel(PAPERS[shown.paper]);
-  const some = shown.selected.includes(1);
-  const colours = some ? shown.colours.map((colour, i) => (shown.selected[i] ? colour : fade(colour, paper, 0.65))) : shown.colours;
+function looksOf(own: Uint32Array, shapes: Uint8Array, hidden: Uint8Array, selected: Uint8Array, paper: Paper): Looks {
+  const n = own.length;
+  const back = pixel(PAPERS[paper]);
+  const colours = selected.includes(1) ? own.map((colour, i) => (selected[i] ? colour : fade(colour, back, 0.65))) : own;
   const radius = n <= 200 ? 6 : n <= 2000 ? 4.5 : n <= 20000 ? 3.5 : 2.5;
-  return { colours, shapes: shown.shapes, hidden: shown.hidden, front: shown.selected, radius, ring: n <= 5000 ? paper : null };
+  return { colours, shapes, hidden, front: selected, radius, ring: n <= 5000 ? back : null, smooth: n <= 20000 };
 }
 
 export interface Ellipse extends Point {

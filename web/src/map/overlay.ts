@@ -48,7 +48,7 @@ const mean = (points: Point[], key: "x" | "y") => points.reduce((sum, point) => 
 const corners = (points: Point[]) => points.map(({ x, y }) => `${x},${y}`).join(" ");
 
 function line(points: Point[], kind: string): Drawn {
-  return svg`<polyline class="under" points=${corners(points)}></polyline><polyline class=${kind} points=${corners(points)} marker-end="url(#head)"></polyline>`;
+  return svg`<polyline class="under" points=${corners(points)}></polyline><polyline class=${kind} points=${corners(points)} marker-end=${points.length > 1 ? "url(#head)" : nothing}></polyline>`;
 }
 
 function drawn({ tool, points }: { tool: Tool; points: Point[] }): Drawn {

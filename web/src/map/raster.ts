@@ -15,6 +15,7 @@ export interface Looks {
   hidden: Uint8Array; // 1: not drawn
   front: Uint8Array; // 1: drawn after the others
   radius: number; // in pixels of the screen
+  smooth: boolean; // edges are mixed with what is below; takes twice as long
   ring: number | null; // colour around each point that keeps neighbours apart; null for none
 }
 
@@ -31,7 +32,7 @@ const FINE = 4; // a stamp for every quarter of a pixel, so that slow movements 
 export class Raster {
   private pixels = new Uint32Array(0);
   private image: ImageData | null = null;
-  private stamps = new Map<number, Stamp>();
+  private stamps = new Map<string, Stamp>();
   private width = 0;
   private height = 0;
   private order = new Uint32Array(0);
@@ -66,12 +67,16 @@ export class Raster {
     const zoom = camera.zoom * ratio;
     const left = this.width / 2 - camera.x * zoom;
     const top = this.height / 2 + camera.y * zoom;
-    const stamps = this.stampsOf(looks.radius * ratio);
-    const rings = looks.ring === null ? null : this.stampsOf((looks.radius + 1.25) * ratio);
+    const stamps = this.stampsOf(looks.radius * ratio, looks.smooth);
+    const rings = looks.ring === null ? null : this.stampsOf((looks.radius + 1.25) * ratio, looks.smooth);
+    const margin = (rings ?? stamps)[0].reach;
     for (let at = 0; at < count; at++) {
       const i = this.order[at];
-      const fineX = Math.floor((left + xs[i] * zoom) * FINE); // quarters of a pixel
-      const fineY = Math.floor((top - ys[i] * zoom) * FINE);
+      const x = left + xs[i] * zoom;
+      const y = top - ys[i] * zoom;
+      if (!(x > -margin && y > -margin && x < this.width + margin && y < this.height + margin)) continue; // also if not a number
+      const fineX = Math.floor(x * FINE); // quarters of a pixel
+      const fineY = Math.floor(y * FINE);
       const which = looks.shapes[i] * FINE * FINE + (fineY & 3) * FINE + (fineX & 3);
       if (rings) this.stamp(rings[which], fineX >> 2, fineY >> 2, looks.ring!);
       this.stamp(stamps[which], fineX >> 2, fineY >> 2, looks.colours[i]);
@@ -81,10 +86,7 @@ export class Raster {
   private stamp(stamp: Stamp, x: number, y: number, colour: number): void {
     const { width, height, pixels } = this;
     const { reach, solid, edge, cover } = stamp;
-    if (x < reach || y < reach || x >= width - reach || y >= height - reach) {
-      if (x >= -reach && y >= -reach && x < width + reach && y < height + reach) this.clipped(stamp, x, y, colour);
-      return;
-    }
+    if (x < reach || y < reach || x >= width - reach || y >= height - reach) return this.clipped(stamp, x, y, colour);
     const centre = y * width + x;
     for (let k = 0; k < solid.length; k++) pixels[centre + solid[k]] = colour;
     for (let k = 0; k < edge.length; k++) pixels[centre + edge[k]] = blend(pixels[centre + edge[k]], colour, cover[k]);
@@ -104,20 +106,20 @@ export class Raster {
     });
   }
 
-  private stampsOf(radius: number): Stamp[] {
+  private stampsOf(radius: number, smooth: boolean): Stamp[] {
     const all: Stamp[] = [];
     for (let shape = 0; shape < SHAPES.length; shape++)
       for (let fine = 0; fine < FINE * FINE; fine++) {
-        const key = (Math.round(radius * 16) * SHAPES.length + shape) * FINE * FINE + fine;
+        const key = `${shape} ${radius} ${smooth} ${fine}`;
         let stamp = this.stamps.get(key);
-        if (!stamp) this.stamps.set(key, (stamp = this.cut(shape, radius, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)));
+        if (!stamp) this.stamps.set(key, (stamp = this.cut(shape, radius, smooth, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)));
         all.push(stamp);
       }
     return all;
   }
 
   /** Cut a stamp: how much of each pixel is inside the shape, by a grid of 4 × 4 places in it. */
-  private cut(shape: number, radius: number, dx: number, dy: number): Stamp {
+  private cut(shape: number, radius: number, smooth: boolean, dx: number, dy: number): Stamp {
     const reach = Math.ceil(radius * 1.3) + 1;
     const solid: number[] = [];
     const edge: number[] = [];
@@ -130,8 +132,8 @@ export class Raster {
           const y = (row + ((k >> 2) + 0.5) / 4 - dy) / radius;
           hits += isInside(shape, x, y) ? 1 : 0;
         }
-        if (hits === 16) solid.push(row * this.width + column);
-        else if (hits) {
+        if (hits === 16 || (hits >= 8 && !smooth)) solid.push(row * this.width + column);
+        else if (hits && smooth) {
           edge.push(row * this.width + column);
           cover.push(Math.round((hits * 255) / 16));
         }
@@ -145,7 +147,7 @@ export function blend(below: number, colour: number, cover: number): number {
   const alpha = below >>> 24;
   if (alpha === 0) return ((colour & 0xffffff) | (cover << 24)) >>> 0;
   const rest = 255 - cover;
-  const total = cover + ((alpha * rest) >> 8);
+  const total = cover + (((alpha * rest + 127) / 255) | 0);
   const share = ((cover << 8) / total) | 0; // of 256: the colour's part in what is seen
   const redBlue = ((colour & 0xff00ff) * share + (below & 0xff00ff) * (256 - share)) / 256;
   const green = (((colour >> 8) & 0xff) * share + ((below >> 8) & 0xff) * (256 - share)) >> 8;

@@ -3,6 +3,7 @@
 import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
 import { MOST_LEVELS, extent, levelColour, missingColour, stops } from "../colour.ts";
+import { memo } from "../memo.ts";
 import { SHAPES } from "../map/raster.ts";
 import type { Values } from "../protocol.ts";
 import { type State, digits } from "../store.ts";
@@ -20,11 +21,11 @@ export function legend(state: State, acts: Acts): Html {
 }
 
 /** Count the objects of each level; those of none come last. */
-export function counts({ levels, values }: Values): number[] {
+export const counts = memo(({ levels, values }: Values): number[] => {
   const found = new Array<number>((levels?.length ?? 0) + 1).fill(0);
   for (const code of values) found[Number.isNaN(code) ? found.length - 1 : code]++;
   return found;
-}
+});
 
 function levels(state: State, acts: Acts, column: Values, name: string): Html {
   const names = column.levels!;

@@ -3,7 +3,7 @@
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
 import type { MapView } from "../map/map.ts";
-import { TOOLS } from "../map/tools.ts";
+import { TOOLS, isPath } from "../map/tools.ts";
 import { type State, currentFit, currentMap, digits, found, hiddenObjects, textOf } from "../store.ts";
 import { legend } from "./legend.ts";
 import { type Html, choice, count, tick, typed } from "./parts.ts";
@@ -28,7 +28,7 @@ export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView)
 function tools(state: State, acts: Acts, map: MapView): Html {
   const { tool } = state;
   return html`<div class="tools" role="toolbar" aria-label="Tools of the map">
-      ${TOOLS.map((entry) => html`<button aria-pressed=${entry.tool === tool} title=${entry.help} @click=${() => acts.set({ tool: entry.tool, groups: [] })}>${entry.text}</button>`)}
+      ${TOOLS.map((entry) => html`<button aria-pressed=${entry.tool === tool} ?disabled=${state.space && isPath(entry.tool)} title=${entry.help} @click=${() => acts.set({ tool: entry.tool, groups: [] })}>${entry.text}</button>`)}
       <span class="gap"></span>
       <button title="Nearer" aria-label="Zoom in" @click=${() => map.zoom(1.4)}>+</button>
       <button title="Farther" aria-label="Zoom out" @click=${() => map.zoom(1 / 1.4)}>−</button>
@@ -45,7 +45,7 @@ function axes(state: State, acts: Acts): Html {
   const pairs: [number, number][] = [];
   for (let a = 0; a < p; a++) for (let b = a + 1; b < p; b++) pairs.push([a, b]);
   const options = [...pairs.map(([a, b]) => [`${a} ${b}`, `${a + 1} and ${b + 1}`] as const), ["space", "1, 2 and 3 in space"] as const];
-  const set = (value: string) => (value === "space" ? acts.set({ space: true, draft: null }) : acts.setAxes(value.split(" ").map(Number) as [number, number]));
+  const set = (value: string) => (value === "space" ? acts.seeSpace() : acts.setAxes(value.split(" ").map(Number) as [number, number]));
   return choice("Axes", options, state.space ? "space" : state.axes.join(" "), set);
 }
 
@@ -72,10 +72,10 @@ function describe(state: State, object: number): string {
 /** What can be done with the selection. */
 function chosen(state: State, acts: Acts): Html {
   if (!state.selection.size) return nothing;
-  const objects = [...state.selection].sort((a, b) => a - b);
+  const together = () => void acts.recogniseGroups([[...state.selection].sort((a, b) => a - b)], "selection");
   return html`<div class="chosen">
-    <strong>${count(objects.length, "object")} selected</strong>
-    <button @click=${() => void acts.recogniseGroups([objects], "selection")}>They belong together</button>
+    <strong>${count(state.selection.size, "object")} selected</strong>
+    <button @click=${together}>They belong together</button>
     <button @click=${() => void acts.compareGroups()}>What sets these apart?</button>
     <button @click=${() => acts.clear()}>Clear</button>
   </div>`;

@@ -4,11 +4,14 @@ import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
 import { coloursOf, extent } from "../colour.ts";
 import type { Preview } from "../protocol.ts";
+import { memo } from "../memo.ts";
 import { type Draft, type State, digits, textOf } from "../store.ts";
 import { TYPES } from "./known.ts";
 import { type Html, choice, count, percent, typed } from "./parts.ts";
 
-const MOST_ROWS = 300;
+const MOST_ROWS = 1000; // to be edited at once; with more objects the first few are shown
+const FEW = 100;
+const rows = (n: number) => (n <= MOST_ROWS ? n : FEW);
 
 export function recognisePane(state: State, acts: Acts): Html {
   const { draft } = state;
@@ -91,9 +94,7 @@ const hex = (colour: number) => "#" + [0, 8, 16].map((shift) => ((colour >> shif
 
 /** The values, one row per object, to be sorted and corrected. */
 function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
-  const order = [...state.labels.keys()];
-  if (draft.sort === "value") order.sort((a, b) => orderly(preview.values[a]) - orderly(preview.values[b]));
-  else order.sort((a, b) => state.labels[a].localeCompare(state.labels[b]));
+  const order = draft.sort === "value" ? byValue(preview.values) : byName(state.labels);
   const correct = (object: number, text: string) => {
     const corrections = { ...draft.corrections };
     if (text === textOf(preview, object)) delete corrections[object];
@@ -108,7 +109,7 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
         <caption class="hide">Values</caption>
         <thead><tr>${heading("name", "Object")}${heading("value", "Value")}</tr></thead>
         <tbody>
-          ${order.slice(0, MOST_ROWS).map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
+          ${order.map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
             <th scope="row">${state.labels[object]}</th>
             <td><input aria-label="Value of ${state.labels[object]}" .value=${draft.corrections[object] ?? textOf(preview, object)} @focus=${() => acts.set({ focus: object })} @change=${(event: Event) => correct(object, typed(event))} /></td>
           </tr>`)}
@@ -116,7 +117,20 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
       </table>
     </div>
     ${corrected ? html`<p>${count(corrected, "value")} corrected by hand. <button type="button" class="plain" @click=${() => acts.edit({ corrections: {} })}>Take back</button></p>` : nothing}
-    ${order.length > MOST_ROWS ? html`<p class="quiet">The first ${MOST_ROWS} of ${count(order.length, "object")}.</p>` : nothing}`;
+    ${state.labels.length > MOST_ROWS ? html`<p class="quiet">The first ${FEW} of ${count(state.labels.length, "object")}.</p>` : nothing}`;
 }
 
-const orderly = (value: number) => (Number.isNaN(value) ? Infinity : value);
+/** Return the objects with the smallest values, in order; those without one come last. */
+export const byValue = memo((values: Float32Array): number[] => {
+  const last = values.slice().sort()[rows(values.length) - 1] ?? NaN; // a sorted array has NaN at its end
+  const listed: number[] = [];
+  values.forEach((value, i) => (Number.isNaN(last) || value < last) && listed.push(i));
+  for (let i = 0; i < values.length && listed.length < rows(values.length); i++) if (values[i] === last) listed.push(i);
+  const key = (i: number) => (Number.isNaN(values[i]) ? Infinity : values[i]);
+  return listed.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b)).slice(0, rows(values.length));
+});
+
+const byName = memo((labels: string[]): number[] => {
+  const { compare } = new Intl.Collator();
+  return [...labels.keys()].sort((a, b) => compare(labels[a], labels[b])).slice(0, rows(labels.length));
+});
