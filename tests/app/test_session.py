@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
 from unmask.app import Session
 from unmask.datasets import load_kinship
@@ -124,18 +123,13 @@ def test_features_are_corrected_put_aside_and_taken_up_again(page):
     assert page.ask("column", key="known:flank")["values"][aunt] == 5
 
 
-def test_a_curve_of_four_places_finds_the_generations(page):
-    """The story of kinship: an arc does not tell the generations, a curve that is drawn does."""
-    kin = load_kinship()
-    page.session.begin(Discovery(kin.dissimilarities, known=kin.known[["gender", "degree"]]))
-    page.job("fit", params={"n_init": 20})
-    labels = page.ask("objects")["labels"]
-    points = page.ask("map", step=page.state["step"])["points"]
-    generation = kin.features["generation"] if "generation" in kin.features else kin.known["generation"]
-    by_generation = pd.DataFrame(points, index=labels).groupby(generation.abs().reindex(labels).to_numpy()).mean()
-    curve = by_generation.to_numpy().tolist()
-    found = page.ask("preview", way={"along": curve, "axes": [0, 1]})["values"]
-    assert abs(spearmanr(found, generation.abs().reindex(labels)).statistic) > 0.8
+def test_a_curve_is_read_in_the_plane_it_was_drawn_in(page):
+    page.job("fit", n_components=3, **FAST)
+    curve = [[-1.0, 0.0], [0.0, 0.5], [1.0, 0.0]]
+    found = page.ask("preview", way={"along": curve, "axes": [0, 2]})
+    expected = page.session.study.preview(along=curve, axes=(0, 2))
+    np.testing.assert_allclose(found["values"], expected.values, rtol=1e-6)
+    assert (found["type"], found["known"], found["warnings"]) == ("numeric", None, [])
 
 
 @pytest.mark.parametrize(
@@ -156,3 +150,60 @@ def test_a_curve_of_four_places_finds_the_generations(page):
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(page, do, fields, why):
     assert why in page.refused(do, **fields)
+
+
+def test_a_map_is_read_in_the_background_and_the_result_is_kept(page):
+    page.session.begin(Discovery(load_kinship().dissimilarities, known=load_kinship().known[["gender"]]))
+    page.job("fit", **FAST)
+    step = page.state["step"]
+    study = Discovery(load_kinship().dissimilarities, known=load_kinship().known[["gender"]])
+    study.fit(2, n_init=4)
+    shepard = page.job("read", step=step, what="shepard")["result"]
+    assert (shepard["pairs"], len(shepard["distance"])) == (91, 91)
+    expected = study.reading().shepard()
+    assert shepard["correlation"] == pytest.approx(expected["dissimilarity"].corr(expected["distance"]))
+    assert page.ask("read", step=step, what="shepard")["result"] is shepard
+    leak = page.job("read", step=step, what="leak")["result"]
+    assert leak["rows"][0]["name"] == "gender"
+    assert leak["rows"][0]["linear"] == pytest.approx(study.reading().leaks().loc["gender", "linear"])
+    assert not leak["cure"]
+    scree = page.job("read", step=step, what="scree")["result"]
+    assert len(scree["stress"]) > 2
+    assert scree["stress"] == pytest.approx(study.reading().scree()["stress"].tolist(), rel=1e-6)
+    assert "cannot be read" in page.refused("read", step=step, what="palm")
+
+
+def test_what_sets_a_group_apart(page):
+    page.job("fit", **FAST)
+    rows = page.ask("contrast", group=places(page, *WOMEN))["rows"]
+    assert (rows[0]["key"], rows[0]["strength"]) == ("table:gender", pytest.approx(1.0))
+    assert rows[0]["p_value"] < 0.05
+
+
+def test_files_are_taken_away(page):
+    page.job("fit", **FAST)
+    page.ask("adopt", name="gender", way={"column": "gender"}, why="")
+
+    def content(answer):
+        return page.session.files.made(answer["url"].removeprefix("/take/")).path
+
+    table = pd.read_csv(content(page.ask("take", what="csv")), index_col="label")
+    assert list(table.columns) == ["axis1", "axis2", "gender"]
+    np.testing.assert_allclose(table[["axis1", "axis2"]], page.session.study.embedding)
+    parquet = pd.read_parquet(content(page.ask("take", what="parquet")))
+    assert parquet.shape == (14, 3)
+    again = Discovery.load(content(page.ask("take", what="study")))
+    assert list(again.known) == ["gender"]
+    assert "ConditionalMDS" in content(page.ask("take", what="script")).read_text(encoding="utf-8")
+    assert page.ask("take", what="csv")["name"] == "Kinship.csv"
+
+
+def test_the_study_is_saved_as_it_goes(tmp_path):
+    session = Session(Discovery(load_kinship().dissimilarities), path=tmp_path / "study")
+    try:
+        page = Page(session)
+        page.job("fit", **FAST)
+        assert page.state["saved"] == "study"
+    finally:
+        session.close()
+    assert len(Discovery.load(tmp_path / "study").steps) == 1

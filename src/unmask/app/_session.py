@@ -171,7 +171,7 @@ class Session:
                 "columns": describe_columns(study),
                 "undo": study.actions[-1].text if study.actions else None,
                 "redo": None if study.ahead is None else study.ahead.text,
-                "pictures": bool(getattr(study.material, "pictures", None)),
+                "pictures": bool(study.material.pictures),
                 "saved": None if self._path is None else str(self._path.name),
             }
         return {"event": "state", "state": state}

@@ -74,10 +74,7 @@ def report(talk: Talk, study: Discovery, path: str) -> None:
     """Write the report of a study."""
     from ..reports import write_report
 
-    def tell(what: str, number: int, total: int) -> None:
-        talk.tell(done=number / total, text=what)
-
-    write_report(study, path, progress=tell)
+    write_report(study, path, callback=PartsWatcher(talk))
 
 
 # ---- reading a map

@@ -77,7 +77,6 @@ def _draw(face: Array, size: int) -> bytes:
     mouth = [(middle + 0.5 * half * x, big * (0.68 - 0.10 * smile * (x * x - 0.5))) for x in across]
     pen.line(mouth, (150, 40, 40), 2 * line, "curve")
     target = io.BytesIO()
-    canvas.rotate(-25 * tilt, Image.Resampling.BICUBIC).resize((size, size), Image.Resampling.LANCZOS).save(
-        target, "PNG"
-    )
+    turned = canvas.rotate(-25 * tilt, Image.Resampling.BICUBIC)
+    turned.resize((size, size), Image.Resampling.LANCZOS).save(target, "PNG")
     return target.getvalue()
