@@ -3,40 +3,17 @@
 import asyncio
 import io
 import json
-import threading
 
 import httpx
 import pytest
-import uvicorn
 import websockets
 
 from unmask.app import Session
 from unmask.app._messages import decode
-from unmask.app._server import make_app
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
-SOON = 60.0
-
-
-class Running:
-    """A server on loopback, which ends with the test."""
-
-    def __init__(self, session):
-        import socket
-
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listening.getsockname()[1]
-        self.guard = make_app(session, "127.0.0.1", self.port)
-        self.origin = f"http://127.0.0.1:{self.port}"
-        self.server = uvicorn.Server(uvicorn.Config(self.guard, log_level="warning", ws_max_size=2**24))
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listening]}, daemon=True)
-        self.thread.start()
-
-    def close(self):
-        self.server.should_exit = True
-        self.thread.join(timeout=SOON)
-        self.listening.close()
+from .serving import SOON, Running
 
 
 @pytest.fixture(scope="module")
