@@ -105,7 +105,7 @@ export class Acts {
   /** Take over the state of the study, and fetch what is new in it. */
   private async take(study: Study): Promise<void> {
     const last = this.state.study;
-    const other = !last || last.study !== study.study;
+    const other = !last || last.study !== study.study || last.n !== study.n;
     const columns = new Map([...this.state.columns].filter(([key]) => !other && (last.revision === study.revision || !key.startsWith("known:"))));
     const jobs = new Map(study.jobs.map((job) => [job.job, { ...this.state.jobs.get(job.job), ...job }]));
     this.set({ study, jobs, columns, ...(other ? this.fresh(study) : {}), ...(jobs.size ? {} : { live: null }) });
