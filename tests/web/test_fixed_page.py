@@ -344,8 +344,9 @@ def test_no_serious_violation_and_nothing_too_wide(open_page, width, scheme):
     bench.page.evaluate((WEB / "node_modules" / "axe-core" / "axe.min.js").read_text())
     for pane in ("Recognise", "Read", "History", "Take away"):
         bench.button(pane).click()
+        bench.page.get_by_role("heading", name=pane, exact=True).wait_for()
         bench.page.evaluate("document.querySelectorAll('details').forEach(part => (part.open = true))")
-        bench.page.wait_for_timeout(100)
+        bench.page.wait_for_timeout(300)
         assert bench.page.evaluate("document.documentElement.scrollWidth") <= width
         violations = bench.page.evaluate(VIOLATIONS)
         assert violations == [], pane

@@ -204,7 +204,7 @@ export function cloudData(n: number): Fixed {
 
 const detected = {
   title: "wine",
-  parts: [{ file: "file 1", name: "wine.csv", role: "features", rows: 178, columns: [{ name: "alcohol", type: "numeric", missing: 0 }, { name: "colour", type: "nominal", missing: 2 }], head: [["14.2", "red"], ["13,2", "red"], ["13.1", ""]] }],
+  parts: [{ file: "file 1", name: "wine.csv", role: "features", rows: 178, columns: [{ name: "alcohol", type: "numeric", missing: 0 }, { name: "colour", type: "nominal", missing: 2 }], head: [["1", "14.2", "red"], ["2", "13,2", "red"], ["3", "13.1", ""]] }],
   problems: [{ file: "file 1", row: 2, column: 1, text: "“13,2” is not a number; write 13.2." }],
   choices: { metrics: ["euclidean", "cityblock", "cosine"], types: ["numeric", "nominal", "ordinal"], labels: ["colour"] },
 };

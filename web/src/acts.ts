@@ -10,6 +10,7 @@ const SETTLED = 400; // milliseconds without a change until a view is sent to th
 
 export class Acts {
   private cameras = new Map<string, Camera>(); // by coordinates
+  private over = new Set<number>(); // jobs that have ended
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -58,6 +59,7 @@ export class Acts {
   private hear(event: Event): void {
     const jobs = new Map(this.state.jobs);
     const job = jobs.get(event.job);
+    if (event.event === "done" || event.event === "failed") this.over.add(event.job);
     switch (event.event) {
       case "state":
         void this.take(event.state);
@@ -85,8 +87,8 @@ export class Acts {
   }
 
   private finished(event: Event): void {
-    if (event.kind === "read" || event.kind === "ellipses") this.keep(event.step, event.what ?? "ellipses", event.result);
-    if (event.kind === "take" && event.result) download(event.result);
+    if (event.what !== undefined) this.keep(event.step, event.what, event.result);
+    else if (event.result?.name) download(event.result);
   }
 
   private keep(step: number, what: string, result: unknown): void {
@@ -103,7 +105,7 @@ export class Acts {
   /** Take over the state of the study, and fetch what is new in it. */
   private async take(study: Study): Promise<void> {
     const last = this.state.study;
-    const other = !last || last.study !== study.study;
+    const other = !last || last.study !== study.study || last.n !== study.n;
     const columns = new Map([...this.state.columns].filter(([key]) => !other && (last.revision === study.revision || !key.startsWith("known:"))));
     const jobs = new Map(study.jobs.map((job) => [job.job, { ...this.state.jobs.get(job.job), ...job }]));
     this.set({ study, jobs, columns, ...(other ? this.fresh(study) : {}), ...(jobs.size ? {} : { live: null }) });
@@ -323,8 +325,9 @@ export class Acts {
   }
 
   private begun(job: number, kind: string, text: string, more: object = {}): void {
-    if (this.state.jobs.has(job)) return;
-    this.set({ jobs: new Map(this.state.jobs).set(job, { job, kind, text, done: null, ...more }) });
+    if (this.over.has(job)) return; // it ended before its beginning was heard of
+    const known = this.state.jobs.get(job); // the state of the study may have come before the answer
+    this.set({ jobs: new Map(this.state.jobs).set(job, { job, kind, text, done: null, ...known, ...more }) });
   }
 
   async cancel(job: number): Promise<void> {

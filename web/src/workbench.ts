@@ -110,7 +110,7 @@ function header(state: State, acts: Acts): Html {
     <span class="quiet saved">${saved ? `saved as ${saved}` : ""}</span>
     <div class="jobs" role="status">
       ${[...state.jobs.values()].map(({ job, text, done, stress }) => html`<span class="job">
-        <progress max="1" .value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}
+        <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}
         <button class="plain" @click=${() => void acts.cancel(job)}>Stop</button>
       </span>`)}
     </div>

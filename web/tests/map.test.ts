@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fitCamera } from "../src/map/camera.ts";
+import { fitCamera, toScreen } from "../src/map/camera.ts";
 import { type Scene, inside, isInPolygon, nearest, rectangle } from "../src/map/hits.ts";
 import { DIRECTIONS, first, next } from "../src/map/keys.ts";
 import { fanOut, placeLabels, sharedText, spotsOf } from "../src/map/labels.ts";
@@ -63,6 +63,11 @@ test("objects on the same spot share a label", () => {
   const labels = placeLabels(spots, kinship.labels, 6, (text) => 7 * text.length, size);
   assert.ok(labels.some(({ text }) => text === "Brother / Sister"));
   assert.equal(labels.flatMap(({ objects }) => objects).length, 14);
+  for (const { objects, box } of labels)
+    for (const object of objects) {
+      const { x, y } = toScreen(given.camera, size, given.plane.xs[object], given.plane.ys[object]);
+      assert.ok(x + 6 <= box.left || x - 6 >= box.right || y + 6 <= box.top || y - 6 >= box.bottom, kinship.labels[object]);
+    }
 });
 
 test("no label is on top of another, on a point, or outside the window", () => {
@@ -86,7 +91,7 @@ test("many names on one spot are counted", () => {
 
 test("objects that fan out are far enough apart", () => {
   for (const n of [2, 5, 40]) {
-    const places = fanOut({ objects: [...Array(n).keys()], x: 0, y: 0 });
+    const places = fanOut({ objects: [...Array(n).keys()], x: 0, y: 0, reach: 0 });
     assert.ok(Math.hypot(places[0].x - places[1].x, places[0].y - places[1].y) >= 19);
   }
 });

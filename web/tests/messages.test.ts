@@ -165,6 +165,32 @@ test("a reload finds the view of the step", async () => {
   assert.deepEqual(acts.cameraFor("1: 0 1"), camera);
 });
 
+test("a job that the state told of before its answer is still known by what was asked", async () => {
+  const { acts, channel, store } = workbench({}, {
+    read: () => {
+      channel.onEvent({ event: "state", state: { ...study, jobs: [{ job: 9, kind: "scree", text: "scree", done: 0.5 }] } });
+      return { job: 9 };
+    },
+  });
+  channel.onConnection(true);
+  await settle();
+  await acts.read("scree");
+  assert.deepEqual(store.state.jobs.get(9), { job: 9, kind: "scree", text: "scree", done: 0.5, step: 1, what: "scree" });
+  channel.onEvent({ event: "failed", job: 9, kind: "scree", error: "no", cancelled: false });
+  assert.equal(store.state.asked.size, 0);
+});
+
+test("a job that ended before its answer came is not running", async () => {
+  const { acts, channel, store } = workbench({}, {
+    fit: () => {
+      channel.onEvent({ event: "done", job: 3, kind: "fit", text: "" });
+      return { job: 3 };
+    },
+  });
+  await acts.fit({});
+  assert.equal(store.state.jobs.size, 0);
+});
+
 test("readings are kept by step, and a job that failed can be asked for again", async () => {
   const { acts, channel, store, asked } = workbench({}, { read: () => ({ job: 9 }) });
   channel.onConnection(true);
@@ -174,7 +200,8 @@ test("readings are kept by step, and a job that failed can be asked for again", 
   assert.equal(asked.filter((request) => request.do === "read").length, 1);
   channel.onEvent({ event: "failed", job: 9, kind: "read", error: "worker died", cancelled: false });
   await acts.read("scree");
-  channel.onEvent({ event: "done", job: 9, kind: "read", step: 1, what: "scree", result: { stress: [1], elbow: 1 } });
+  assert.equal(asked.filter((request) => request.do === "read").length, 2);
+  channel.onEvent({ event: "done", job: 10, kind: "read", step: 1, what: "scree", result: { stress: [1], elbow: 1 } });
   assert.deepEqual(store.state.readings.get("1 scree"), { stress: [1], elbow: 1 });
   assert.equal(store.state.asked.size, 0);
 });

@@ -25,8 +25,9 @@ interface Box {
 
 export interface Spot {
   objects: number[];
-  x: number;
+  x: number; // of its first object
   y: number;
+  reach: number; // to the farthest of the others
 }
 
 /** Return the visible objects by the spots they are on; objects that come first lead.
@@ -43,9 +44,10 @@ export function spotsOf(scene: Scene, objects: Iterable<number>, near: number): 
     const same = around(cells, column, row).find((spot) => Math.hypot(spot.x - x, spot.y - y) <= near);
     if (same) {
       same.objects.push(object);
+      same.reach = Math.max(same.reach, Math.hypot(same.x - x, same.y - y));
       continue;
     }
-    const spot = { objects: [object], x, y };
+    const spot = { objects: [object], x, y, reach: 0 };
     spots.push(spot);
     const there = cells.get(row * 65536 + column);
     if (there) there.push(spot);
@@ -106,8 +108,8 @@ class Boxes {
   }
 }
 
-function candidates({ objects, x, y }: Spot, text: string, radius: number, width: number): Label[] {
-  const gap = radius + 3;
+function candidates({ objects, x, y, reach }: Spot, text: string, radius: number, width: number): Label[] {
+  const gap = radius + reach + 3;
   const at = (px: number, py: number, anchor: Label["anchor"]): Label => {
     const left = anchor === "start" ? px : anchor === "end" ? px - width : px - width / 2;
     return { objects, text, x: px, y: py, anchor, box: { left, right: left + width, top: py - 11, bottom: py + 3 } };

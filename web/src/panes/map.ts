@@ -35,7 +35,11 @@ function tools(state: State, acts: Acts, map: MapView): Html {
       <button title="Show all objects" @click=${() => map.lookAtAll()}>All</button>
       ${axes(state, acts)}
     </div>
-    <p class="quiet help">${TOOLS.find((entry) => entry.tool === tool)!.help} ${state.marked ? `${count(state.marked, "place")} marked; Esc starts again.` : ""}</p>`;
+    <p class="quiet help">${TOOLS.find((entry) => entry.tool === tool)!.help} ${state.marked ? `${count(state.marked, "place")} marked; Esc starts again.` : ""}</p>
+    <details class="keys">
+      <summary>Keys</summary>
+      <p class="quiet">On the map: arrows walk to the next object, Enter selects it or marks it as a place of a drawing, Enter on the last place ends a curve or a lasso, Backspace takes a place back, Esc clears, + and − zoom, 0 shows all.</p>
+    </details>`;
 }
 
 /** Pairs of axes, if there are more than two. */

@@ -11,14 +11,15 @@ export const percent = (share: number | null | undefined) => (share === null || 
 
 export const pValue = (p: number | null) => (p === null ? "–" : p < 0.001 ? "< .001" : p.toFixed(3).replace(/^0/, ""));
 
-/** A choice of one of several; each option is a value and its text. */
-export function choice(label: string, options: (readonly [string, string])[], chosen: string, on: (value: string) => void): Html {
-  return html`<label class="field"
-    ><span>${label}</span>
-    <select aria-label=${label} .value=${chosen} @change=${(event: Event) => on((event.target as HTMLSelectElement).value)}>
-      ${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}
-    </select></label
-  >`;
+/** A choice of one of several, with its label before it; each option is a value and its text. */
+export const choice = (label: string, options: (readonly [string, string])[], chosen: string, on: (value: string) => void): Html =>
+  html`<label class="field"><span>${label}</span> ${bareChoice(label, options, chosen, on)}</label>`;
+
+/** The same without a label that is seen. */
+export function bareChoice(label: string, options: (readonly [string, string])[], chosen: string, on: (value: string) => void): Html {
+  return html`<select aria-label=${label} .value=${chosen} @change=${(event: Event) => on((event.target as HTMLSelectElement).value)}>
+    ${options.map(([value, text]) => html`<option value=${value} ?selected=${value === chosen}>${text}</option>`)}
+  </select>`;
 }
 
 /** A box to tick. */

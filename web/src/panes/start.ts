@@ -4,7 +4,7 @@ import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
 import type { Detected, Part, Problem } from "../protocol.ts";
 import type { Starting, State } from "../store.ts";
-import { type Html, choice, count, tick } from "./parts.ts";
+import { type Html, bareChoice, choice, count, tick } from "./parts.ts";
 
 const ROLES = [
   ["dissimilarities", "dissimilarities"],
@@ -74,11 +74,11 @@ function file(part: Part, detected: Detected, acts: Acts, { corrections }: Start
       <table>
         <caption class="hide">The beginning of ${part.name}</caption>
         <thead>
-          <tr>${part.columns.map(({ name, type, missing }) => html`<th scope="col">${name}${missing ? html` <span class="missing">${missing} missing</span>` : nothing}
-            ${part.role === "dissimilarities" ? nothing : choice("Type", types, type, (chosen) => void acts.correct({ types: { ...corrections.types, [name]: chosen } }))}</th>`)}</tr>
+          <tr><th scope="col">Object</th>${part.columns.map(({ name, type, missing }) => html`<th scope="col">${name}${missing ? html` <span class="missing">${missing} missing</span>` : nothing}
+            ${part.role === "dissimilarities" ? nothing : bareChoice(`Type of ${name}`, types, type, (chosen) => void acts.correct({ types: { ...corrections.types, [name]: chosen } }))}</th>`)}</tr>
         </thead>
         <tbody>
-          ${part.head.map((row, r) => html`<tr>${row.map((cell, c) => html`<td class=${at(problems, r, c) ? "wrong" : ""}>${cell}</td>`)}</tr>`)}
+          ${part.head.map((row, r) => html`<tr><th scope="row">${row[0]}</th>${row.slice(1).map((cell, c) => html`<td class=${at(problems, r, c) ? "wrong" : ""}>${cell}</td>`)}</tr>`)}
         </tbody>
       </table>
     </div>
