@@ -7,7 +7,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package web test-web bench bench-scale bench-app adjusted clean
+.PHONY: demo explore test test-slow lint format docs gallery-full pictures package web test-web bench bench-scale bench-app adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -22,6 +22,11 @@ $(VENV)/.installed: pyproject.toml
 
 demo: $(VENV)/.installed
 	$(BIN)/unmask demo --out $(DEMO)
+
+# The workbench in the browser, with fourteen kinship terms.
+explore: $(VENV)/.installed-app
+	$(BIN)/unmask datasets kinship --out $(DEMO)/kinship --force --quiet
+	$(BIN)/unmask explore $(DEMO)/kinship/dissimilarities.csv
 
 test: $(VENV)/.installed-dev
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
