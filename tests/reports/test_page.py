@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from unmask.discovery import Discovery
+from unmask.discovery import Discovery, Stopped
 from unmask.reports import render_report, write_report
 
 from .markup import everything, pictures, read, rows, section
@@ -149,6 +149,20 @@ def test_a_page_is_written_whole_or_not_at_all(study, tmp_path, monkeypatch, no_
     assert "<title>First</title>" in path.read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="there is no folder"):
         write_report(study, tmp_path / "nowhere" / "page.html", **QUICK)
+
+
+def test_a_callback_stops_a_report_in_the_middle_of_a_fit(study, tmp_path, no_pictures):
+    parts = []
+
+    def stop(progress):
+        if progress.stage.startswith("report: "):
+            parts.append(progress.stage)
+        return parts[-1] == "report: scree" and progress.stage == "search" and progress.iteration == 2
+
+    with pytest.raises(Stopped):
+        write_report(study, tmp_path / "page.html", bootstrap=0, compare=False, callback=stop)
+    assert parts[-1] == "report: scree"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_title(study, no_pictures):

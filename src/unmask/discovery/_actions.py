@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..checking import count
+from ._clusters import MOST_LINKED
 from ._locked import lock_tables
 from ._values import as_code
 
@@ -56,6 +57,10 @@ class Step(_Record):
         ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
+    stress_se : float
+        ``stress_se_``: the standard error of the stress where it was estimated from some of the pairs, else 0.
+    solver : str
+        ``solver_``: which solver was used, and why; empty where there was no choice.
     leak_reference : float
         ``leak_reference_``: what the leak stays below in 19 of 20 maps made by chance; NaN in a study of an earlier
         version.
@@ -97,6 +102,8 @@ class Step(_Record):
     free_embedding: pd.DataFrame = field(repr=False)
     free_leak: float
     leak_reference: float
+    stress_se: float = 0.0
+    solver: str = field(default="", repr=False)
 
     @property
     def adjusted(self) -> bool:
@@ -171,7 +178,9 @@ class Adoption(_Record):
         """Where the values came from, in a few words."""
         (way, detail), *_ = self.source.items()
         axes = self.source.get("axes")
-        return _ORIGINS[way](detail, self.step) + (f", axes {axes[0] + 1} and {axes[1] + 1}" if axes else "")
+        plane = f", axes {axes[0] + 1} and {axes[1] + 1}" if axes else ""
+        few = way != "groups" or not isinstance(detail, int) or len(self.values) <= MOST_LINKED
+        return _ORIGINS[way](detail, self.step) + plane + ("" if few else f", found among {MOST_LINKED:,} objects")
 
 
 def _along(places: Any, step: int | None) -> str:

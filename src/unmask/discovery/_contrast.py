@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
 from .._typing import Array, IntArray
-from ..checking import holm, quote
+from ..checking import find_labels, holm, quote
 from ..problem import Cyclic, Nominal, Ordinal, feature_type
 from ._proposals import own_labels
 
@@ -51,13 +51,15 @@ def sides(objects: pd.Index, group: Any, other: Any) -> tuple[Mask, Mask]:
 
 
 def _mask(objects: pd.Index, labels: Any, what: str) -> Mask:
+    import pandas as pd
+
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise ValueError(f"{what}={labels!r} must be a list of labels of objects.")
     own = own_labels(labels, objects, what)
     if not own:
         raise ValueError(f"{what} has no objects; name at least one.")
     mask = np.zeros(len(objects), dtype=bool)
-    mask[objects.get_indexer_for(own)] = True
+    mask[find_labels(objects, pd.Index(own, dtype=object, tupleize_cols=False))] = True
     return mask
 
 
@@ -68,14 +70,16 @@ def contrast(
     import pandas as pd
 
     groups = Groups()
-    rows = [{"where": "known", **_row(known[name], types.get(name), inside, outside, groups)} for name in known]
+    rows = [
+        {"where": "known", "arguments": {}, **_row(known[name], types.get(str(name)), inside, outside, groups)}
+        for name in known.columns
+    ]
     others = [name for name in table.columns if name not in known.columns]
     for name in others:
         adopt = {"arguments": {"name": name, "column": name}}
         rows.append({"where": "table", **adopt, **_row(table[name], None, inside, outside, groups)})
     columns = ["column", "where", "type", "strength", "p_value", "group", "other", "arguments", "note"]
     ranked = pd.DataFrame(rows, columns=columns)
-    ranked["arguments"] = [{} if not isinstance(given, dict) else given for given in ranked["arguments"]]
     tested = ranked["p_value"].notna()
     ranked.loc[tested, "p_value"] = holm(ranked.loc[tested, "p_value"].to_numpy(dtype=np.float64))
     return ranked.sort_values(["p_value", "strength"], ascending=[True, False], kind="stable", ignore_index=True)
@@ -137,7 +141,7 @@ def make_trait(cells: pd.Series[Any], kind: Any) -> Trait:
     declared = None if kind is None else feature_type(kind, str(cells.name))
     nothing = np.empty((len(cells), 0))
     if isinstance(declared, Ordinal) and declared.levels is not None:
-        cells = cells.astype(pd.CategoricalDtype(declared.levels, ordered=True))
+        cells = cells.astype(pd.CategoricalDtype(list(declared.levels), ordered=True))
     if cells.nunique() < 2:
         return Trait("nominal", cells, nothing, "not tested: all objects are the same")
     is_number = types.is_numeric_dtype(cells.dtype) and not types.is_bool_dtype(cells.dtype)
@@ -180,7 +184,7 @@ class Comparison:
         centred = self.trait.scores - self.trait.scores.mean(axis=0)
         left, singular, _ = np.linalg.svd(centred, full_matrices=False)
         n, k = len(self.member), int(self.member.sum())
-        return left[:, singular > ROUNDING * singular[0]] * np.sqrt(n * (n - 1) / (k * (n - k)))
+        return np.asarray(left[:, singular > ROUNDING * singular[0]] * np.sqrt(n * (n - 1) / (k * (n - k))))
 
     @property
     def statistic(self) -> float:
@@ -233,7 +237,8 @@ class Groups:
     """Groups of the size of one that is tested: all there are, or some at random; the same for all columns."""
 
     def __init__(self, seed: int = 0) -> None:
-        self._seed, self._drawn = seed, {}
+        self._seed = seed
+        self._drawn: dict[tuple[str, int, int], IntArray] = {}
 
     def all(self, n: int, k: int) -> IntArray:
         return self._once(("all", n, k), lambda: np.array(list(combinations(range(n), k)), dtype=np.int64))
@@ -249,4 +254,5 @@ class Groups:
     def _draw(self, n: int, k: int) -> IntArray:
         rng = np.random.default_rng(self._seed)
         parts = [min(CHUNK, RANDOM_GROUPS - at) for at in range(0, RANDOM_GROUPS, CHUNK)]
-        return np.concatenate([np.argpartition(rng.random((part, n)), k - 1, axis=1)[:, :k] for part in parts])
+        drawn = [np.argpartition(rng.random((part, n)), k - 1, axis=1)[:, :k] for part in parts]
+        return np.asarray(np.concatenate(drawn))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import EstimatedKnownWarning
 from ..inspection import (
     Stability,
@@ -37,6 +37,10 @@ MOST_DIMENSIONS = 6
 MOST_IN_PAIRS = 2000
 # Of the stress that the study recorded: a fit that has another one is another fit.
 SAME_STRESS = 1e-6
+# Parameters of a fit whose distances are those of its map and coefficients, and of the dissimilarities as they are.
+PLAIN_FIT = {"level": "ratio", "weights": None, "known_error": None}
+# By this share the stress among 2,000 objects may differ from that of all.
+SAMPLED_STRESS = 0.25
 # Rows at a time, where all N² squares at once would take too much memory.
 CHUNK = 1000
 # Parameters of a step that leave conditional scaling as it is by default.
@@ -100,9 +104,19 @@ class Reading:
     # ---- what the step was made of
 
     @property
+    def data(self) -> Any:
+        """What estimators are fitted to, not copied: dissimilarities, or features of many objects."""
+        return self.study.material.data.fitted
+
+    @property
     def dissimilarities(self) -> pd.DataFrame:
-        """The dissimilarities, not copied."""
+        """The square table of dissimilarities, for what is made of few objects only."""
         return self.study.material.dissimilarities
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.study.material.objects)
 
     @property
     def known(self) -> pd.DataFrame | None:
@@ -122,12 +136,11 @@ class Reading:
 
     def coded(self) -> KnownFeatures:
         """Return what the step was given as the fit codes it."""
-        n = len(self.dissimilarities)
         if not self.step.known:
-            return KnownFeatures.nothing(n)
+            return KnownFeatures.nothing(self.n)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
-            return check_known(self.known, n, None, self.estimator.coef, types=self.step.known_types)
+            return check_known(self.known, self.n, None, self.estimator.coef, types=self.step.known_types)
 
     # ---- what it says
 
@@ -146,7 +159,7 @@ class Reading:
     @property
     def most_components(self) -> int:
         """The largest number of dimensions of a scree; what is known takes dimensions too."""
-        most = min(MOST_DIMENSIONS, len(self.dissimilarities) - 1 - self.coded().n_dimensions)
+        most = min(MOST_DIMENSIONS, self.n - 1 - self.coded().n_dimensions)
         if most < 1:
             raise LeftOut("The scree is left out: what is known leaves no dimension to add.")
         return most
@@ -156,7 +169,7 @@ class Reading:
         with series(callback) as tell:
             return scree(
                 self.estimator,
-                self.dissimilarities,
+                self.data,
                 self.known,
                 max_components=self.most_components,
                 progress=lambda done, total: tell("scree", done, total),
@@ -168,7 +181,7 @@ class Reading:
         with series(callback) as tell:
             return bootstrap(
                 self.estimator,
-                self.dissimilarities,
+                self.data,
                 self.known,
                 n_resamples=n_resamples,
                 random_state=random_state,
@@ -218,14 +231,16 @@ class Reading:
 
     def recorded_pairs(self, random_state: int = 0) -> FittedPairs | None:
         """Return them from the record; None if the record is not enough."""
-        few = len(self.dissimilarities) <= MOST_IN_PAIRS
-        return self._recorded() if few else self._recorded_sample(random_state)
+        rows = np.sort(np.random.default_rng(random_state).choice(self.n, min(self.n, MOST_IN_PAIRS), replace=False))
+        if self.study.material.data.words:
+            return self._recorded_many(rows)
+        return self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample(rows)
 
     def refitted_pairs(self, *, callback: Callback | None = None) -> FittedPairs:
         """Return them of a further fit with the same parameters, which must come to the same stress."""
         with series(callback) as tell, ending_all():
             tell("shepard", 0, 1)
-            again = self.estimator.fit(self.dissimilarities, known=self.known, **self.weights)
+            again = self.estimator.fit(self.data, known=self.known, **self.weights)
         if abs(again.stress_ - self.step.stress) > SAME_STRESS:
             raise LeftOut(
                 f"The Shepard diagram is left out: fitted again, the map has a stress of {again.stress_:.6f} and "
@@ -239,7 +254,7 @@ class Reading:
         It is another where dissimilarities were transformed, or known values were moved or filled in.
         """
         Z = self._coordinates()
-        fit = self._fit_of(cdist(Z, Z), self.dissimilarities.index)
+        fit = self._fit_of(cdist(Z, Z), self.study.material.objects)
         pairs = FittedPairs(fit, self.dissimilarities, self.weights)
         try:
             stress = pairs.stress_per_point()["stress"].sum()
@@ -247,15 +262,30 @@ class Reading:
             return None
         return pairs if abs(stress - self.step.stress) <= SAME_STRESS else None
 
-    def _recorded_sample(self, seed: int) -> FittedPairs | None:
+    def _recorded_many(self, rows: IntArray) -> FittedPairs | None:
+        """Return the fit of some objects whose dissimilarities are in no table.
+
+        None where dissimilarities were transformed or weighted, or known values moved or filled in; and where the
+        stress among them is so far from the one recorded that something else must have happened.
+        """
+        step = self.step
+        if self.weights or any(step.params.get(name, plain) != plain for name, plain in PLAIN_FIT.items()):
+            return None
+        if len(step.imputed):
+            return None
+        picked = self.study.material.among(rows)
+        Z = self._coordinates()[rows]
+        pairs = FittedPairs(self._fit_of(cdist(Z, Z), picked.index, rows), picked, {})
+        stress = float(pairs.stress_per_point()["stress"].sum())
+        return pairs if abs(stress - step.stress) <= SAMPLED_STRESS * step.stress else None
+
+    def _recorded_sample(self, rows: IntArray) -> FittedPairs | None:
         """Return the same for a sample of many objects, or None if their parts of the stress are not those recorded."""
         if self.weights or self.step.params.get("weights") is not None:
             return None
-        n = len(self.dissimilarities)
-        rows = np.sort(np.random.default_rng(seed).choice(n, MOST_IN_PAIRS, replace=False))
         Z, D = self._coordinates(), self.dissimilarities.to_numpy()
         distances = cdist(Z[rows], Z)
-        total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, n, CHUNK))
+        total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, self.n, CHUNK))
         parts = np.nansum((D[rows] - distances) ** 2, axis=1) / total
         if np.abs(parts - self.step.stress_per_point.to_numpy()[rows]).sum() > SAME_STRESS:
             return None

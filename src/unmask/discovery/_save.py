@@ -31,6 +31,7 @@ from ..io import (
     write_table,
 )
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
+from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._material import Material
 from ._pictures import suffix_of
 from ._tables import FORMATS, describe, to_frame
@@ -112,14 +113,14 @@ def save(
         return draft.saved()
     _require_room(path)
     sweep_drafts(path)
-    folder = draft_beside(path)
+    beside = draft_beside(path)
     try:
         with _naming(path):
-            folder.mkdir()
-            draft.write(folder, lambda file: _take_over(place / file, folder / file))
-            _put(folder, path)
+            beside.mkdir()
+            draft.write(beside, lambda file: _take_over(place / file, beside / file))
+            _put(beside, path)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(beside, ignore_errors=True)
     return draft.saved()
 
 
@@ -254,13 +255,21 @@ class _Draft:
                 "name": labels.name,
                 "numbered": isinstance(labels, pd.RangeIndex),
             },
-            "dtype": str(self.material.dissimilarities.to_numpy().dtype),
+            "dtype": str(self.material.data.dtype),
+            **_data(self.material.data),
             "known_types": encode(self.material.known_types),
             "tables": {name: kept.described for name, kept in self.tables.items()},
             "pictures": list(self.pictures),
             "here": self.here,
             "actions": [_action(action, columns) for action in self.tree.actions],
         }
+
+
+def _data(data: Data) -> dict[str, Any]:
+    """Return what study.json says about dissimilarities that are in no table of the study."""
+    if isinstance(data, ComparedFeatures):
+        return {"metric": data.metric, "metric_params": encode(dict(data.metric_params))}
+    return {"file": {"path": data.path, "checksum": data.checksum}} if isinstance(data, TableInFile) else {}
 
 
 def _write_picture(name: str, data: bytes, folder: Path) -> dict[str, Any]:
@@ -270,8 +279,9 @@ def _write_picture(name: str, data: bytes, folder: Path) -> dict[str, Any]:
 
 def _picture_files(material: Material) -> dict[str, bytes]:
     """Return the pictures by the names of their files, which have the number of the object."""
-    rows = zip(material.objects.get_indexer_for(list(material.pictures)), material.pictures.values(), strict=True)
-    return {f"picture{row}.{suffix_of(data)}": data for row, data in rows}
+    rows = [at for at, label in enumerate(material.objects) if label in material.pictures]
+    pictures = zip(rows, material.pictures.values(), strict=True)  # which have the order of the objects
+    return {f"picture{row}.{suffix_of(data)}": data for row, data in pictures}
 
 
 # Tables whose columns are the objects.
@@ -282,7 +292,9 @@ _Table = tuple[tuple[Any, ...], "Callable[[], pd.DataFrame]"]
 
 def tables_of(material: Material, tree: Tree) -> dict[str, _Table]:
     """Return the tables of a study by name, those that have any cells."""
-    given = {"dissimilarities": material.dissimilarities, "weights": material.weights}
+    data, given = material.data, {"weights": material.weights}
+    given |= {"dissimilarities": data.table} if isinstance(data, SquareTable) else {}
+    given |= {"features": data.features} if isinstance(data, ComparedFeatures) else {}
     given |= {"known": material.known, "table": material.table}
     tables = {name: _as_it_is(table) for name, table in given.items() if table is not None and table.size}
     adopted = tuple(action for action in tree.actions if isinstance(action, Adoption | Amendment))
@@ -309,9 +321,7 @@ def _step_tables(step: Step) -> dict[str, Callable[[], pd.DataFrame]]:
     places = {"stress per point": step.stress_per_point.to_numpy()}
     found = {"coef": step.coef, "importance": step.importance, "imputed": step.imputed}
     found |= {"free": step.free_embedding} if step.adjusted else {}
-    tables: dict[str, Callable[[], pd.DataFrame]] = {
-        f"fit{step.id}-{name}": lambda table=table: table for name, table in found.items() if table.size
-    }
+    tables = {f"fit{step.id}-{name}": _as_it_is(table)[1] for name, table in found.items() if table.size}
     return {f"fit{step.id}-map": lambda: step.embedding.assign(**places), **tables}
 
 
@@ -321,7 +331,8 @@ def _action(action: Action, columns: dict[int, str]) -> dict[str, Any]:
 
 
 def _step(step: Step, _: str | None) -> dict[str, Any]:
-    same = ("number", "estimator", "stress", "leak", "free_leak", "converged", "finished", "seconds")
+    found = ("number", "estimator", "stress", "stress_se", "leak", "free_leak")
+    same = (*found, "converged", "finished", "seconds", "solver")
     record: dict[str, Any] = {"action": "fit"} | {name: getattr(step, name) for name in same}
     if not math.isnan(step.leak_reference):  # of a study of an earlier version; JSON has no NaN
         record["leak_reference"] = step.leak_reference

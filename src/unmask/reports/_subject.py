@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..discovery import Adoption, Change, Discovery, FittedPairs, LeftOut, Reading, Step
 from ..inspection import Stability
+from ..kernels import MOST_SQUARED
 from ._html import Html, note
 
 if TYPE_CHECKING:
@@ -50,24 +49,29 @@ class Subject:
         return self.study.step
 
     @property
+    def data(self) -> Any:
+        """What the estimators of the study are fitted to, not copied: dissimilarities, or features of many objects."""
+        return self.study.material.data.fitted
+
+    @cached_property
     def dissimilarities(self) -> pd.DataFrame:
-        """The dissimilarities, not copied: N² numbers."""
+        """The dissimilarities, N² numbers, for what is made of few objects only."""
         return self.study.material.dissimilarities
 
     @property
     def n(self) -> int:
         """Number of objects."""
-        return len(self.dissimilarities)
+        return len(self.objects)
 
     @property
     def objects(self) -> pd.Index:
         """Their labels."""
-        return self.dissimilarities.index
+        return self.study.material.objects
 
-    @cached_property
+    @property
     def missing_pairs(self) -> int:
-        """Number of pairs without a dissimilarity."""
-        return int(np.isnan(self.dissimilarities.to_numpy()).sum()) // 2
+        """Number of pairs without a dissimilarity; of many objects nobody has counted them."""
+        return self.study.material.data.missing_pairs or 0
 
     @property
     def n_pairs(self) -> int:
@@ -99,10 +103,14 @@ class Subject:
     def require_few(self, what: str, cost: str, times: int = 1) -> None:
         """Raise `LeftOut` if there are too many objects for further fits."""
         most = times * self.options.max_objects
+        if times == 1 and self.n > MOST_SQUARED:
+            most, way_out = MOST_SQUARED, "Make a study of a random sample of the objects for that."
+        else:
+            way_out = f"Ask for it with max_objects={-(-self.n // times)}."
         if self.n > most:
             raise LeftOut(
                 f"{what} is left out: it needs {cost}, and {self.n:,} objects are more than the {most:,} for which a "
-                f"report makes that. Ask for it with max_objects={-(-self.n // times)}."
+                f"report makes that. {way_out}"
             )
 
     @cached_property
@@ -125,7 +133,8 @@ class Subject:
     def stability(self) -> Stability:
         """What the bootstrap found."""
         resamples = self.options.resamples
-        self.require_few("The bootstrap", f"{resamples} further fits")
+        if self.n <= MOST_SQUARED:  # of more, only samples of the objects are fitted again
+            self.require_few("The bootstrap", f"{resamples} further fits")
         return self.reading.bootstrap(resamples, random_state=self.options.seed)
 
     @cached_property
@@ -141,7 +150,7 @@ class Subject:
         self.require_few("A map with nothing known", "a further fit", ONE_FIT)
         mds = self.reading.estimator
         params = {"known_types": None} | {name: None for name in ("known_error",) if name in mds.get_params()}
-        return mds.set_params(**params).fit(self.dissimilarities, **self.reading.weights)
+        return mds.set_params(**params).fit(self.reading.data, **self.reading.weights)
 
     # ---- parts that may fail
 
