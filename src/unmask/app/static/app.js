@@ -180,72 +180,70 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
   </figure>`}function jn(e,t){let n=j(e);return b`<section class="pane" aria-labelledby="read-title">
     <h2 id="read-title">Read</h2>
     ${Mn(e,t)}
-    ${n?b`${n.warnings.map(e=>b`<p class="warning">${e}</p>`)} ${Z(e,t,`suggest`,`What could it show?`,Nn)}
-        ${n.known.length?Z(e,t,`leak`,`Does it repeat what is known?`,Pn):C}
-        ${n.known.length?Fn(e,t):C} ${Z(e,t,`scree`,`How many dimensions?`,In)}
-        ${Z(e,t,`shepard`,`How well does it fit?`,Ln)} ${Rn(e,t)}
-        ${Z(e,t,`rivals`,`Would a simpler method have done?`,zn)}`:b`<p class="quiet">There is no map to read yet.</p>`}
+    ${n?b`${n.warnings.map(e=>b`<p class="warning">${e}</p>`)} ${Z(e,t,`suggest`,`What could it show?`,Pn)}
+        ${n.known.length?Z(e,t,`leak`,`Does it repeat what is known?`,Fn):C}
+        ${n.known.length?In(e,t):C} ${Z(e,t,`scree`,`How many dimensions?`,Ln)}
+        ${Z(e,t,`shepard`,`How well does it fit?`,Rn)} ${zn(e,t)}
+        ${Z(e,t,`rivals`,`Would a simpler method have done?`,Bn)}`:b`<p class="quiet">There is no map to read yet.</p>`}
   </section>`}function Z(e,t,n,r,i){let a=`${e.shown} ${n}`,o=e.readings.get(a),s=[...e.jobs.values()].find(t=>t.what===n&&t.step===e.shown),c=b`<p>${s?.text??`Waiting`} … ${s?b`<button class="plain" @click=${()=>void t.cancel(s.job)}>Stop</button>`:C}</p>`;return b`<details @toggle=${e=>e.target.open&&void t.read(n)}><summary>${r}</summary>${o===void 0?e.asked.has(a)?c:b`<button @click=${()=>void t.read(n)}>Find out</button>`:i(o,e,t)}</details>`}function Mn(e,t){if(!e.contrast)return C;let{rows:n,of:r}=e.contrast;return b`<h3>What sets ${K(r,`object`)} apart?</h3>
     ${n===null?b`<p>Comparing …</p>`:n.length===0?b`<p class="quiet">There are no columns to compare.</p>`:b`<div class="scroll"><table>
-            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th><th></th></tr></thead>
-            <tbody>
-              ${n.map(e=>b`<tr><th scope="row" title=${e.text}>${e.column}<br /><span class="quiet">${e.text}</span></th><td>${P(e.strength)}</td><td>${Xt(e.p_value)}</td>
-                <td><button class="plain" @click=${()=>void t.paint(`colour`,e.key)}>Colour</button>
-                ${e.key.startsWith(`table:`)?b`<button class="plain" @click=${()=>void t.recognise({from:`column ${e.column}`,way:{column:e.column},name:e.column})}>Adopt</button>`:C}</td></tr>`)}
-            </tbody>
-          </table></div>`}`}var Nn=({rows:e},t,n)=>e.length===0?b`<p class="quiet">Nothing stands out.</p>`:b`<ul class="plain-list">
+            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th></tr></thead>
+            <tbody>${n.map(e=>b`<tr><th scope="row">${Nn(e,t)}</th><td>${P(e.strength)}</td><td>${Xt(e.p_value)}</td></tr>`)}</tbody>
+          </table></div>`}`}function Nn({column:e,key:t,text:n},r){return b`${e}<br /><span class="quiet">${n}</span><br />
+    <button class="plain" aria-label="Colour by ${e}" @click=${()=>void r.paint(`colour`,t)}>Colour</button>
+    ${t.startsWith(`table:`)?b`<button class="plain" aria-label="Adopt ${e}" @click=${()=>void r.recognise({from:`column ${e}`,way:{column:e},name:e})}>Adopt</button>`:C}`}var Pn=({rows:e},t,n)=>e.length===0?b`<p class="quiet">Nothing stands out.</p>`:b`<ul class="plain-list">
         ${e.map(e=>b`<li>
           <strong>${e.what}</strong> <span class="quiet">strength ${P(e.strength)}, <i>p</i> ${Xt(e.p_value)}${e.note?`; ${e.note}`:``}</span>
           ${e.way?b`<button class="plain" @click=${()=>void n.recogniseSuggestion(e)}>Look at it</button>`:C}
         </li>`)}
-      </ul>`,Pn=({rows:e,text:t,cure:n},r,i)=>b`<p>${t}</p>
+      </ul>`,Fn=({rows:e,text:t,cure:n},r,i)=>b`<p>${t}</p>
   <table>
     <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by neighbours</th><th scope="col">by chance</th></tr></thead>
     <tbody>${e.map(e=>b`<tr><th scope="row">${e.name}</th><td>${P(e.linear)}</td><td>${P(e.neighbours)}</td><td>${P(e.reference)}</td></tr>`)}</tbody>
   </table>
-  ${n?b`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:C}`;function Fn(e,t){let n=j(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return b`<details><summary>How much do known features count?</summary>
+  ${n?b`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:C}`;function In(e,t){let n=j(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return b`<details><summary>How much do known features count?</summary>
     ${An(i)}
     ${r?b`<p class="quiet">Lines: ${Yt(r.level)} intervals from ${K(r.resamples,`resample`)}.</p>`:b`<button ?disabled=${a} @click=${()=>void t.read(`stability`)}>${a?`Resampling …`:`How sure is that?`}</button>`}
-  </details>`}var In=({stress:e,elbow:t},n,r)=>On(e,t,j(n).n_components,e=>void r.fit({n_components:e})),Ln=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>b`${kn(e,t,n)}<p class="quiet">${K(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${P(r)}.</p>`;function Rn(e,t){let n=Le(e);return n?b`<details><summary>Which objects fit badly?</summary>
+  </details>`}var Ln=({stress:e,elbow:t},n,r)=>On(e,t,j(n).n_components,e=>void r.fit({n_components:e})),Rn=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>b`${kn(e,t,n)}<p class="quiet">${K(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${P(r)}.</p>`;function zn(e,t){let n=Le(e);return n?b`<details><summary>Which objects fit badly?</summary>
     <ol>${[...n.stress.keys()].sort((e,t)=>n.stress[t]-n.stress[e]).slice(0,8).map(r=>b`<li><button class="plain" @click=${()=>t.set({focus:r})}>${e.labels[r]}</button> <span class="quiet">${P(n.stress[r])}</span></li>`)}</ol>
-  </details>`:C}var zn=({rows:e})=>b`<div class="scroll"><table>
+  </details>`:C}var Bn=({rows:e})=>b`<div class="scroll"><table>
   <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
   <tbody>${e.map(e=>b`<tr><th scope="row" title=${e.method}>${e.text}</th><td>${P(e.stress)}</td><td>${P(e.leak)}</td><td>${P(e.neighbours)}</td></tr>`)}</tbody>
-</table></div>`,Bn=1e3,Vn=100,Q=e=>e<=Bn?e:Vn;function Hn(e,t){let{draft:n}=e;return b`<section class="pane" aria-labelledby="recognise-title">
+</table></div>`,Vn=1e3,Hn=100,Q=e=>e<=Vn?e:Hn;function Un(e,t){let{draft:n}=e;return b`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
-    ${n?n.preview?Wn(e,t,n,n.preview):b`<p>Looking at it …</p>`:Un()}
-  </section>`}var Un=()=>b`<p>What does the map show that nobody told it?</p>
+    ${n?n.preview?Gn(e,t,n,n.preview):b`<p>Looking at it …</p>`:Wn()}
+  </section>`}var Wn=()=>b`<p>What does the map show that nobody told it?</p>
   <ul class="hints">
     <li>Objects that belong together: <strong>Lasso</strong>, or <strong>Groups</strong> for several.</li>
     <li>Something that grows in one direction: <strong>Arrow</strong>.</li>
     <li>Something that goes along a bend: <strong>Curve</strong>.</li>
   </ul>
-  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function Wn(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...X.map(e=>[e,e])];return b`<form @submit=${i}>
+  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function Gn(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...X.map(e=>[e,e])];return b`<form @submit=${i}>
     <p>From ${[`lasso`,`selection`,`groups`,`arrow`,`curve`].includes(n.from)?`your ${n.from}`:n.from}.</p>
     <label class="field"><span>Name</span><input required placeholder="what it is" .value=${n.name} @input=${e=>t.edit({name:Y(e)})} /></label>
-    ${n.groups.length?Gn(t,n):C}
+    ${n.groups.length?Kn(t,n):C}
     <label class="field"><span>Why</span><textarea rows="2" placeholder="what you saw" .value=${n.why} @input=${e=>t.edit({why:Y(e)})}></textarea></label>
     ${q(`Type`,a,n.type,e=>t.edit({type:e}))}
-    <p class="knownness">${Kn(r.known)}</p>
+    <p class="knownness">${qn(r.known)}</p>
     ${r.warnings.map(e=>b`<p class="warning">${e}</p>`)}
-    ${r.levels?Jn(e,r):qn(e,r)} ${Zn(e,t,n,r)}
+    ${r.levels?Yn(e,r):Jn(e,r)} ${Qn(e,t,n,r)}
     <div class="actions">
       <button class="main" ?disabled=${!n.name.trim()}>Condition on it</button>
       <button type="button" @click=${()=>t.clear()}>Discard</button>
     </div>
-  </form>`}function Gn(e,t){let n=(n,r)=>e.edit({groupNames:t.groupNames.map((e,t)=>t===n?r:e)});return b`${t.groupNames.map((e,r)=>b`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,Y(e))} /></label>`)}
-    <p class="quiet">Everything else is in the group “other”.</p>`}function Kn(e){return e===null?`Nothing is known yet that could explain it.`:`${Yt(e)} of it follows from what is known already.`}function qn(e,t){let[n,r]=R(t.values),i=e=>4+292*(e-n)/(r-n||1),a=L(t,t.values.length,e.paper),o=[...t.values.keys()].filter(e=>!Number.isNaN(t.values[e])).slice(0,2e3);return b`<figure class="chart">
+  </form>`}function Kn(e,t){let n=(n,r)=>e.edit({groupNames:t.groupNames.map((e,t)=>t===n?r:e)});return b`${t.groupNames.map((e,r)=>b`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,Y(e))} /></label>`)}
+    <p class="quiet">Everything else is in the group “other”.</p>`}function qn(e){return e===null?`Nothing is known yet that could explain it.`:`${Yt(e)} of it follows from what is known already.`}function Jn(e,t){let[n,r]=R(t.values),i=e=>4+292*(e-n)/(r-n||1),a=L(t,t.values.length,e.paper),o=[...t.values.keys()].filter(e=>!Number.isNaN(t.values[e])).slice(0,2e3);return b`<figure class="chart">
     <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${P(n)} to ${P(r)}">
       <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
-      ${o.map(n=>x`<circle cx=${i(t.values[n])} cy="24" r=${e.selection.has(n)||e.focus===n?6:4} fill=${Xn(a[n])} fill-opacity=".8"><title>${e.labels[n]}: ${P(t.values[n])}</title></circle>`)}
+      ${o.map(n=>x`<circle cx=${i(t.values[n])} cy="24" r=${e.selection.has(n)||e.focus===n?6:4} fill=${Zn(a[n])} fill-opacity=".8"><title>${e.labels[n]}: ${P(t.values[n])}</title></circle>`)}
       <text x="4" y="11">${P(n)}</text><text x="296" y="11" text-anchor="end">${P(r)}</text>
     </svg>
-  </figure>`}function Jn(e,t){let n=t.levels.map((e,n)=>t.values.reduce((e,t)=>e+ +(t===n),0)),r=L({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return b`<figure class="chart">
+  </figure>`}function Yn(e,t){let n=t.levels.map((e,n)=>t.values.reduce((e,t)=>e+ +(t===n),0)),r=L({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return b`<figure class="chart">
     <svg viewBox="0 0 300 ${22*n.length}" role="img" aria-label=${t.levels.map((e,t)=>`${e}: ${n[t]}`).join(`, `)}>
-      ${n.map((e,n)=>x`<rect x="110" y=${22*n+4} height="14" width=${160*e/i} fill=${Xn(r[n])}></rect>
-        <text x="104" y=${22*n+15} text-anchor="end">${Yn(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
+      ${n.map((e,n)=>x`<rect x="110" y=${22*n+4} height="14" width=${160*e/i} fill=${Zn(r[n])}></rect>
+        <text x="104" y=${22*n+15} text-anchor="end">${Xn(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
     </svg>
-  </figure>`}var Yn=e=>e.length>16?`${e.slice(0,15)}…`:e,Xn=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``);function Zn(e,t,n,r){let i=n.sort===`value`?Qn(r.values):$n(e.labels),a=(e,i)=>{let a={...n.corrections};i===N(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>b`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return b`<div class="scroll">
+  </figure>`}var Xn=e=>e.length>16?`${e.slice(0,15)}…`:e,Zn=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``);function Qn(e,t,n,r){let i=n.sort===`value`?$n(r.values):er(e.labels),a=(e,i)=>{let a={...n.corrections};i===N(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>b`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return b`<div class="scroll">
       <table>
         <caption class="hide">Values</caption>
         <thead><tr>${o(`name`,`Object`)}${o(`value`,`Value`)}</tr></thead>
@@ -258,20 +256,20 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
       </table>
     </div>
     ${s?b`<p>${K(s,`value`)} corrected by hand. <button type="button" class="plain" @click=${()=>t.edit({corrections:{}})}>Take back</button></p>`:C}
-    ${e.labels.length>Bn?b`<p class="quiet">The first ${Vn} of ${K(e.labels.length,`object`)}.</p>`:C}`}var Qn=A(e=>{let t=e.slice().sort()[Q(e.length)-1]??NaN,n=[];e.forEach((e,r)=>(Number.isNaN(t)||e<t)&&n.push(r));for(let r=0;r<e.length&&n.length<Q(e.length);r++)e[r]===t&&n.push(r);let r=t=>Number.isNaN(e[t])?1/0:e[t];return n.sort((e,t)=>r(e)<r(t)?-1:r(e)>r(t)?1:e-t).slice(0,Q(e.length))}),$n=A(e=>{let{compare:t}=new Intl.Collator;return[...e.keys()].sort((n,r)=>t(e[n],e[r])).slice(0,Q(e.length))}),er=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function tr(e,t){let n=e.starting;return b`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
+    ${e.labels.length>Vn?b`<p class="quiet">The first ${Hn} of ${K(e.labels.length,`object`)}.</p>`:C}`}var $n=A(e=>{let t=e.slice().sort()[Q(e.length)-1]??NaN,n=[];e.forEach((e,r)=>(Number.isNaN(t)||e<t)&&n.push(r));for(let r=0;r<e.length&&n.length<Q(e.length);r++)e[r]===t&&n.push(r);let r=t=>Number.isNaN(e[t])?1/0:e[t];return n.sort((e,t)=>r(e)<r(t)?-1:r(e)>r(t)?1:e-t).slice(0,Q(e.length))}),er=A(e=>{let{compare:t}=new Intl.Collator;return[...e.keys()].sort((n,r)=>t(e[n],e[r])).slice(0,Q(e.length))}),tr=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function nr(e,t){let n=e.starting;return b`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
 `)&&r.push(new File([n],`pasted.csv`,{type:`text/csv`})),r.length&&e.preventDefault(),t.addFiles(r)}}>
     <h1>See what the known features hide</h1>
     <p>A map of your objects that shows only what is not yet known. Name what you recognise, and look again.</p>
     <label class="drop"><input type="file" multiple @change=${e=>void t.addFiles(e.target.files??[])} /><span>Drop files here, paste a table, or choose files: dissimilarities or features, known features, pictures, or a saved study.</span></label>
-    ${n.busy?b`<p role="status">Working …</p>`:C} ${n.detected?nr(n,n.detected,t):C}
+    ${n.busy?b`<p role="status">Working …</p>`:C} ${n.detected?rr(n,n.detected,t):C}
     <h2>Or try</h2>
     <ul class="datasets">
       ${n.datasets.map(({name:e,text:r,objects:i})=>b`<li><button ?disabled=${n.busy} @click=${()=>void t.begin(e)}><strong>${e}</strong><span>${r}</span><span class="quiet">${K(i,`object`)}</span></button></li>`)}
     </ul>
     ${e.study&&e.study.n>0?b`<p><button class="plain" @click=${()=>t.set({starting:null})}>Back to the study</button></p>`:C}
-  </main>`}function nr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return b`<section aria-labelledby="found-title">
+  </main>`}function rr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return b`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
-    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>b`<p class="warning">${e}</p>`)} ${t.parts.map(r=>rr(r,t,n,e))}
+    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>b`<p class="warning">${e}</p>`)} ${t.parts.map(r=>ir(r,t,n,e))}
     ${i?b`<div class="looks">${q(`Compare by`,a,r.metric??a[0]?.[0]??``,e=>void n.correct({metric:e}))}
           ${J(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e}))}
           ${q(`Names of objects`,o,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:C}
@@ -279,10 +277,10 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
       <button class="main" ?disabled=${e.busy||t.problems.length>0} @click=${()=>void n.begin()}>Make the first map</button>
       <button @click=${()=>n.dropFiles()}>Other files</button>
     </div>
-  </section>`}function rr(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return b`<article>
+  </section>`}function ir(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return b`<article>
     <h3>${e.name}</h3>
     <p class="quiet">${K(e.rows,`row`)}, ${K(e.columns.length,`column`)}</p>
-    ${q(`It holds`,[...er],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
+    ${q(`It holds`,[...tr],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
     <div class="scroll">
       <table>
         <caption class="hide">The beginning of ${e.name}</caption>
@@ -291,12 +289,12 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
             ${e.role===`dissimilarities`?C:Zt(`Type of ${t}`,a,i,e=>void n.correct({types:{...r.types,[t]:e}}))}</th>`)}</tr>
         </thead>
         <tbody>
-          ${e.head.map((e,t)=>b`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>b`<td class=${ir(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
+          ${e.head.map((e,t)=>b`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>b`<td class=${ar(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
         </tbody>
       </table>
     </div>
     ${i.map(({row:e,column:t,text:n})=>b`<p class="warning">Row ${e}${t===null?``:`, column ${t}`}: ${n}</p>`)}
-  </article>`}var ir=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),ar=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``),or=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function sr(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[Rt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!B(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${Jt(t.shapes[n])}" fill="${ar(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${or(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
+  </article>`}var ar=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),or=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``),sr=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function cr(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[Rt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!B(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${Jt(t.shapes[n])}" fill="${or(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${sr(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
 <rect width="100%" height="100%" fill="${a}"/>
 ${[...c,...s].join(`
 `)}
@@ -305,24 +303,24 @@ ${l.join(`
 `)}
 </g>
 </svg>
-`}async function cr(e){let t=URL.createObjectURL(new Blob([sr(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var lr=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function ur(e,t,n){let r=e.shown===null,i=(e,t,n)=>I({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(sr(n))),o=async()=>i(`map.png`,`image/png`,await cr(n));return b`<section class="pane" aria-labelledby="take-title">
+`}async function lr(e){let t=URL.createObjectURL(new Blob([cr(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var ur=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function dr(e,t,n){let r=e.shown===null,i=(e,t,n)=>I({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(cr(n))),o=async()=>i(`map.png`,`image/png`,await lr(n));return b`<section class="pane" aria-labelledby="take-title">
     <h2 id="take-title">Take away</h2>
     <ul class="plain-list">
-      ${lr.map(([e,n,r])=>b`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
+      ${ur.map(([e,n,r])=>b`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
       <li><button ?disabled=${r} @click=${()=>void o()}>Picture (PNG)</button> <button ?disabled=${r} @click=${a}>Picture (SVG)</button> <span class="quiet">the map as it is seen now</span></li>
       <li><button ?disabled=${e.selection.size===0} @click=${()=>void t.copyNames()}>Names of the selection</button> <span class="quiet">${e.selection.size} selected</span></li>
     </ul>
     <p><button class="plain" @click=${()=>void t.startAnew()}>Begin another study …</button></p>
-  </section>`}var dr=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function fr(e,t){let n=new Ie,r=new He(n,t),i=new Wt({choose:(e,t)=>r.choose(e,t),area:(e,t)=>r.area(e,t),path:(e,t,n)=>void r.path(e,t,n),clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:e=>r.looked(e),drawing:e=>n.state.marked!==e&&r.set({marked:e})}),a=new Wt({choose:(e,t)=>r.choose(e,t),area:e=>r.choose(e,`only`),path:()=>{},clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let o=!1,s=!1,c=()=>{o=!1,!s&&(xe(mr(n.state,r,i,a),e),vr(n.state,r,i,a))};n.listen(()=>{o||requestAnimationFrame(c),o=!0});let l=pr(r);return r.set({}),()=>{s=!0,l(),xe(C,e)}}function pr(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function mr(e,t,n,r){return e.study?e.starting?b`${_r(e,t)}${tr(e,t)}`:b`${gr(e,t)} ${_r(e,t)}
+  </section>`}var fr=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function pr(e,t){let n=new Ie,r=new He(n,t),i=new Wt({choose:(e,t)=>r.choose(e,t),area:(e,t)=>r.area(e,t),path:(e,t,n)=>void r.path(e,t,n),clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:e=>r.looked(e),drawing:e=>n.state.marked!==e&&r.set({marked:e})}),a=new Wt({choose:(e,t)=>r.choose(e,t),area:e=>r.choose(e,`only`),path:()=>{},clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let o=!1,s=!1,c=()=>{o=!1,!s&&(xe(hr(n.state,r,i,a),e),yr(n.state,r,i,a))};n.listen(()=>{o||requestAnimationFrame(c),o=!0});let l=mr(r);return r.set({}),()=>{s=!0,l(),xe(C,e)}}function mr(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function hr(e,t,n,r){return e.study?e.starting?b`${vr(e,t)}${nr(e,t)}`:b`${_r(e,t)} ${vr(e,t)}
     <main class="bench">
       ${cn(e,t)} ${yn(e,t,n,r)}
       <div class="side">
         <nav aria-label="Panes">
-          ${dr.map(([n,r])=>b`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
+          ${fr.map(([n,r])=>b`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
         </nav>
-        ${hr(e,t,n)}
+        ${gr(e,t,n)}
       </div>
-    </main>`:b`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}function hr(e,t,n){return e.pane===`recognise`?Hn(e,t):e.pane===`read`?jn(e,t):e.pane===`history`?en(e,t):ur(e,t,n)}function gr(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return b`<header>
+    </main>`:b`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}function gr(e,t,n){return e.pane===`recognise`?Un(e,t):e.pane===`read`?jn(e,t):e.pane===`history`?en(e,t):dr(e,t,n)}function _r(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return b`<header>
     <input class="title" aria-label="Title of the study" .value=${n} @change=${e=>void t.rename(Y(e))} />
     <button ?disabled=${!r} title=${r??``} @click=${()=>void t.undo()}>Undo</button>
     <button ?disabled=${!i} title=${i??``} @click=${()=>void t.redo()}>Redo</button>
@@ -333,7 +331,7 @@ ${l.join(`
         <button class="plain" @click=${()=>void t.cancel(e)}>Stop</button>
       </span>`)}
     </div>
-  </header>`}function _r(e,t){return b`<div role="alert">
+  </header>`}function vr(e,t){return b`<div role="alert">
     ${e.connected?C:b`<p class="notice warning">The connection to the server is lost; trying again …</p>`}
     ${e.notice?b`<p class="notice ${e.notice.level}">${e.notice.text} <button class="plain" @click=${()=>t.set({notice:null})}>Close</button></p>`:C}
-  </div>`}function vr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=yr(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function yr(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.colour===null?null:e.columns.get(e.colour)??null,s=e.shape===null?o:e.columns.get(e.shape)??null,c=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:c,selected:Sr(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${c.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:br(o,i,e.paper),shapes:xr(s,i),hidden:ze(e),found:M(e),focus:e.focus,tool:e.tool,path:e.draft?.path??[],groups:e.groups,ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var br=A(L),xr=A((e,t)=>e?.levels?Uint8Array.from(e.values,e=>e>=0?e%H.length:0):new Uint8Array(t)),Sr=A((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n});async function Cr(){let e=new URLSearchParams(location.hash.slice(1)).get(`token`);e&&(history.replaceState(null,``,location.pathname+location.search),await fetch(`enter`,{method:`POST`,headers:{"Content-Type":`application/json`},body:JSON.stringify({token:e})}))}await Cr();var $=new URL(`socket`,location.href);$.protocol=$.protocol===`https:`?`wss:`:`ws:`,$.hash=``;var wr=new s($.href);fr(document.getElementById(`root`),wr),wr.connect();
+  </div>`}function yr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=br(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function br(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.colour===null?null:e.columns.get(e.colour)??null,s=e.shape===null?o:e.columns.get(e.shape)??null,c=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:c,selected:Cr(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${c.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:xr(o,i,e.paper),shapes:Sr(s,i),hidden:ze(e),found:M(e),focus:e.focus,tool:e.tool,path:e.draft?.path??[],groups:e.groups,ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var xr=A(L),Sr=A((e,t)=>e?.levels?Uint8Array.from(e.values,e=>e>=0?e%H.length:0):new Uint8Array(t)),Cr=A((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n});async function wr(){let e=new URLSearchParams(location.hash.slice(1)).get(`token`);e&&(history.replaceState(null,``,location.pathname+location.search),await fetch(`enter`,{method:`POST`,headers:{"Content-Type":`application/json`},body:JSON.stringify({token:e})}))}await wr();var $=new URL(`socket`,location.href);$.protocol=$.protocol===`https:`?`wss:`:`ws:`,$.hash=``;var Tr=new s($.href);pr(document.getElementById(`root`),Tr),Tr.connect();

@@ -180,72 +180,70 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
   </figure>`}function En(e,t){let n=M(e);return v`<section class="pane" aria-labelledby="read-title">
     <h2 id="read-title">Read</h2>
     ${Dn(e,t)}
-    ${n?v`${n.warnings.map(e=>v`<p class="warning">${e}</p>`)} ${Q(e,t,`suggest`,`What could it show?`,On)}
-        ${n.known.length?Q(e,t,`leak`,`Does it repeat what is known?`,kn):x}
-        ${n.known.length?An(e,t):x} ${Q(e,t,`scree`,`How many dimensions?`,jn)}
-        ${Q(e,t,`shepard`,`How well does it fit?`,Mn)} ${Nn(e,t)}
-        ${Q(e,t,`rivals`,`Would a simpler method have done?`,Pn)}`:v`<p class="quiet">There is no map to read yet.</p>`}
+    ${n?v`${n.warnings.map(e=>v`<p class="warning">${e}</p>`)} ${Q(e,t,`suggest`,`What could it show?`,kn)}
+        ${n.known.length?Q(e,t,`leak`,`Does it repeat what is known?`,An):x}
+        ${n.known.length?jn(e,t):x} ${Q(e,t,`scree`,`How many dimensions?`,Mn)}
+        ${Q(e,t,`shepard`,`How well does it fit?`,Nn)} ${Pn(e,t)}
+        ${Q(e,t,`rivals`,`Would a simpler method have done?`,Fn)}`:v`<p class="quiet">There is no map to read yet.</p>`}
   </section>`}function Q(e,t,n,r,i){let a=`${e.shown} ${n}`,o=e.readings.get(a),s=[...e.jobs.values()].find(t=>t.what===n&&t.step===e.shown),c=v`<p>${s?.text??`Waiting`} … ${s?v`<button class="plain" @click=${()=>void t.cancel(s.job)}>Stop</button>`:x}</p>`;return v`<details @toggle=${e=>e.target.open&&void t.read(n)}><summary>${r}</summary>${o===void 0?e.asked.has(a)?c:v`<button @click=${()=>void t.read(n)}>Find out</button>`:i(o,e,t)}</details>`}function Dn(e,t){if(!e.contrast)return x;let{rows:n,of:r}=e.contrast;return v`<h3>What sets ${q(r,`object`)} apart?</h3>
     ${n===null?v`<p>Comparing …</p>`:n.length===0?v`<p class="quiet">There are no columns to compare.</p>`:v`<div class="scroll"><table>
-            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th><th></th></tr></thead>
-            <tbody>
-              ${n.map(e=>v`<tr><th scope="row" title=${e.text}>${e.column}<br /><span class="quiet">${e.text}</span></th><td>${F(e.strength)}</td><td>${Gt(e.p_value)}</td>
-                <td><button class="plain" @click=${()=>void t.paint(`colour`,e.key)}>Colour</button>
-                ${e.key.startsWith(`table:`)?v`<button class="plain" @click=${()=>void t.recognise({from:`column ${e.column}`,way:{column:e.column},name:e.column})}>Adopt</button>`:x}</td></tr>`)}
-            </tbody>
-          </table></div>`}`}var On=({rows:e},t,n)=>e.length===0?v`<p class="quiet">Nothing stands out.</p>`:v`<ul class="plain-list">
+            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th></tr></thead>
+            <tbody>${n.map(e=>v`<tr><th scope="row">${On(e,t)}</th><td>${F(e.strength)}</td><td>${Gt(e.p_value)}</td></tr>`)}</tbody>
+          </table></div>`}`}function On({column:e,key:t,text:n},r){return v`${e}<br /><span class="quiet">${n}</span><br />
+    <button class="plain" aria-label="Colour by ${e}" @click=${()=>void r.paint(`colour`,t)}>Colour</button>
+    ${t.startsWith(`table:`)?v`<button class="plain" aria-label="Adopt ${e}" @click=${()=>void r.recognise({from:`column ${e}`,way:{column:e},name:e})}>Adopt</button>`:x}`}var kn=({rows:e},t,n)=>e.length===0?v`<p class="quiet">Nothing stands out.</p>`:v`<ul class="plain-list">
         ${e.map(e=>v`<li>
           <strong>${e.what}</strong> <span class="quiet">strength ${F(e.strength)}, <i>p</i> ${Gt(e.p_value)}${e.note?`; ${e.note}`:``}</span>
           ${e.way?v`<button class="plain" @click=${()=>void n.recogniseSuggestion(e)}>Look at it</button>`:x}
         </li>`)}
-      </ul>`,kn=({rows:e,text:t,cure:n},r,i)=>v`<p>${t}</p>
+      </ul>`,An=({rows:e,text:t,cure:n},r,i)=>v`<p>${t}</p>
   <table>
     <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by neighbours</th><th scope="col">by chance</th></tr></thead>
     <tbody>${e.map(e=>v`<tr><th scope="row">${e.name}</th><td>${F(e.linear)}</td><td>${F(e.neighbours)}</td><td>${F(e.reference)}</td></tr>`)}</tbody>
   </table>
-  ${n?v`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:x}`;function An(e,t){let n=M(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return v`<details><summary>How much do known features count?</summary>
+  ${n?v`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:x}`;function jn(e,t){let n=M(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return v`<details><summary>How much do known features count?</summary>
     ${Tn(i)}
     ${r?v`<p class="quiet">Lines: ${Wt(r.level)} intervals from ${q(r.resamples,`resample`)}.</p>`:v`<button ?disabled=${a} @click=${()=>void t.read(`stability`)}>${a?`Resampling …`:`How sure is that?`}</button>`}
-  </details>`}var jn=({stress:e,elbow:t},n,r)=>Cn(e,t,M(n).n_components,e=>void r.fit({n_components:e})),Mn=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>v`${wn(e,t,n)}<p class="quiet">${q(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${F(r)}.</p>`;function Nn(e,t){let n=j(e);return n?v`<details><summary>Which objects fit badly?</summary>
+  </details>`}var Mn=({stress:e,elbow:t},n,r)=>Cn(e,t,M(n).n_components,e=>void r.fit({n_components:e})),Nn=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>v`${wn(e,t,n)}<p class="quiet">${q(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${F(r)}.</p>`;function Pn(e,t){let n=j(e);return n?v`<details><summary>Which objects fit badly?</summary>
     <ol>${[...n.stress.keys()].sort((e,t)=>n.stress[t]-n.stress[e]).slice(0,8).map(r=>v`<li><button class="plain" @click=${()=>t.set({focus:r})}>${e.labels[r]}</button> <span class="quiet">${F(n.stress[r])}</span></li>`)}</ol>
-  </details>`:x}var Pn=({rows:e})=>v`<div class="scroll"><table>
+  </details>`:x}var Fn=({rows:e})=>v`<div class="scroll"><table>
   <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
   <tbody>${e.map(e=>v`<tr><th scope="row" title=${e.method}>${e.text}</th><td>${F(e.stress)}</td><td>${F(e.leak)}</td><td>${F(e.neighbours)}</td></tr>`)}</tbody>
-</table></div>`,Fn=1e3,In=100,$=e=>e<=Fn?e:In;function Ln(e,t){let{draft:n}=e;return v`<section class="pane" aria-labelledby="recognise-title">
+</table></div>`,In=1e3,Ln=100,$=e=>e<=In?e:Ln;function Rn(e,t){let{draft:n}=e;return v`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
-    ${n?n.preview?zn(e,t,n,n.preview):v`<p>Looking at it …</p>`:Rn()}
-  </section>`}var Rn=()=>v`<p>What does the map show that nobody told it?</p>
+    ${n?n.preview?Bn(e,t,n,n.preview):v`<p>Looking at it …</p>`:zn()}
+  </section>`}var zn=()=>v`<p>What does the map show that nobody told it?</p>
   <ul class="hints">
     <li>Objects that belong together: <strong>Lasso</strong>, or <strong>Groups</strong> for several.</li>
     <li>Something that grows in one direction: <strong>Arrow</strong>.</li>
     <li>Something that goes along a bend: <strong>Curve</strong>.</li>
   </ul>
-  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function zn(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...Z.map(e=>[e,e])];return v`<form @submit=${i}>
+  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function Bn(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...Z.map(e=>[e,e])];return v`<form @submit=${i}>
     <p>From ${[`lasso`,`selection`,`groups`,`arrow`,`curve`].includes(n.from)?`your ${n.from}`:n.from}.</p>
     <label class="field"><span>Name</span><input required placeholder="what it is" .value=${n.name} @input=${e=>t.edit({name:X(e)})} /></label>
-    ${n.groups.length?Bn(t,n):x}
+    ${n.groups.length?Vn(t,n):x}
     <label class="field"><span>Why</span><textarea rows="2" placeholder="what you saw" .value=${n.why} @input=${e=>t.edit({why:X(e)})}></textarea></label>
     ${J(`Type`,a,n.type,e=>t.edit({type:e}))}
-    <p class="knownness">${Vn(r.known)}</p>
+    <p class="knownness">${Hn(r.known)}</p>
     ${r.warnings.map(e=>v`<p class="warning">${e}</p>`)}
-    ${r.levels?Un(e,r):Hn(e,r)} ${Kn(e,t,n,r)}
+    ${r.levels?Wn(e,r):Un(e,r)} ${qn(e,t,n,r)}
     <div class="actions">
       <button class="main" ?disabled=${!n.name.trim()}>Condition on it</button>
       <button type="button" @click=${()=>t.clear()}>Discard</button>
     </div>
-  </form>`}function Bn(e,t){let n=(n,r)=>e.edit({groupNames:t.groupNames.map((e,t)=>t===n?r:e)});return v`${t.groupNames.map((e,r)=>v`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,X(e))} /></label>`)}
-    <p class="quiet">Everything else is in the group “other”.</p>`}function Vn(e){return e===null?`Nothing is known yet that could explain it.`:`${Wt(e)} of it follows from what is known already.`}function Hn(e,t){let[n,r]=z(t.values),i=e=>4+292*(e-n)/(r-n||1),a=R(t,t.values.length,e.paper),o=[...t.values.keys()].filter(e=>!Number.isNaN(t.values[e])).slice(0,2e3);return v`<figure class="chart">
+  </form>`}function Vn(e,t){let n=(n,r)=>e.edit({groupNames:t.groupNames.map((e,t)=>t===n?r:e)});return v`${t.groupNames.map((e,r)=>v`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,X(e))} /></label>`)}
+    <p class="quiet">Everything else is in the group “other”.</p>`}function Hn(e){return e===null?`Nothing is known yet that could explain it.`:`${Wt(e)} of it follows from what is known already.`}function Un(e,t){let[n,r]=z(t.values),i=e=>4+292*(e-n)/(r-n||1),a=R(t,t.values.length,e.paper),o=[...t.values.keys()].filter(e=>!Number.isNaN(t.values[e])).slice(0,2e3);return v`<figure class="chart">
     <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${F(n)} to ${F(r)}">
       <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
-      ${o.map(n=>y`<circle cx=${i(t.values[n])} cy="24" r=${e.selection.has(n)||e.focus===n?6:4} fill=${Gn(a[n])} fill-opacity=".8"><title>${e.labels[n]}: ${F(t.values[n])}</title></circle>`)}
+      ${o.map(n=>y`<circle cx=${i(t.values[n])} cy="24" r=${e.selection.has(n)||e.focus===n?6:4} fill=${Kn(a[n])} fill-opacity=".8"><title>${e.labels[n]}: ${F(t.values[n])}</title></circle>`)}
       <text x="4" y="11">${F(n)}</text><text x="296" y="11" text-anchor="end">${F(r)}</text>
     </svg>
-  </figure>`}function Un(e,t){let n=t.levels.map((e,n)=>t.values.reduce((e,t)=>e+ +(t===n),0)),r=R({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return v`<figure class="chart">
+  </figure>`}function Wn(e,t){let n=t.levels.map((e,n)=>t.values.reduce((e,t)=>e+ +(t===n),0)),r=R({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return v`<figure class="chart">
     <svg viewBox="0 0 300 ${22*n.length}" role="img" aria-label=${t.levels.map((e,t)=>`${e}: ${n[t]}`).join(`, `)}>
-      ${n.map((e,n)=>y`<rect x="110" y=${22*n+4} height="14" width=${160*e/i} fill=${Gn(r[n])}></rect>
-        <text x="104" y=${22*n+15} text-anchor="end">${Wn(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
+      ${n.map((e,n)=>y`<rect x="110" y=${22*n+4} height="14" width=${160*e/i} fill=${Kn(r[n])}></rect>
+        <text x="104" y=${22*n+15} text-anchor="end">${Gn(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
     </svg>
-  </figure>`}var Wn=e=>e.length>16?`${e.slice(0,15)}…`:e,Gn=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``);function Kn(e,t,n,r){let i=n.sort===`value`?qn(r.values):Jn(e.labels),a=(e,i)=>{let a={...n.corrections};i===P(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>v`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return v`<div class="scroll">
+  </figure>`}var Gn=e=>e.length>16?`${e.slice(0,15)}…`:e,Kn=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``);function qn(e,t,n,r){let i=n.sort===`value`?Jn(r.values):Yn(e.labels),a=(e,i)=>{let a={...n.corrections};i===P(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>v`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return v`<div class="scroll">
       <table>
         <caption class="hide">Values</caption>
         <thead><tr>${o(`name`,`Object`)}${o(`value`,`Value`)}</tr></thead>
@@ -258,20 +256,20 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
       </table>
     </div>
     ${s?v`<p>${q(s,`value`)} corrected by hand. <button type="button" class="plain" @click=${()=>t.edit({corrections:{}})}>Take back</button></p>`:x}
-    ${e.labels.length>Fn?v`<p class="quiet">The first ${In} of ${q(e.labels.length,`object`)}.</p>`:x}`}var qn=A(e=>{let t=e.slice().sort()[$(e.length)-1]??NaN,n=[];e.forEach((e,r)=>(Number.isNaN(t)||e<t)&&n.push(r));for(let r=0;r<e.length&&n.length<$(e.length);r++)e[r]===t&&n.push(r);let r=t=>Number.isNaN(e[t])?1/0:e[t];return n.sort((e,t)=>r(e)<r(t)?-1:r(e)>r(t)?1:e-t).slice(0,$(e.length))}),Jn=A(e=>{let{compare:t}=new Intl.Collator;return[...e.keys()].sort((n,r)=>t(e[n],e[r])).slice(0,$(e.length))}),Yn=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function Xn(e,t){let n=e.starting;return v`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
+    ${e.labels.length>In?v`<p class="quiet">The first ${Ln} of ${q(e.labels.length,`object`)}.</p>`:x}`}var Jn=A(e=>{let t=e.slice().sort()[$(e.length)-1]??NaN,n=[];e.forEach((e,r)=>(Number.isNaN(t)||e<t)&&n.push(r));for(let r=0;r<e.length&&n.length<$(e.length);r++)e[r]===t&&n.push(r);let r=t=>Number.isNaN(e[t])?1/0:e[t];return n.sort((e,t)=>r(e)<r(t)?-1:r(e)>r(t)?1:e-t).slice(0,$(e.length))}),Yn=A(e=>{let{compare:t}=new Intl.Collator;return[...e.keys()].sort((n,r)=>t(e[n],e[r])).slice(0,$(e.length))}),Xn=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function Zn(e,t){let n=e.starting;return v`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
 `)&&r.push(new File([n],`pasted.csv`,{type:`text/csv`})),r.length&&e.preventDefault(),t.addFiles(r)}}>
     <h1>See what the known features hide</h1>
     <p>A map of your objects that shows only what is not yet known. Name what you recognise, and look again.</p>
     <label class="drop"><input type="file" multiple @change=${e=>void t.addFiles(e.target.files??[])} /><span>Drop files here, paste a table, or choose files: dissimilarities or features, known features, pictures, or a saved study.</span></label>
-    ${n.busy?v`<p role="status">Working …</p>`:x} ${n.detected?Zn(n,n.detected,t):x}
+    ${n.busy?v`<p role="status">Working …</p>`:x} ${n.detected?Qn(n,n.detected,t):x}
     <h2>Or try</h2>
     <ul class="datasets">
       ${n.datasets.map(({name:e,text:r,objects:i})=>v`<li><button ?disabled=${n.busy} @click=${()=>void t.begin(e)}><strong>${e}</strong><span>${r}</span><span class="quiet">${q(i,`object`)}</span></button></li>`)}
     </ul>
     ${e.study&&e.study.n>0?v`<p><button class="plain" @click=${()=>t.set({starting:null})}>Back to the study</button></p>`:x}
-  </main>`}function Zn(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
+  </main>`}function Qn(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
-    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>v`<p class="warning">${e}</p>`)} ${t.parts.map(r=>Qn(r,t,n,e))}
+    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>v`<p class="warning">${e}</p>`)} ${t.parts.map(r=>$n(r,t,n,e))}
     ${i?v`<div class="looks">${J(`Compare by`,a,r.metric??a[0]?.[0]??``,e=>void n.correct({metric:e}))}
           ${Y(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e}))}
           ${J(`Names of objects`,o,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:x}
@@ -279,10 +277,10 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
       <button class="main" ?disabled=${e.busy||t.problems.length>0} @click=${()=>void n.begin()}>Make the first map</button>
       <button @click=${()=>n.dropFiles()}>Other files</button>
     </div>
-  </section>`}function Qn(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return v`<article>
+  </section>`}function $n(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return v`<article>
     <h3>${e.name}</h3>
     <p class="quiet">${q(e.rows,`row`)}, ${q(e.columns.length,`column`)}</p>
-    ${J(`It holds`,[...Yn],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
+    ${J(`It holds`,[...Xn],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
     <div class="scroll">
       <table>
         <caption class="hide">The beginning of ${e.name}</caption>
@@ -291,12 +289,12 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
             ${e.role===`dissimilarities`?x:Kt(`Type of ${t}`,a,i,e=>void n.correct({types:{...r.types,[t]:e}}))}</th>`)}</tr>
         </thead>
         <tbody>
-          ${e.head.map((e,t)=>v`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>v`<td class=${$n(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
+          ${e.head.map((e,t)=>v`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>v`<td class=${er(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
         </tbody>
       </table>
     </div>
     ${i.map(({row:e,column:t,text:n})=>v`<p class="warning">Row ${e}${t===null?``:`, column ${t}`}: ${n}</p>`)}
-  </article>`}var $n=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),er=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``),tr=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function nr(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[Nt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!V(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${Ut(t.shapes[n])}" fill="${er(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${tr(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
+  </article>`}var er=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),tr=e=>`#`+[0,8,16].map(t=>(e>>t&255).toString(16).padStart(2,`0`)).join(``),nr=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function rr(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[Nt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!V(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${Ut(t.shapes[n])}" fill="${tr(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${nr(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
 <rect width="100%" height="100%" fill="${a}"/>
 ${[...c,...s].join(`
 `)}
@@ -305,24 +303,24 @@ ${l.join(`
 `)}
 </g>
 </svg>
-`}async function rr(e){let t=URL.createObjectURL(new Blob([nr(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var ir=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function ar(e,t,n){let r=e.shown===null,i=(e,t,n)=>L({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(nr(n))),o=async()=>i(`map.png`,`image/png`,await rr(n));return v`<section class="pane" aria-labelledby="take-title">
+`}async function ir(e){let t=URL.createObjectURL(new Blob([rr(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var ar=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function or(e,t,n){let r=e.shown===null,i=(e,t,n)=>L({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(rr(n))),o=async()=>i(`map.png`,`image/png`,await ir(n));return v`<section class="pane" aria-labelledby="take-title">
     <h2 id="take-title">Take away</h2>
     <ul class="plain-list">
-      ${ir.map(([e,n,r])=>v`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
+      ${ar.map(([e,n,r])=>v`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
       <li><button ?disabled=${r} @click=${()=>void o()}>Picture (PNG)</button> <button ?disabled=${r} @click=${a}>Picture (SVG)</button> <span class="quiet">the map as it is seen now</span></li>
       <li><button ?disabled=${e.selection.size===0} @click=${()=>void t.copyNames()}>Names of the selection</button> <span class="quiet">${e.selection.size} selected</span></li>
     </ul>
     <p><button class="plain" @click=${()=>void t.startAnew()}>Begin another study …</button></p>
-  </section>`}var or=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function sr(e,t){let n=new Me,r=new Le(n,t),i=new zt({choose:(e,t)=>r.choose(e,t),area:(e,t)=>r.area(e,t),path:(e,t,n)=>void r.path(e,t,n),clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:e=>r.looked(e),drawing:e=>n.state.marked!==e&&r.set({marked:e})}),a=new zt({choose:(e,t)=>r.choose(e,t),area:e=>r.choose(e,`only`),path:()=>{},clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let o=!1,s=!1,c=()=>{o=!1,!s&&(_e(lr(n.state,r,i,a),e),pr(n.state,r,i,a))};n.listen(()=>{o||requestAnimationFrame(c),o=!0});let l=cr(r);return r.set({}),()=>{s=!0,l(),_e(x,e)}}function cr(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function lr(e,t,n,r){return e.study?e.starting?v`${fr(e,t)}${Xn(e,t)}`:v`${dr(e,t)} ${fr(e,t)}
+  </section>`}var sr=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function cr(e,t){let n=new Me,r=new Le(n,t),i=new zt({choose:(e,t)=>r.choose(e,t),area:(e,t)=>r.area(e,t),path:(e,t,n)=>void r.path(e,t,n),clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:e=>r.looked(e),drawing:e=>n.state.marked!==e&&r.set({marked:e})}),a=new zt({choose:(e,t)=>r.choose(e,t),area:e=>r.choose(e,`only`),path:()=>{},clear:()=>r.clear(),focus:e=>r.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let o=!1,s=!1,c=()=>{o=!1,!s&&(_e(ur(n.state,r,i,a),e),mr(n.state,r,i,a))};n.listen(()=>{o||requestAnimationFrame(c),o=!0});let l=lr(r);return r.set({}),()=>{s=!0,l(),_e(x,e)}}function lr(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function ur(e,t,n,r){return e.study?e.starting?v`${pr(e,t)}${Zn(e,t)}`:v`${fr(e,t)} ${pr(e,t)}
     <main class="bench">
       ${nn(e,t)} ${mn(e,t,n,r)}
       <div class="side">
         <nav aria-label="Panes">
-          ${or.map(([n,r])=>v`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
+          ${sr.map(([n,r])=>v`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
         </nav>
-        ${ur(e,t,n)}
+        ${dr(e,t,n)}
       </div>
-    </main>`:v`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}function ur(e,t,n){return e.pane===`recognise`?Ln(e,t):e.pane===`read`?En(e,t):e.pane===`history`?Yt(e,t):ar(e,t,n)}function dr(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return v`<header>
+    </main>`:v`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}function dr(e,t,n){return e.pane===`recognise`?Rn(e,t):e.pane===`read`?En(e,t):e.pane===`history`?Yt(e,t):or(e,t,n)}function fr(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return v`<header>
     <input class="title" aria-label="Title of the study" .value=${n} @change=${e=>void t.rename(X(e))} />
     <button ?disabled=${!r} title=${r??``} @click=${()=>void t.undo()}>Undo</button>
     <button ?disabled=${!i} title=${i??``} @click=${()=>void t.redo()}>Redo</button>
@@ -333,7 +331,7 @@ ${l.join(`
         <button class="plain" @click=${()=>void t.cancel(e)}>Stop</button>
       </span>`)}
     </div>
-  </header>`}function fr(e,t){return v`<div role="alert">
+  </header>`}function pr(e,t){return v`<div role="alert">
     ${e.connected?x:v`<p class="notice warning">The connection to the server is lost; trying again …</p>`}
     ${e.notice?v`<p class="notice ${e.notice.level}">${e.notice.text} <button class="plain" @click=${()=>t.set({notice:null})}>Close</button></p>`:x}
-  </div>`}function pr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=mr(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function mr(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.colour===null?null:e.columns.get(e.colour)??null,s=e.shape===null?o:e.columns.get(e.shape)??null,c=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:c,selected:_r(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${c.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:hr(o,i,e.paper),shapes:gr(s,i),hidden:Pe(e),found:N(e),focus:e.focus,tool:e.tool,path:e.draft?.path??[],groups:e.groups,ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var hr=A(R),gr=A((e,t)=>e?.levels?Uint8Array.from(e.values,e=>e>=0?e%U.length:0):new Uint8Array(t)),_r=A((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n}),vr=class extends r{model;view=crypto.randomUUID();listener=(e,t)=>{if(e.view!==void 0&&e.view!==this.view)return;let n=t.map(e=>e.buffer.slice(e.byteOffset,e.byteOffset+e.byteLength));this.receive(e,n)};constructor(e){super(),this.model=e,e.on(`msg:custom`,this.listener)}send(e,t){this.model.send({...e,view:this.view},void 0,t)}async upload(e){let t=await this.ask({do:`upload`,name:e.name,data:{buffer:0,type:`bytes`,shape:[e.size]}},[await e.arrayBuffer()]);if(typeof t.file!=`string`)throw new n(`The file was not taken.`);return t.file}close(){this.model.off(`msg:custom`,this.listener)}},yr={render({model:e,el:t}){let n=new vr(e),r=sr(t,n);return n.onConnection(!0),()=>{r(),n.close()}}};export{yr as default};
+  </div>`}function mr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=hr(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function hr(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.colour===null?null:e.columns.get(e.colour)??null,s=e.shape===null?o:e.columns.get(e.shape)??null,c=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:c,selected:vr(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${c.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:gr(o,i,e.paper),shapes:_r(s,i),hidden:Pe(e),found:N(e),focus:e.focus,tool:e.tool,path:e.draft?.path??[],groups:e.groups,ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var gr=A(R),_r=A((e,t)=>e?.levels?Uint8Array.from(e.values,e=>e>=0?e%U.length:0):new Uint8Array(t)),vr=A((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n}),yr=class extends r{model;view=crypto.randomUUID();listener=(e,t)=>{if(e.view!==void 0&&e.view!==this.view)return;let n=t.map(e=>e.buffer.slice(e.byteOffset,e.byteOffset+e.byteLength));this.receive(e,n)};constructor(e){super(),this.model=e,e.on(`msg:custom`,this.listener)}send(e,t){this.model.send({...e,view:this.view},void 0,t)}async upload(e){let t=await this.ask({do:`upload`,name:e.name,data:{buffer:0,type:`bytes`,shape:[e.size]}},[await e.arrayBuffer()]);if(typeof t.file!=`string`)throw new n(`The file was not taken.`);return t.file}close(){this.model.off(`msg:custom`,this.listener)}},br={render({model:e,el:t}){let n=new yr(e),r=cr(t,n);return n.onConnection(!0),()=>{r(),n.close()}}};export{br as default};
