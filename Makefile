@@ -7,7 +7,8 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow lint format docs gallery-full pictures package web test-web bench bench-scale bench-app adjusted clean
+.PHONY: demo test test-slow test-interop lint format docs gallery-full pictures package web test-web bench bench-scale \
+	bench-app adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -30,6 +31,14 @@ test: $(VENV)/.installed-dev
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
+# With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
+ANNDATA ?= >=0.12
+test-interop:
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/bin/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -83,14 +92,17 @@ test-web: web
 	npm --prefix web run --silent test
 	git diff --exit-code --stat -- src/unmask/app/static
 
-bench: $(VENV)/.installed-bench
-	# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+# PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
+$(VENV)/.peers: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
+	touch $@
+
+bench: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.run
 
-# Cost against the number of objects, up to a million, and the stochastic solver beside the exact one.
-bench-scale: $(VENV)/.installed
+# Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
+bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
 
 # The map of the workbench in a browser without a graphics card.
@@ -106,3 +118,4 @@ adjusted: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/discoveries docs/limits dist build .coverage .mypy_cache .ruff_cache
+	rm -rf web/node_modules web/build

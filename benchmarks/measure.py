@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -135,6 +136,17 @@ def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def commit() -> str:
+    """Return the commit whose code is measured, and whether files differ from it; nothing outside a repository."""
+
+    def git(*arguments: str) -> str:
+        run = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+        return run.stdout.strip()
+
+    name = git("rev-parse", "--short", "HEAD") if shutil.which("git") else ""
+    return f"{name}, changed" if name and git("status", "--porcelain", "src", "benchmarks/**/*.py") else name
 
 
 def processor() -> str:

@@ -86,7 +86,8 @@ def markdown(results: Results, plan: Plan, about: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     head = [
         "# How fast, compared with what",
-        f"Measured on {about['date']} by `python benchmarks/run.py{about['options']}` ({about['minutes']:.0f} min).",
+        f"Measured on {about['date']} at commit {about['commit'] or 'unknown'} by `python benchmarks/run.py"
+        f"{about['options']}` ({about['minutes']:.0f} min).",
         f"{about['processor']}; {about['threads']} threads. Other processes used {about['others']:.0%} of the cores "
         f"meanwhile{' — **the machine was busy**: prefer the CPU column' * (about['others'] > 0.1)}.",
         f"Versions: {versions}.",

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import picture, report
 from .cases import closed, first, growth, limit, memory, one_pass, restarts, solve, spectral, stages, weights
-from .measure import Measurement, Neighbours, Results, processor, versions
+from .measure import Measurement, Neighbours, Results, commit, processor, versions
 from .plan import QUICK, Plan, with_sizes
 
 FOLDER = Path(__file__).resolve().parent
@@ -51,6 +51,7 @@ def _options() -> argparse.Namespace:
 def _about(options: str, neighbours: Neighbours, minutes: float) -> dict[str, Any]:
     return {
         "date": date.today().isoformat(),
+        "commit": commit(),
         "options": options,
         "processor": processor(),
         "threads": one_pass.THREADS,

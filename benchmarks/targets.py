@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ class Verdict(NamedTuple):
 REASONS = {
     "smacof, p = 2": "scikit-learn was stopped by the time limit above the goal; the ratio is a lower bound.",
     "smacof, p = 7": "the data have one minimum in seven dimensions and scikit-learn needs few iterations; unmask "
-    "needs about six passes; most of its time is the closed-form start, checking the input and the report.",
+    "needs about six passes, three fifths of its time; the rest are the start, checking the input and the report.",
     "iteration of R cml": "cml's processor time is quoted (0.30 s) and was measured on another machine; by the wall "
     "clock, with both cores, the ratio is higher.",
     "memory of a fit": "some 10 MB at N = 5000, p = 7, nearly the same for both types (the solver's memory and the "
@@ -73,9 +72,15 @@ def _judge(ratio: float | None, goal: float, *, at_least: bool, bound: bool) -> 
 
 
 def _compare(
-    target: str, goal: float, top: Measurement | None, bottom: Measurement | None, *, at_least: bool = True
+    target: str,
+    goal: float,
+    top: Measurement | None,
+    bottom: Measurement | None,
+    *,
+    at_least: bool = True,
+    by_cpu: bool = False,
 ) -> Verdict:
-    """Judge ``top / bottom`` by the wall clock; what is quoted are processor seconds and judged as such."""
+    """Judge ``top / bottom`` by the wall clock or processor time; what is quoted are processor seconds anyway."""
     (top_wall, top_cpu), (bottom_wall, bottom_cpu) = seconds(top), seconds(bottom)
     wall, cpu = quotient(top_wall, bottom_wall), quotient(top_cpu, bottom_cpu)
     bound = bool(top and top.bound)
@@ -85,7 +90,7 @@ def _compare(
         f"{'≥' if at_least else '≤'} {goal:g}x",
         _text(wall, bound=bound) + quoted,
         _text(cpu, bound=bound),
-        _judge(cpu if quoted else wall, goal, at_least=at_least, bound=bound),
+        _judge(cpu if quoted or by_cpu else wall, goal, at_least=at_least, bound=bound),
     )
 
 
@@ -121,10 +126,14 @@ def _threads(results: Results, n: int) -> Iterator[Verdict]:
 
 
 def _solves(results: Results, n: int) -> Iterator[Verdict]:
-    for p, who in itertools.product((2, N_FEATURES), (OURS, f"{OURS} (float32)")):
-        name = solve.task(p)
-        ours, theirs = results.find(solve.CASE, name, who, n), results.find(solve.CASE, name, SKLEARN, n)
-        yield _compare(f"to the best stress, {who} against scikit-learn's smacof, p = {p}, N = {n}", 80.0, theirs, ours)
+    goals = {2: (80.0, 80.0), N_FEATURES: (70.0, 90.0)}
+    for p, (goal, single) in goals.items():
+        for who, least in ((OURS, goal), (f"{OURS} (float32)", single)):
+            name = solve.task(p)
+            ours, theirs = results.find(solve.CASE, name, who, n), results.find(solve.CASE, name, SKLEARN, n)
+            target = f"to the best stress, {who} against scikit-learn's smacof, p = {p}, N = {n}"
+            # In seven dimensions by processor time: scikit-learn runs on one core, and two cores are no merit.
+            yield _compare(target, least, theirs, ours, by_cpu=p == N_FEATURES)
     ours, theirs = (results.find(solve.CASE, solve.same_task(2), who, n) for who in (OURS, SKLEARN))
     yield _compare(f"to the stress scikit-learn had at its end, p = 2, N = {n}", 80.0, theirs, ours)
     name = solve.task(N_UNKNOWN, N_KNOWN)
@@ -154,7 +163,7 @@ def _limits(results: Results, n: int) -> Iterator[Verdict]:
 
 def _starting(results: Results, _: int) -> Iterator[Verdict]:
     ours, theirs = (results.find(first.CASE, first.IMPORT, who) for who in (OURS, "sklearn.manifold"))
-    yield _compare("import unmask against import sklearn.manifold", 1.3, ours, theirs, at_least=False)
+    yield _compare("import of an estimator against one of sklearn.manifold", 1.3, ours, theirs, at_least=False)
     for name in (first.WARM, first.COLD):
         found = results.find(first.CASE, name, OURS)
         yield _absolute(name, 3.0, "s", *seconds(found))

@@ -34,10 +34,10 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def renew(text: str, parts: dict[str, str]) -> str:
-    """Return a page with what stands between its marks replaced."""
+def renew(text: str, parts: dict[str, str], by: str = "make adjusted") -> str:
+    """Return a page with what stands between its marks replaced; they name the command that does it."""
     for name, part in parts.items():
-        marks = rf"(<!-- {name}: by make adjusted -->\n\n).*?(\n\n<!-- end of {name} -->)"
+        marks = rf"(<!-- {name}: by {by} -->\n\n).*?(\n\n<!-- end of {name} -->)"
         text, number = re.subn(marks, lambda m, part=part: m[1] + part + m[2], text, flags=re.DOTALL)
         if number != 1:
             raise ValueError(f"the page has {number} places marked {name!r}; it must have one.")

@@ -12,11 +12,11 @@ from ..measure import OURS, Measurement, Results, child
 from ..plan import Plan
 
 CASE = "first"
-IMPORT = "import, new process (median)"
+IMPORT = "import of an estimator, new process (median)"
 COLD, WARM = "first fit, N = 14, nothing compiled", "first fit, N = 14, compiled code on disk (median)"
 WHOLE = "the same with interpreter and import (median)"
 _TIMED_IMPORT = (
-    "import json, time; t, c = time.perf_counter(), time.process_time(); import {}; "
+    "import json, time; t, c = time.perf_counter(), time.process_time(); from {} import {}; "
     "print(json.dumps([time.perf_counter() - t, time.process_time() - c]))"
 )
 
@@ -48,13 +48,15 @@ def _fits(count: int, environment: dict[str, str]) -> list[float]:
 
 def run(results: Results, plan: Plan) -> None:
     """Time imports in turn, then the first fit without and with compiled code on disk."""
-    modules = {OURS: "unmask", "sklearn.manifold": "sklearn.manifold"}
-    for module in modules.values():
-        child(["-c", _TIMED_IMPORT.format(module)])  # files come from the disk once
+    # An estimator of each: `import unmask` by itself imports nothing.
+    names = {OURS: "ConditionalMDS", "sklearn.manifold": "MDS"}
+    for module, name in names.items():
+        child(["-c", _TIMED_IMPORT.format(module, name)])  # files come from the disk once
     rounds = [
-        {who: child(["-c", _TIMED_IMPORT.format(m)]) for who, m in modules.items()} for _ in range(plan.processes)
+        {module: child(["-c", _TIMED_IMPORT.format(module, name)]) for module, name in names.items()}
+        for _ in range(plan.processes)
     ]
-    for who in modules:
+    for who in names:
         wall, cpu = _medians([one[who] for one in rounds])
         results.add(Measurement(CASE, IMPORT, who, 0, wall, cpu))
     with tempfile.TemporaryDirectory() as folder:

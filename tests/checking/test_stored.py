@@ -113,7 +113,6 @@ def five_hundred():
         ConditionalMDS(level="ordinal"),
         ConditionalMDS(weights="curvilinear"),
         GeneralMDS(),
-        ConditionalIsomap(n_neighbors=5),
     ],
 )
 @pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
@@ -127,6 +126,15 @@ def test_what_needs_the_square_of_few_pairs_makes_it(five_hundred, monkeypatch, 
         clone(estimator).fit(five_hundred)
     monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
     np.testing.assert_array_equal(listed, clone(estimator).fit(five_hundred).embedding_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_graph_of_few_pairs_is_not_brought_into_a_square(five_hundred, monkeypatch):
+    isomap = ConditionalIsomap(5, metric="precomputed", n_init=1, max_iter=2, random_state=0)
+    monkeypatch.setattr("unmask.kernels._sources.MOST_SQUARED", 499)
+    listed = clone(isomap).fit(five_hundred).embedding_
+    monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 501)
+    np.testing.assert_array_equal(listed, clone(isomap).fit(five_hundred).embedding_)
 
 
 def test_small_tables_and_full_ones_are_squares_as_ever(few):

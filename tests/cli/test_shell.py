@@ -9,7 +9,9 @@ import time
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from unmask.cli import app
 from unmask.datasets import load_kinship
 
 UNMASK = [sys.executable, "-c", "from unmask.cli import app; app(prog_name='unmask')"]
@@ -53,9 +55,6 @@ def test_json_is_all_there_is_on_standard_output(folder):
     ("words", "why"),
     [
         (["fit", "nothere.csv"], "Error: nothere.csv: "),
-        (["fit", "known.csv", "--known", "dissimilarities.csv", "--columns", "Cousin"], "has no column 'Cousin'"),
-        (["fit", "dissimilarities.csv", "--level", "deep"], "Invalid value for '--level'"),
-        (["fit"], "Missing argument"),
         (["rise"], "No such command"),
     ],
 )
@@ -65,6 +64,22 @@ def test_bad_input_ends_with_two_and_a_sentence(folder, words, why):
     assert done.stdout == ""
     assert why in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["fit", "known.csv", "--known", "dissimilarities.csv", "--columns", "Cousin"], "has no column 'Cousin'"),
+        (["fit", "dissimilarities.csv", "--level", "deep"], "Invalid value for '--level'"),
+        (["fit"], "Missing argument"),
+    ],
+)
+def test_other_bad_input_does_so_too(folder, words, why, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert why in done.stderr
+    assert isinstance(done.exception, SystemExit)
 
 
 def test_ctrl_c_stops_a_fit_and_writes_what_it_has(folder):

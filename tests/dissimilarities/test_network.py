@@ -83,7 +83,7 @@ def test_parts_are_refused_or_missing():
         ({"weight": 3}, nx.path_graph(3), ValueError, "weight=3 must be the name"),
         ({"on_disconnected": "join"}, nx.path_graph(3), ValueError, "on_disconnected='join' is not one of"),
         ({"dtype": "int8"}, nx.path_graph(3), ValueError, "dtype='int8' is not one of"),
-        ({}, np.ones((3, 3)), TypeError, "X is ndarray; pass a networkx graph"),
+        ({}, np.ones((3, 3)), TypeError, "X is ndarray; pass a graph of networkx or igraph"),
         ({}, sp.csr_array(np.ones((3, 4))), ValueError, r"shape \(3, 4\) but must be square"),
         ({}, sp.csr_array((3, 3)), ValueError, "has no edges"),
         ({}, sp.csr_array([[0, 1.0], [2.0, 0]]), ValueError, "not symmetric: [12] and [12] for the nodes"),

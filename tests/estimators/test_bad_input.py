@@ -169,9 +169,11 @@ def test_labels_that_are_numbers_in_one_place_and_text_in_another_are_matched(D,
     assert aligned.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
 
 
-def test_numbers_as_text_are_not_silently_accepted_as_labels(D):
+def test_text_is_refused_but_for_a_first_column_with_labels(D):
     with_labels = D.reset_index()
-    refused("column 'index' holds text .*read it as the index", with_labels)
+    assert list(fit(with_labels).object_names_) == list(D.index)
+    refused("column 'index' holds text .*read it as the index", with_labels[["Aunt", "index", *D.columns[1:]]])
+    refused("column 'index' holds text .*read it as the index", with_labels.iloc[:, :14])
 
 
 def test_not_square_shows_the_shape_and_the_way_out(D):

@@ -83,7 +83,9 @@ def shown_of_what_is_hidden(seed):
     known, hidden = rng.uniform(0, 8, 120), rng.uniform(0, 2, 120)
     roll = np.column_stack([np.cos(known / 2), np.sin(known / 2), known / 4, hidden])
     plain = SpectralMap(MaximumEntropyUnfolding(8)).fit_transform(roll)
-    given = make_pipeline(MaximumEntropyUnfolding(8), ConditionalMDS(2, metric="precomputed", random_state=0))
+    given = make_pipeline(
+        MaximumEntropyUnfolding(8), ConditionalMDS(2, metric="precomputed", n_init=10, random_state=0)
+    )
     mapped = given.fit_transform(roll, conditionalmds__known=known[:, None])
     return [np.max(canonical_correlations(U, hidden[:, None])) for U in (plain, mapped)]
 

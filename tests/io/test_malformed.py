@@ -62,6 +62,8 @@ DISSIMILARITIES = {
     "damaged zip archive": ("d.npz", HUNDRED[:-40], "is a damaged archive", None, None),
     "bzip2": ("d.csv.bz2", b"BZh91AY&SY", "compressed by bzip2", None, None),
     "old Excel": ("d.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 50, "old Excel file", None, None),
+    "a file of R": ("d.rds", gzip.compress(b"X\n\x00\x00\x00\x03"), r"R's own \(.rds\).*write.csv", None, None),
+    "a workspace of R": ("d.RData", gzip.compress(b"RDX3\nX\n"), r"workspace of R.*write.csv", None, None),
     "a picture": ("d.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is a PNG picture", None, None),
     # text as such
     "latin-1": ("d.csv", SQUARE.replace("b", "é").encode("latin-1"), r"not UTF-8 text \(byte 0xe9\)", 1, None),

@@ -43,8 +43,7 @@ def test_all_objects_as_references_are_the_exact_pass(data, weighting):
     stress, G = plain.stress_pass(pairs, Z)
     assert found.stresses.sum() / 2 == pytest.approx(stress)
     np.testing.assert_allclose(found.G, G, atol=1e-9 * np.abs(G).max())
-    np.testing.assert_allclose(found.shares, plain.point_stress(pairs, Z))
-    np.testing.assert_allclose(found.degrees, plain.laplacian_pass(pairs, Z)[0])
+    np.testing.assert_allclose(found.shares, plain.last_pass(pairs, Z, np.zeros(len(Z)))[0])
     assert found.sizes.sum() / 2 == pytest.approx(plain.pair_sums(pairs)[2])
 
 
@@ -72,17 +71,48 @@ def test_the_engine_estimates_the_exact_pass_without_bias(data, weighting):
 
 
 @pytest.mark.parametrize("weighting", [Weighting.UNIT, Weighting.SAMMON])
-def test_the_graph_reads_all_pairs_of_single_objects(data, weighting):
+def test_the_sums_of_rectangles_equal_the_plain_ones(data, weighting):
+    D, Z, _ = data
+    pairs = pairs_of(D, weighting)
+    rows = np.random.default_rng(1).permutation(N).reshape(12, 50)
+    columns = np.roll(rows, 1, axis=0)
+    mine = references().rectangle_sums(pairs, rows, columns, Z, Workers(2))
+    for found, wanted in zip(mine, plain.rectangle_sums(pairs, rows, columns, Z), strict=True):
+        np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize("weighting", [Weighting.UNIT, Weighting.SAMMON])
+def test_a_missing_dissimilarity_is_noticed_by_whoever_meets_it(data, weighting):
+    D, Z, some = data
+    D = D.copy()
+    D[some[0], 500] = np.nan
+    found = references().reference_pass(pairs_of(D, weighting), some, Z, Workers())
+    assert np.isnan(found.stresses[0])
+    assert np.isfinite(found.stresses[1:]).all()
+
+
+@pytest.mark.parametrize("weighting", [Weighting.UNIT, Weighting.SAMMON])
+def test_the_graph_tells_the_pairs_of_single_objects(data, weighting):
     D, _, _ = data
     exact = make_engine(pairs_of(D, weighting), Workers()).graph
     graph = make_engine(pairs_of(D, weighting, SampledPairs), Workers()).graph
     unit = np.zeros((N, 2))
     unit[[3, 77], [0, 1]] = 1.0
-    wanted, found = exact.laplacian(unit), graph.laplacian(unit)
-    off = unit == 0
-    np.testing.assert_allclose(found[off], wanted[off])
-    nothing = np.empty((N, 0))
-    np.testing.assert_allclose(graph.squared_product(unit, nothing, 0.0), exact.squared_product(unit, nothing, 0.0))
+    partners, weights, delta = graph.pairs_of(np.array([3, 77]))
+    off = unit[partners] == 0
+    np.testing.assert_allclose(-weights.T[off], exact.laplacian(unit)[partners][off])
+    np.testing.assert_allclose(delta.T**2, exact.squared_product(unit, np.empty((N, 0)), 0.0)[partners])
+
+
+@pytest.mark.parametrize("weighting", [Weighting.UNIT, Weighting.SAMMON])
+def test_the_standard_error_is_that_of_the_estimate(data, weighting):
+    D, Z, _ = data
+    exact = make_engine(pairs_of(D, weighting), Workers())
+    stress = exact.stress(Z)[0] / exact.total
+    engine = make_engine(pairs_of(D, weighting, SampledPairs), Workers())
+    found = [engine.normalised_stress(Z) for _ in range(40)]
+    off = np.array([(one.value - stress) / one.error for one in found])
+    assert 0.5 < np.sqrt(np.mean(off**2)) < 1.6
 
 
 def test_two_places_are_compared_on_the_same_references_until_the_next_draw(data):

@@ -259,7 +259,7 @@ LADDER, SQUARE = ladder()
 @pytest.mark.parametrize(
     ("network", "options", "error", "message"),
     [
-        (np.ones((3, 3)), {}, TypeError, r"network is ndarray; pass a networkx graph .*csr_array\(X\)"),
+        (np.ones((3, 3)), {}, TypeError, r"network is ndarray; pass a graph of networkx or igraph .*csr_array\(X\)"),
         (nx.DiGraph(LADDER), {}, ValueError, "the network is directed"),
         (
             nx.disjoint_union(nx.path_graph(3), nx.path_graph(2)),

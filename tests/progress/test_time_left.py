@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,6 @@ def test_a_steady_fall_tells_when_it_will_be_below_tol(factor):
     # The decrease k is factor^(k - 1); the first below tol, after two more small ones.
     expected = math.log(1e-6) / math.log(factor) - 11 + 3
     assert left.seconds == pytest.approx(expected, rel=1e-6)
-    assert not left.at_most
     assert str(left).startswith("about ")
     assert left.done == pytest.approx(12 / (12 + expected), rel=1e-6)
 
@@ -57,7 +57,7 @@ def test_where_the_fall_does_not_tell_max_iter_is_what_is_sure(path, tol):
     time, at = heard(path, tol=tol, max_iter=100)
     left = time.left(at)
     assert left.seconds == pytest.approx(100 - at.iteration)
-    assert left.at_most
+    assert str(left).startswith("at most ")
     assert "at most" in str(left)
     assert "max_iter" in str(left)
 
@@ -135,3 +135,10 @@ def test_the_line_goes_when_a_fit_breaks_off(rng):
     with pytest.raises(RuntimeError, match="broken"):
         ConditionalMDS().fit(rng.standard_normal((40, 3)), callback=[ProgressBar(shown), fail])
     assert shown.getvalue().endswith("\r")
+
+
+def test_where_it_is_known_when_the_next_look_is_this_is_said():
+    time, at = heard(falling(0.5, 12))
+    left = time.left(replace(at, ahead=8))
+    assert left.seconds == pytest.approx(8)
+    assert str(left) == "at least 8 s left, then it is seen whether it still falls"

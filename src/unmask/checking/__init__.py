@@ -1,5 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
+from ._by_name import known_by_name, node_column, node_table
 from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
@@ -26,22 +27,25 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_network, is_source, new_rows, refuse_source
+from ._forms import is_long, is_source, new_rows, refuse_source, stored_both_ways
+from ._in_files import is_file, open_file
 from ._labels import (
     align_columns,
     align_rows,
-    as_pandas,
+    choose_rows,
     find_labels,
     is_missing,
-    is_pandas,
     is_unlabelled,
+    labelled_frame,
     labels_of,
     name_object,
+    object_names,
     polars_column,
     quote,
     require_unique,
     with_labels,
 )
+from ._packages import as_pandas, is_pandas, refuse_path
 from ._parameters import (
     count,
     refuse_target,
@@ -55,6 +59,7 @@ from ._parameters import (
     require_real,
     shown,
 )
+from ._stored import StoredPairs
 
 __all__ = [
     "AdjustmentWarning",
@@ -68,6 +73,7 @@ __all__ = [
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
+    "StoredPairs",
     "UnfinishedMapWarning",
     "UnfinishedTestWarning",
     "align_columns",
@@ -76,23 +82,31 @@ __all__ = [
     "as_pandas",
     "as_small",
     "check_dissimilarities",
+    "choose_rows",
     "count",
     "find_labels",
     "holm",
+    "is_file",
     "is_long",
     "is_missing",
-    "is_network",
     "is_pandas",
     "is_source",
     "is_unlabelled",
+    "known_by_name",
+    "labelled_frame",
     "labels_of",
     "name_object",
     "new_dissimilarities",
     "new_rows",
+    "node_column",
+    "node_table",
     "numbers",
+    "object_names",
+    "open_file",
     "polars_column",
     "quote",
     "rao_p_value",
+    "refuse_path",
     "refuse_source",
     "refuse_target",
     "require_choice",
@@ -108,6 +122,7 @@ __all__ = [
     "require_unique",
     "rounding_level",
     "shown",
+    "stored_both_ways",
     "warn_of_square_features",
     "warn_user",
     "wilks_p_value",

@@ -12,10 +12,11 @@ from sklearn.utils import check_array
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import STRIP, ArraySource, Source, Survey, Workers, rectangle, square_array
+from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
-from ._labels import align_columns, as_pandas, is_pandas, is_unlabelled, name_object, require_unique
+from ._labels import align_columns, is_unlabelled, name_object, require_unique
+from ._packages import as_pandas, is_pandas
 from ._parameters import require_real
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Dissimilarities:
     missing: int  # pairs
     largest: float
     asymmetry: float = 0.0  # share of the sum of squares that averaging the two halves threw away
+    sums: Sums | None = None  # if all pairs were looked at
 
     @property
     def n(self) -> int:
@@ -78,14 +80,15 @@ def check_dissimilarities(
     workers: Workers,
     complete_for: str | None = None,
     warn: bool = True,
-    among: Callable[[int], IntArray] | None = None,
+    among: Callable[[Source], IntArray] | None = None,
 ) -> Dissimilarities:
     """Check dissimilarities in any form; the array behind a square table is not copied when its type allows.
 
     A :class:`Source` is surveyed part by part and handed on as it is. Missing dissimilarities are an error if
     ``complete_for`` says what needs them all; ``warn=False`` leaves it to the caller to speak of them. With ``among``
-    only the pairs among the objects that it picks, given how many there are, are looked at.
+    only the pairs among the objects that it picks are looked at.
     """
+    sparse = sp.issparse(data)
     data, labels = square_table(as_pandas(data))
     if labels is not None:
         require_unique_index(labels)
@@ -101,9 +104,9 @@ def check_dissimilarities(
         given, source = ArraySource(values), ArraySource(_contiguous(values))
     seen, names = source, labels
     if among is not None:
-        given, seen, names = _part(given, labels, among(source.n))
+        given, seen, names = _part(given, labels, among(source))
     survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
-    _require_sound(given, survey, names)
+    _require_sound(given, survey, names, sparse)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
     if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
@@ -112,7 +115,8 @@ def check_dissimilarities(
             "they are treated as missing (weight 0).",
             MissingDissimilarityWarning,
         )
-    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry)
+    sums = survey.sums if among is None else None
+    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry, sums)
 
 
 def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
@@ -311,7 +315,7 @@ def _skew_share(values: Array) -> float:
     return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
 
 
-def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> None:
+def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
         raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
@@ -329,7 +333,7 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None) -> N
             "an object's dissimilarity to itself must be 0. Are these similarities?"
         )
     if survey.one_sided or survey.asymmetry > level:
-        raise ValueError(_asymmetry(source, level, labels))
+        raise ValueError(_asymmetry(source, level, labels, sparse))
     if survey.missing == source.n * (source.n - 1) // 2:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
@@ -353,7 +357,7 @@ def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
+def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bool) -> str:
     for i in range(source.n):
         row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
         column = source.tile(slice(0, source.n), slice(i, i + 1))[:, 0]
@@ -364,8 +368,16 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None) -> str:
             j = int(np.argmax(flags))
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
             way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
+            one, other = name_object(labels, i), name_object(labels, j)
+            if sparse and np.isnan(row[j]) != np.isnan(column[j]):
+                there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
+                return (
+                    f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
+                    "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
+                    f"stored one way. If it is none, add what is absent, or {way_out}."
+                )
             return (
                 f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({name_object(labels, i)}, {name_object(labels, j)}); correct it, or {way_out}."
+                f"({one}, {other}); correct it, or {way_out}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

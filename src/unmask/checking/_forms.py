@@ -1,9 +1,9 @@
 """The forms in which people have dissimilarities, each turned into a table: one row per object.
 
 A form is recognised by what it offers, not by its class, so that no package is imported to look: scikit-bio's distance
-matrices, networks of networkx, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever is none of
-these passes unchanged. A source is read in parts, and few of very many pairs become one; so does a large array of Zarr,
-and a path ending in npy or zarr is one of a table that stays in its file.
+matrices, networks of networkx and igraph, scipy's sparse matrices, condensed vectors and long tables of pairs. Whatever
+is none of these passes unchanged. A source is read in parts, and few of very many pairs become one; so does a large
+array of Zarr, and a path ending in npy or zarr is one of a table that stays in its file.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..graphs import network_graph, shortest_paths
+from ..graphs import as_network, network_graph, shortest_paths
 from ..kernels import Source
 from ._in_files import chunked, is_chunked, is_file, open_file
-from ._labels import as_pandas, find_labels, is_pandas, quote
+from ._labels import find_labels, header_of, is_unlabelled, quote
+from ._packages import as_pandas, is_pandas, is_polars, refuse_path
 from ._stored import StoredPairs, are_few
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ def square_table(data: Any) -> Table:
     for recognises, convert in _SQUARE_FORMS:
         if recognises(data):
             return convert(data)
+    refuse_path(data)
     _refuse_wide(data)
-    return Table(data, None)
+    named = named_by_first_column(data)
+    return Table(_with_header(named) if is_polars(named) and header_of(named) is not None else named, None)
 
 
 def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
@@ -49,7 +52,7 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
     if sp.issparse(data):
         return _filled(data, data.shape)
     if not is_long(data) or (n_fitted == 3 and _is_numeric(data, 2)):  # to three objects: numbers are dissimilarities
-        return data
+        return named_by_first_column(data, n_fitted)
     import pandas as pd
 
     new, fitted, lengths = _columns_of_pairs(data)
@@ -104,28 +107,52 @@ def _from_source(data: Any) -> Table:
 
 
 def _is_distance_matrix(data: Any) -> bool:
-    return hasattr(data, "ids") and hasattr(data, "condensed_form")
+    return hasattr(data, "ids") and hasattr(data, "redundant_form")  # also one that is not symmetric
 
 
 def _from_distance_matrix(data: Any) -> Table:
     import pandas as pd
 
-    dense = data.redundant_form() if hasattr(data, "redundant_form") else data.data
-    return Table(dense, pd.Index(list(data.ids)))
-
-
-def is_network(data: Any) -> bool:
-    """Tell a networkx graph from everything else."""
-    return all(hasattr(data, name) for name in ("nodes", "edges", "adj", "is_directed"))
+    return Table(data.redundant_form(), pd.Index(list(data.ids)))
 
 
 def _from_network(data: Any) -> Table:
     import pandas as pd
 
-    graph, nodes = network_graph(data, weight="weight")
+    network = as_network(data)
+    assert network is not None
+    graph, nodes = network_graph(network, weight="weight")
     D = shortest_paths(graph)
     D[np.isinf(D)] = np.nan  # no path: missing, which is reported as any other missing dissimilarity
     return Table(D, pd.Index(nodes, tupleize_cols=False))
+
+
+# ---- tables whose labels are in their header, or in a first column of text
+
+
+def named_by_first_column(data: Any, width: int | None = None) -> Any:
+    """Return a table with one column more than objects, the first of which is text, with this as its index.
+
+    ``width`` is the number of objects, by default that of the rows; a table that has labels already is left alone.
+    """
+    if not hasattr(data, "columns") or len(data.columns) != (len(data) if width is None else width) + 1:
+        return data
+    if _kinds(data, 1) != ["O"] or (is_pandas(data) and not is_unlabelled(data.index)):
+        return data
+    import pandas as pd
+
+    labels = pd.Index(list(_column(data, 0)))
+    rest = data.iloc[:, 1:] if is_pandas(data) else _with_header(data.drop(data.columns[0]))
+    return rest.set_axis(labels, axis=0) if is_pandas(rest) else data
+
+
+def _with_header(data: Any) -> Any:
+    """Return a table of polars as one of pandas, if it holds numbers; names that polars or we made up are left out."""
+    if not all(data.get_column(name).dtype.is_numeric() for name in data.columns):
+        return data
+    import pandas as pd
+
+    return pd.DataFrame(data.to_numpy(), columns=header_of(data), copy=False)
 
 
 # ---- sparse matrices and condensed vectors
@@ -146,6 +173,13 @@ def _from_sparse(data: Any) -> Table:
     diagonal = np.diagonal(values).copy()
     np.fill_diagonal(values, np.where(np.isnan(diagonal), 0.0, diagonal))
     return Table(values, None)
+
+
+def stored_both_ways(data: Any) -> sp.csr_array:
+    """Return a sparse matrix in which an entry that is stored in one direction only stands for both."""
+    coo, n = _summed(data), np.int64(data.shape[0])
+    i, j = (ends.astype(np.int64) for ends in coo.coords)
+    return StoredPairs.given(i, j, coo.data, int(n), mirrored=(i != j) & ~np.isin(j * n + i, i * n + j)).table
 
 
 def _filled(data: Any, shape: tuple[int, int]) -> Array:
@@ -307,7 +341,7 @@ _SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] 
     (is_file, lambda data: Table(open_file(data), None)),
     (_looks_like_a_source, _from_source),
     (is_chunked, lambda data: Table(chunked(data), None)),
-    (is_network, _from_network),
+    (lambda data: as_network(data) is not None, _from_network),
     (_is_distance_matrix, _from_distance_matrix),
     (sp.issparse, _from_sparse),
     (is_long, _from_long),

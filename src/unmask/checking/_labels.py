@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._packages import as_pandas, is_pandas, is_polars
+
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_LISTED = 5
-
-
-def is_pandas(data: Any) -> bool:
-    """Tell a pandas DataFrame or Series from everything else without importing pandas."""
-    return hasattr(data, "iloc") and hasattr(data, "index")
 
 
 def is_missing(cell: Any) -> bool:
@@ -25,26 +22,25 @@ def is_missing(cell: Any) -> bool:
     return isinstance(missing, bool | np.bool_) and bool(missing)
 
 
-def as_pandas(data: Any) -> Any:
-    """Return tables that have labels or names of their own as those of pandas; anything else as it is.
-
-    These are xarray's arrays of one or two dimensions that have coordinates, and pyarrow's tables.
-    """
-    if not hasattr(data, "to_pandas"):
-        return data
-    if hasattr(data, "dims") and hasattr(data, "coords"):
-        has_labels = len(data.dims) in (1, 2) and any(dim in data.coords for dim in data.dims)
-        return data.to_pandas() if has_labels else data
-    return data.to_pandas() if hasattr(data, "column_names") else data
-
-
 def labels_of(data: Any) -> pd.Index | None:
     """Return the labels of a table's rows; None where it has none."""
-    frame = as_pandas(data)
-    if not is_pandas(frame) or (frame is not data and is_unlabelled(frame.index)):
+    frame = labelled_frame(data)
+    if not is_pandas(frame):
         return None
     index: pd.Index = frame.index
     return index
+
+
+def labelled_frame(data: Any) -> Any:
+    """Return a table of another package as one of pandas if its rows have labels; anything else as it is."""
+    frame = as_pandas(data)
+    made_up = frame is not data and is_pandas(frame) and is_unlabelled(frame.index)
+    return data if made_up else frame
+
+
+def object_names(labels: pd.Index | None, n: int) -> Any:
+    """Return the labels of n objects as an array; their numbers if they have none."""
+    return np.arange(n) if labels is None else labels.to_numpy()
 
 
 def polars_column(data: Any, name: Any) -> Any:
@@ -58,6 +54,12 @@ def polars_column(data: Any, name: Any) -> Any:
     ordered = hasattr(kind, "categories") and str(kind).startswith("Enum")
     levels = kind.categories.to_list() if ordered else None  # type: ignore[union-attr]
     return pd.Series(pd.Categorical(column.to_list(), categories=levels, ordered=ordered), name=column.name)
+
+
+def header_of(data: Any) -> list[str] | None:
+    """Return the header of a table of polars; None if it only counts the columns, as polars and transformers do."""
+    made_up = all(name in (f"column_{at}", str(at)) for at, name in enumerate(data.columns))
+    return None if made_up else list(data.columns)
 
 
 def quote(labels: Any) -> str:
@@ -97,9 +99,14 @@ def align_rows(data: Any, labels: pd.Index | None, what: str) -> Any:
 def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
     """Return the columns of ``data`` in the order of ``labels``; data without labels keeps its order."""
     frame = as_pandas(data)
-    if labels is None or not is_pandas(frame):
+    if labels is None or not (is_pandas(frame) or is_polars(frame)):
         return frame
-    return frame.iloc[:, _positions(frame.columns, labels, what, "columns")]
+    if is_pandas(frame):
+        return frame.iloc[:, _positions(frame.columns, labels, what, "columns")]
+    import pandas as pd
+
+    header = header_of(frame)
+    return frame if header is None else frame[:, _positions(pd.Index(header), labels, what, "columns").tolist()]
 
 
 def _as_text(labels: pd.Index) -> pd.Index:
@@ -121,12 +128,22 @@ def find_labels(given: pd.Index, labels: pd.Index) -> Any:
     return text.get_indexer(_as_text(labels)) if text.is_unique else positions
 
 
+def choose_rows(what: str) -> str:
+    """Say how a table with more rows than there are objects is cut down to these."""
+    return f"{what}.loc[ids], with the labels of the dissimilarities as ids, has one row for each of them."
+
+
+def _holds_all(given: pd.Index, labels: pd.Index) -> bool:
+    return bool(given.is_unique and (find_labels(given, labels) >= 0).all())
+
+
 def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
     """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
+        select = f" {choose_rows(what)}" if lines == "rows" and _holds_all(given, labels) else ""
         raise ValueError(
             f"{what} has {len(given)} {lines} but there are {len(labels)} objects; pass one per object, "
-            f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}."
+            f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}.{select}"
         )
     require_unique(given, what)
     require_unique(labels, "the table of dissimilarities")

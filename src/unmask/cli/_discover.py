@@ -71,7 +71,7 @@ def _with_unselected(beside: Any, source: Input, given: Given, reading: Reading)
 
     if given.known is None or given.columns is None or source.known is None:
         return beside
-    table = read_known(given.known, source.dissimilarities.index, index=reading.labels).table
+    table = read_known(given.known, source.objects, index=reading.labels).table
     elsewhere = [*source.known.columns, *(() if beside is None else beside.columns)]
     rest = table.drop(columns=[name for name in elsewhere if name in table.columns])
     return rest if beside is None else beside.join(rest)
@@ -82,7 +82,7 @@ def _begin(
 ) -> tuple[Any, dict[str, Any]]:
     if not is_study(data):
         source = read_input(output, data, given, reading)
-        beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+        beside = read_beside(output, table, source.objects, reading.labels)
         return study_of(source, _with_unselected(beside, source, given, reading)), source.record
     if given != Given() or table is not None or reading != Reading():
         raise ValueError(

@@ -15,6 +15,10 @@ from ._paint import Painting
 # Names of files that say nothing about what is in them.
 EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
 ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
+Landmarks = Annotated[
+    int | None,
+    fitting_option("--landmarks", min=2, help="Of many objects, paths from so many of them, picked at random, only."),
+]
 Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
 
 
@@ -63,6 +67,7 @@ def isomap(
     table: TablePath = None,
     neighbors: Neighbors = None,
     radius: Radius = None,
+    landmarks: Landmarks = None,
 ) -> Outcome:
     """Map objects on a curved surface: dissimilarities along paths through near neighbours, given what is known.
 
@@ -73,6 +78,8 @@ def isomap(
         params["n_neighbors"] = neighbors
     if radius is not None:
         params |= {"radius": radius, "n_neighbors": neighbors}
+    if landmarks is not None:
+        params["n_landmarks"] = landmarks
     return _make_map(output, Files(data, given, keeping, reading, saving, painting, table), "isomap", params)
 
 
@@ -81,7 +88,7 @@ def study_of(source: Input, beside: Any) -> Any:
     from ..discovery import Discovery
 
     return Discovery(
-        source.dissimilarities,
+        **source.data,
         known=source.known,
         table=_joined(source.features, beside),
         known_types=source.known_types or None,
@@ -109,7 +116,7 @@ def _make_map(output: Output, files: Files, estimator: str, params: dict[str, An
     data, given, keeping, reading, saving, painting, table = files
     folder = open_folder(saving, TABLES, OTHERS)
     source = read_input(output, data, given, reading)
-    beside = read_beside(output, table, source.dissimilarities.index, reading.labels)
+    beside = read_beside(output, table, source.objects, reading.labels)
     paint = painting.read(source, beside, given, reading, saving)
     study = study_of(source, beside)
     step = fit_map(output, study, estimator, params, keeping)

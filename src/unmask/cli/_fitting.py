@@ -81,12 +81,17 @@ def show_step(output: Output, step: Step) -> None:
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
     output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
-    output.say(f"stress {as_text(step.stress)}{leak_of(step)}")
+    output.say(f"stress {as_text(step.stress)}{error_of(step)}{leak_of(step)}")
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
     show_imputed(output.say, step)
     if step.n_components:
         output.show(step.embedding, "map")
+
+
+def error_of(step: Step) -> str:
+    """Return in words how sure a stress is that was estimated from some of the pairs."""
+    return f" (estimated from random pairs, standard error {as_text(step.stress_se)})" if step.stress_se else ""
 
 
 def leak_of(step: Step) -> str:
@@ -125,7 +130,18 @@ def _imputed_line(cell: dict[Any, Any]) -> str:
 
 def document_of(step: Step) -> dict[str, Any]:
     """Return the results of a fit for the JSON document."""
-    same = ("stress", "leak", "leak_reference", "adjusted", "free_leak", "converged", "finished", "seconds")
+    same = (
+        "stress",
+        "stress_se",
+        "solver",
+        "leak",
+        "leak_reference",
+        "adjusted",
+        "free_leak",
+        "converged",
+        "finished",
+        "seconds",
+    )
     tables = {name: getattr(step, name) for name in ("embedding", "free_embedding", "coef", "importance")}
     tables["stress_per_point"] = step.stress_per_point.to_frame()
     plain = (str, int, float, list, type(None))

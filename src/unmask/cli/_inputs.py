@@ -29,8 +29,10 @@ class Input:
     ----------
     path : Path
         The file of data.
-    dissimilarities : DataFrame
-        A square table.
+    objects : Index
+        Labels of the objects.
+    square : DataFrame or None
+        The square table of dissimilarities; None of many objects, which have features, or a file that is not read.
     known : DataFrame or None
         What is known, in the same order.
     known_types : dict
@@ -48,7 +50,8 @@ class Input:
     """
 
     path: Path
-    dissimilarities: pd.DataFrame
+    objects: pd.Index
+    square: pd.DataFrame | None
     known: pd.DataFrame | None
     known_types: dict[str, Any] = field(default_factory=dict)
     features: pd.DataFrame | None = None
@@ -56,6 +59,35 @@ class Input:
     columns_of_data: list[str] = field(default_factory=list)
     weights: pd.DataFrame | None = None
     similarity: str | None = None
+
+    @property
+    def dissimilarities(self) -> pd.DataFrame:
+        """The square table, for a command that needs all pairs; raise where it would be too large."""
+        import pandas as pd
+
+        from ..kernels import MOST_SQUARED
+
+        if self.square is not None:
+            return self.square
+        n = len(self.objects)
+        if n > MOST_SQUARED or self.features is None:
+            raise ValueError(
+                f"{self.path} has {n:,} objects, and this command needs a table of all their pairs, which is too "
+                "large; give it a random sample of the objects, such as 2,000. unmask fit takes all of them."
+            )
+        from ..dissimilarities import Metric
+
+        values = Metric(self.metric).fit_transform(self.features)
+        return pd.DataFrame(values, index=self.objects, columns=self.objects)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What a study is made of: a table, or features with their metric, or a file."""
+        if self.square is not None:
+            return {"dissimilarities": self.square}
+        if self.features is None:
+            return {"dissimilarities": self.path}
+        return {"dissimilarities": self.features, "metric": self.metric}
 
     @property
     def record(self) -> dict[str, Any]:
@@ -78,19 +110,37 @@ class Input:
 
 def read_input(output: Output, path: Path, given: Given, reading: Reading) -> Input:
     """Read the data and what is known, and note what was detected in the files."""
-    file = _read_data(path, reading)
-    tell(output, file)
+    n = _stays_in_file(path, reading)
+    file = None if n else _read_data(path, reading)
+    if file is not None:
+        tell(output, file)
     types = types_of(given.types)
-    if hasattr(file, "dissimilarities"):
+    if file is None or hasattr(file, "dissimilarities"):
         if given.known is None and given.columns is not None:
             raise ValueError(
                 f"--columns {','.join(given.columns)} names known features, but {path} holds dissimilarities; did you "
                 f"mean --known FILE --columns {','.join(given.columns)}, with the table that has them?"
             )
-        D = file.dissimilarities
-        known = read_beside(output, given.known, D.index, reading.labels, names_in(given.columns))
-        return Input(path, D, known, types, weights=_spread_weights(file, reading), similarity=reading.similarity)
+        if file is None:
+            import pandas as pd
+
+            output.note(f"{path}: NumPy array; {n:,} x {n:,} square, taken for dissimilarities, which stay in the file")
+        objects = pd.RangeIndex(n) if file is None else file.dissimilarities.index
+        known = read_beside(output, given.known, objects, reading.labels, names_in(given.columns))
+        if file is None:
+            return Input(path, objects, None, known, types)
+        weights = _spread_weights(file, reading)
+        return Input(path, objects, file.dissimilarities, known, types, weights=weights, similarity=reading.similarity)
     return _from_features(output, path, file.table, given, reading, types)
+
+
+def _stays_in_file(path: Path, reading: Reading) -> int:
+    """Return the number of objects of a table of dissimilarities that is too large to be read; 0 of any other file."""
+    from ..io import objects_of_large
+
+    _require_one_kind(reading)
+    asked = reading.metric or reading.features or reading.symmetrize or reading.similarity or reading.aggregate
+    return 0 if asked or reading.shape not in ("auto", "square") else objects_of_large(path)
 
 
 def _read_data(path: Path, reading: Reading) -> Any:
@@ -162,7 +212,7 @@ def columns_elsewhere(source: Input, given: Given, reading: Reading) -> Iterator
     from ..io import read_known
 
     if given.known is not None:
-        yield read_known(given.known, source.dissimilarities.index, index=reading.labels).table
+        yield read_known(given.known, source.objects, index=reading.labels).table
     if source.features is not None:
         yield _read_data(source.path, reading).table
 
@@ -199,9 +249,12 @@ def _from_features(
             f"Assumed: {path} is a table of features, and objects differ by the Euclidean distance of its "
             f"{features.shape[1]} columns as they are; --metric seuclidean divides each by its standard deviation."
         )
-    values = Metric(metric, verbose=int(output.shows_progress)).fit_transform(features)
-    D = pd.DataFrame(values, index=features.index, columns=features.index)
-    return Input(path, D, known, types, features, metric, own)
+    comparing = Metric(metric, verbose=int(output.shows_progress))
+    if comparing.on_demand(features).is_large:
+        output.note(f"No table of all pairs is made: {len(features):,} objects are compared when it is needed.")
+        return Input(path, features.index, None, known, types, features, metric, own)
+    D = pd.DataFrame(comparing.fit_transform(features), index=features.index, columns=features.index)
+    return Input(path, features.index, D, known, types, features, metric, own)
 
 
 def require_columns(path: Path, table: pd.DataFrame, names: list[str], option: str) -> None:

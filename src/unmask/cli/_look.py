@@ -49,7 +49,7 @@ def scree(
 
     folder = open_folder(saving, ["scree"], ["scree.png"])
     source = read_input(output, data, given, reading)
-    most = max_dim or min(MOST_DIMENSIONS, len(source.dissimilarities) - 1)
+    most = max_dim or min(MOST_DIMENSIONS, len(source.objects) - 1)
     made = inspection.choose_n_components if choose else inspection.scree
     with progress(output, "Fitting", 1.0) as advance:
         table = made(

@@ -176,6 +176,12 @@ class Search:
     n_init: Annotated[
         int | None, fitting_option("--n-init", min=1, help="Number of starts; by default the more the fewer objects.")
     ] = None
+    solver: Annotated[
+        Literal["auto", "lbfgs", "smacof", "stochastic"],
+        fitting_option(
+            "--solver", help="How the map is searched for; stochastic, for many objects, reads only some of the pairs."
+        ),
+    ] = "auto"
     max_iter: Annotated[int, fitting_option("--max-iter", min=1, help="Most iterations from each start.")] = 1000
     random_state: Seed = 0
     n_jobs: Annotated[int | None, fitting_option("--jobs", "-j", help="Threads; every core by default.")] = None

@@ -86,7 +86,7 @@ def _chosen(study: Discovery, number: int | None) -> Step:
 def _fit_again(study: Discovery, step: Step) -> Any:
     """Return the estimator of a step, fitted as it was."""
     weights: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
-    mds = study.estimator_of(step).fit(study.dissimilarities, known=study.known_of(step), **weights)
+    mds = study.estimator_of(step).fit(study.material.data.fitted, known=study.known_of(step), **weights)
     _require_same(step, mds.embedding_)
     return mds
 
@@ -137,9 +137,11 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
         raise ValueError(
             f"the new objects have no feature {missing[0]!r}, by which the fitted ones were compared; add this column."
         )
-    metric = Metric(saved.metric).fit(study.table[names])
     output.note(f"Compared by the metric {saved.metric} of {len(names)} features.")
-    return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.dissimilarities.index)
+    if study.material.data.params["metric"] == saved.metric:  # by the estimator itself
+        return rows[names]
+    metric = Metric(saved.metric).fit(study.table[names])
+    return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.material.objects)
 
 
 def _picture(step: Step, placed: pd.DataFrame) -> Any:

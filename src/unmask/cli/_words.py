@@ -12,6 +12,7 @@ OPTIONS = {
     "max_components": "--max-dim",
     "random_state": "--seed",
     "n_neighbors": "--neighbors",
+    "n_landmarks": "--landmarks",
     "n_jobs": "--jobs",
     "n_init": "--n-init",
     "max_iter": "--max-iter",
@@ -24,7 +25,7 @@ OPTIONS = {
 VALUED = {
     name: f"--{name}"
     for name in (
-        *("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights"),
+        *("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights", "solver"),
         *("symmetrize", "similarity"),
     )
 }
@@ -33,6 +34,9 @@ PHRASES = {
     "pass its encoding, for example encoding='latin-1'": "say --encoding latin-1, or whatever it is",
     "pass its encoding": "say which with --encoding",
     "pass encoding='utf-16-le' or 'utf-16-be'": "say --encoding utf-16-le or --encoding utf-16-be",
+    "ConditionalMDS with solver='stochastic' and a metric by its name, ConditionalIsomap with n_landmarks": (
+        "unmask fit --solver stochastic, unmask isomap --landmarks 100"
+    ),
     "index=False": "--index none",
     "use weights=None (or an array in fit)": "leave --weights out",
     "columns=": "--columns ",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from ..checking import count
+from ._clusters import MOST_LINKED
 from ._values import as_code
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Step(_Record):
         ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
+    stress_se : float
+        ``stress_se_``: the standard error of the stress where it was estimated from some of the pairs, else 0.
+    solver : str
+        ``solver_``: which solver was used, and why; empty where there was no choice.
     leak_reference : float
         ``leak_reference_``: what the leak stays below in 19 of 20 maps made by chance; NaN in a study of an earlier
         version.
@@ -87,6 +92,8 @@ class Step(_Record):
     free_embedding: pd.DataFrame = field(repr=False)
     free_leak: float
     leak_reference: float
+    stress_se: float = 0.0
+    solver: str = field(default="", repr=False)
 
     @property
     def adjusted(self) -> bool:
@@ -145,7 +152,8 @@ class Adoption(_Record):
     def origin(self) -> str:
         """Where the values came from, in a few words."""
         (way, detail), *_ = self.source.items()
-        return _ORIGINS[way](detail, self.step)
+        some = f", found among {MOST_LINKED:,} objects" if way == "groups" and len(self.values) > MOST_LINKED else ""
+        return _ORIGINS[way](detail, self.step) + some * isinstance(detail, int)
 
 
 def _along(ends: Any, step: int | None) -> str:

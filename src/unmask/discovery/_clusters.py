@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
@@ -13,6 +14,8 @@ from .._typing import Array, IntArray
 # A group of fewer places is an outlier or a coincidence, and says nothing about a grouping.
 LEAST_MEMBERS = 3
 MOST_GROUPS = 8
+# Ward's method compares all pairs: of more objects so many are grouped, and each other one goes with the nearest.
+MOST_LINKED = 10_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,10 @@ class Grouping:
 
 def group_numbers(U: Array, n_groups: int) -> IntArray:
     """Return which of so many groups each object is in; group 0 is that of the first object, and so on."""
-    groups = fcluster(linkage(U, "ward"), n_groups, criterion="maxclust")
+    some = np.random.default_rng(0).permutation(len(U))[:MOST_LINKED] if len(U) > MOST_LINKED else np.arange(len(U))
+    groups = fcluster(linkage(U[some], "ward"), n_groups, criterion="maxclust")
+    if len(U) > len(some):
+        groups = groups[cKDTree(U[some]).query(U)[1]]
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 

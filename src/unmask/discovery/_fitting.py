@@ -100,7 +100,7 @@ def fit_step(
     recipe = ESTIMATORS[estimator]
     own = dict(params)
     declared = {**types, **(own.pop("known_types", None) or {})}
-    mds = recipe.public(metric="precomputed", known_types=declared or None, **own)
+    mds = recipe.public(**material.data.params, known_types=declared or None, **own)
     options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
     options["known"] = known if known.shape[1] else None
     if resume_from is not None:
@@ -110,7 +110,7 @@ def fit_step(
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_until_stopped(mds, material.dissimilarities, options, callback, searches=recipe.searches)
+        _fit_until_stopped(mds, material.data.fitted, options, callback, searches=recipe.searches)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
     finished = not recipe.searches or Reason.INTERRUPTED.value not in {*mds.starts_["reason"], mds.stop_reason_}
@@ -127,6 +127,8 @@ def fit_step(
         importance=mds.importance_,
         imputed=mds.known_imputed_,
         stress=float(mds.stress_),
+        stress_se=float(getattr(mds, "stress_se_", 0.0)),
+        solver=getattr(mds, "solver_", ""),
         leak=float(mds.leak_),
         free_leak=float(mds.free_leak_),
         leak_reference=float(mds.leak_reference_),

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote
+from ..checking import is_file, quote
+from ..dissimilarities import make_transformer
 from ..estimators import imputed_frame
 from ..io import FileProblem, memory_limit
 from ..problem import feature_type
 from ._actions import Action, Adoption, Forgetting, Step
+from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._fitting import ESTIMATORS, check_params
 from ._material import Material, read_types
 from ._proposals import Context, check_written
@@ -193,7 +195,8 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of DataFrame
-        ``dissimilarities`` and, where the study has them, ``weights``, ``known``, ``table`` and ``adopted``, each with
+        ``dissimilarities`` (of many objects ``features``, or what is mapped from the file that holds them) and, where
+        the study has them, ``weights``, ``known``, ``table`` and ``adopted``, each with
         the objects' labels and with the types that its columns had.
 
     Raises
@@ -204,12 +207,16 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
     with _naming(Path(path)):
         files = _open(Path(path))
         material, adopted = _material(files), files.table("adopted")
-    tables = {"dissimilarities": material.dissimilarities, "known": material.known, "table": material.table}
+    tables = {"known": material.known, "table": material.table}
+    if isinstance(material.data, ComparedFeatures):
+        tables["features"] = material.data.fitted
+    else:
+        tables["dissimilarities"] = material.data.fitted
     if material.weights is not None:
         tables["weights"] = material.weights
     if adopted is not None:
         tables["adopted"] = adopted
-    return {name: table for name, table in tables.items() if table.shape[1]}
+    return {name: table for name, table in tables.items() if not hasattr(table, "columns") or table.shape[1]}
 
 
 def _open(path: Path) -> _Files:
@@ -255,20 +262,42 @@ def _material(files: _Files) -> Material:
         table = files.table(name)
         return pd.DataFrame(index=files.labels) if table is None else table
 
-    D = files.table("dissimilarities")
-    if D is None:
-        raise _DamagedError(f"{STUDY} names no table of dissimilarities.")
-    dtype = _field(files.study, "dtype", str)
-    _require_choice(dtype, ("float32", "float64"), "dtype")
     weights = files.table("weights")
     known = or_nothing("known")
     return Material(
-        D.set_axis(files.labels, axis=1).astype(np.dtype(dtype)),
+        _data(files),
         known,
         or_nothing("table"),
         None if weights is None else weights.set_axis(files.labels, axis=1),
         read_types(decode(_field(files.study, "known_types", dict)), known),
     )
+
+
+def _data(files: _Files) -> Data:
+    """Return what the maps were made from: a table, or the features of many objects, or a table in a file."""
+    dtype = _field(files.study, "dtype", str)
+    _require_choice(dtype, ("float32", "float64"), "dtype")
+    if "file" in files.study:
+        return _in_file(files)
+    D, features = files.table("dissimilarities"), files.table("features")
+    if D is not None:
+        return SquareTable(D.set_axis(files.labels, axis=1).astype(np.dtype(dtype)))
+    if features is None:
+        raise _DamagedError(f"{STUDY} names no table of dissimilarities.")
+    metric, params = _field(files.study, "metric", str), decode(_field(files.study, "metric_params", dict))
+    make_transformer(metric, params or None)  # which says what is wrong with either
+    return ComparedFeatures(features, metric, params, dtype == "float32")
+
+
+def _in_file(files: _Files) -> TableInFile:
+    """Return the table in the file that the study was made from; it must be there, and the same."""
+    record = _field(files.study, "file", dict)
+    data = TableInFile(_field(record, "path", str))
+    if not is_file(data.path) or not Path(data.path).exists():
+        raise _DamagedError(f"was made from the dissimilarities in {data.path!r}, which is not there; put it back.")
+    if data.source.n != len(files.labels) or data.checksum != _field(record, "checksum", int):
+        raise _DamagedError(f"was made from the dissimilarities in {data.path!r}, which has been changed since then.")
+    return data
 
 
 # ---- actions
@@ -299,7 +328,7 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
     free = files.table(f"step{number}-free")
     # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
     leak = float(_field(record, "leak", (int, float)))
-    earlier = {"free_leak": leak, "leak_reference": float("nan")}
+    earlier: dict[str, Any] = {"free_leak": leak, "leak_reference": float("nan"), "stress_se": 0.0, "solver": ""}
     return Step(
         number=number,
         estimator=estimator,
@@ -312,6 +341,8 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
         importance=files.small(f"step{number}-importance", list(_texts(record, "importance")), ["raw", "standardized"]),
         imputed=files.imputed(number, record),
         stress=float(_field(record, "stress", (int, float))),
+        stress_se=float(_field(earlier | record, "stress_se", (int, float))),
+        solver=str(_field(earlier | record, "solver", str)),
         leak=leak,
         free_leak=float(_field(earlier | record, "free_leak", (int, float))),
         leak_reference=float(_field(earlier | record, "leak_reference", (int, float))),

@@ -15,14 +15,17 @@ from ..checking import (
     align_rows,
     check_dissimilarities,
     is_pandas,
+    labels_of,
     numbers,
     polars_column,
     quote,
     require_choice,
 )
-from ..dissimilarities import compare
+from ..dissimilarities import Metric, compare, float_type
+from ..estimators import some_objects
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
+from ._data import ComparedFeatures, Data, SquareTable, is_many, large_file
 from ._values import plain
 
 if TYPE_CHECKING:
@@ -37,8 +40,10 @@ class Material:
 
     Attributes
     ----------
+    data : Data
+        What the maps are made from: a table of dissimilarities or, of many objects, their features or a file.
     dissimilarities : DataFrame
-        A square table; NaN where missing.
+        The square table, NaN where missing; not of more than 20,000 objects that are kept by their features.
     known : DataFrame
         What is known from the start; without columns if nothing is.
     table : DataFrame
@@ -49,7 +54,7 @@ class Material:
         Types that were declared for columns of `known`.
     """
 
-    dissimilarities: pd.DataFrame
+    data: Data
     known: pd.DataFrame
     table: pd.DataFrame
     weights: pd.DataFrame | None = None
@@ -58,7 +63,16 @@ class Material:
     @property
     def objects(self) -> pd.Index:
         """Labels of the objects."""
-        return self.dissimilarities.index
+        return self.data.objects
+
+    @property
+    def dissimilarities(self) -> pd.DataFrame:
+        """The square table of dissimilarities."""
+        return self.data.square()
+
+    def among(self, positions: Any) -> pd.DataFrame:
+        """Return the square table of dissimilarities among some objects."""
+        return self.data.among(np.asarray(positions))
 
 
 def read_material(
@@ -71,24 +85,47 @@ def read_material(
     transformer: Any = None,
 ) -> Material:
     """Check the tables of a study and bring them into the order of the dissimilarities."""
-    import pandas as pd
-
     require_choice("symmetrize", symmetrize, (None, "mean"))
-    with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # every fit says so
-        values, labels = (dissimilarities, None) if transformer is None else compare(transformer, dissimilarities)
-        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers)
-    labels = checked.labels if labels is None else labels
-    objects = pd.RangeIndex(checked.n) if labels is None else _plain_labels(labels)
-    D = pd.DataFrame(np.array(checked.array_for("a study")), index=objects, columns=objects)
-    features = read_columns(known, labels, objects, "known")
+        data, labels = _read_data(dissimilarities, symmetrize, transformer)
+    features = read_columns(known, labels, data.objects, "known")
     return Material(
-        D,
+        data,
         features,
-        read_columns(table, labels, objects, "table"),
-        _read_weights(weights, labels, objects),
+        read_columns(table, labels, data.objects, "table"),
+        _read_weights(weights, labels, data.objects),
         read_types(known_types, features),
     )
+
+
+def _read_data(given: Any, symmetrize: str | None, transformer: Any) -> tuple[Data, pd.Index | None]:
+    """Return what maps are made from, and the labels by which other tables are aligned, if there are any."""
+    import pandas as pd
+
+    if transformer is not None and is_many(transformer, given):
+        return _read_features(given, transformer)
+    in_file = large_file(given) if transformer is None else None
+    data = given if in_file is None else in_file.fitted
+    some = None if in_file is None else some_objects  # a fit checks what it reads
+    with Workers(resolve_threads(None)) as workers:
+        values, labels = (data, None) if transformer is None else compare(transformer, data)
+        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers, among=some)
+    if in_file is not None:
+        return in_file, None
+    labels = checked.labels if labels is None else labels
+    objects = pd.RangeIndex(checked.n) if labels is None else _plain_labels(labels)
+    return SquareTable(pd.DataFrame(np.array(checked.array_for("a study")), index=objects, columns=objects)), labels
+
+
+def _read_features(given: Any, metric: Metric) -> tuple[Data, pd.Index | None]:
+    """Return the features of many objects."""
+    import pandas as pd
+
+    labels = labels_of(given)
+    objects = pd.RangeIndex(len(given)) if labels is None else _plain_labels(labels)
+    features = read_columns(given, None, objects, "features")
+    return ComparedFeatures(features, metric.metric, metric.metric_params or {}, float_type(given) == "float32"), labels
 
 
 def _plain_labels(labels: pd.Index) -> pd.Index:

@@ -62,7 +62,7 @@ def permutations_of(places: IntArray, count: int, rng: np.random.Generator) -> I
     Only places with the same number of objects are exchanged, and the objects at each are shuffled.
     """
     sizes = np.bincount(places)
-    members = [np.flatnonzero(places == place) for place in range(len(sizes))]
+    members = np.split(np.argsort(places, kind="stable"), np.cumsum(sizes)[:-1])
     orders = np.empty((count, len(places)), dtype=np.int64)
     for size in np.unique(sizes):
         block = np.array([members[place] for place in np.flatnonzero(sizes == size)])

@@ -16,7 +16,8 @@ from ._material import Material
 
 # One start, and not to the last digit: only the shape of such maps is looked at.
 QUICK = {"init": "closed-form", "n_init": 1, "tol": 1e-5}
-# Parameters of a fit that mean nothing where nothing is known.
+# Parameters of a fit that mean nothing where there are no more than 300 objects, and where nothing is known.
+FOR_MANY = ("n_landmarks",)
 ABOUT_KNOWN = ("coef", "known_types", "known_error", "leak_penalty", "orthogonal", "adjust", "n_free")
 
 
@@ -63,14 +64,13 @@ def maps_of_noise(material: Material, step: Step, n_objects: int, rng: np.random
     They are fitted as the map was, but quickly, and with nothing known: noise has nothing to do with it.
     """
     recipe = ESTIMATORS[step.estimator]
-    params = {name: value for name, value in step.params.items() if name not in ABOUT_KNOWN}
+    params = {name: value for name, value in step.params.items() if name not in (*ABOUT_KNOWN, *FOR_MANY)}
     params |= QUICK if recipe.searches else {}
-    D = material.dissimilarities.to_numpy(dtype=np.float64)
     while True:
-        chosen = rng.choice(len(D), n_objects, replace=False)
+        D = material.among(rng.choice(len(material.objects), n_objects, replace=False)).to_numpy(dtype=np.float64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D[np.ix_(chosen, chosen)], rng))
+            mds = recipe.public(metric="precomputed", **params).fit(_shuffled(D, rng))
         yield np.asarray(mds.embedding_, dtype=np.float64)
 
 

@@ -25,6 +25,7 @@ from ..io import (
     write_table,
 )
 from ._actions import Action, Adoption, Step
+from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._material import Material
 from ._tables import FORMATS, describe, to_frame
 from ._values import encode
@@ -153,7 +154,8 @@ def _write(material: Material, actions: tuple[Action, ...], title: str, folder: 
             "name": labels.name,
             "numbered": isinstance(labels, pd.RangeIndex),
         },
-        "dtype": str(material.dissimilarities.to_numpy().dtype),
+        "dtype": str(material.data.dtype),
+        **_data(material.data),
         "known_types": encode(material.known_types),
         "tables": described,
         "actions": [_action(action) for action in actions],
@@ -161,12 +163,21 @@ def _write(material: Material, actions: tuple[Action, ...], title: str, folder: 
     write_json(study, folder / STUDY)
 
 
+def _data(data: Data) -> dict[str, Any]:
+    """Return what study.json says about dissimilarities that are in no table of the study."""
+    if isinstance(data, ComparedFeatures):
+        return {"metric": data.metric, "metric_params": encode(dict(data.metric_params))}
+    return {"file": {"path": data.path, "checksum": data.checksum}} if isinstance(data, TableInFile) else {}
+
+
 def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.DataFrame]:
     """Return the tables of a study by name, those that have any cells."""
     import pandas as pd
 
+    data = material.data
     tables = {
-        "dissimilarities": material.dissimilarities,
+        "dissimilarities": data.table if isinstance(data, SquareTable) else pd.DataFrame(),
+        "features": data.features if isinstance(data, ComparedFeatures) else pd.DataFrame(),
         "weights": material.weights if material.weights is not None else pd.DataFrame(),
         "known": material.known,
         "table": material.table,
@@ -188,7 +199,18 @@ def _tables(material: Material, actions: tuple[Action, ...]) -> dict[str, pd.Dat
 def _action(action: Action) -> dict[str, Any]:
     """Return what study.json says about an action."""
     if isinstance(action, Step):
-        same = ("number", "estimator", "stress", "leak", "free_leak", "converged", "finished", "seconds")
+        same = (
+            "number",
+            "estimator",
+            "stress",
+            "leak",
+            "free_leak",
+            "converged",
+            "finished",
+            "seconds",
+            "stress_se",
+            "solver",
+        )
         record: dict[str, Any] = {"action": "fit"} | {name: getattr(action, name) for name in same}
         if not math.isnan(action.leak_reference):  # of a study of an earlier version; JSON has no NaN
             record["leak_reference"] = action.leak_reference

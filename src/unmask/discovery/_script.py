@@ -8,6 +8,7 @@ from typing import Any
 from ..checking import quote
 from ..problem import FEATURE_TYPES
 from ._actions import Action, Adoption, Forgetting, Step
+from ._data import ComparedFeatures, Data, TableInFile
 from ._fitting import ESTIMATORS, Recipe
 from ._material import Material
 from ._values import as_code
@@ -20,8 +21,15 @@ def script_of(material: Material, actions: tuple[Action, ...], title: str, path:
     body = list(_body(material, actions))
     head = f"""Make the maps of the study{f" {title}" if title else ""} from its saved tables."""
     lines = [f'"""{_one_line(head)}"""', "", *_imports(actions, "\n".join(body)), ""]
-    lines += [f"tables = read_tables({as_code(path)})", 'D = tables["dissimilarities"]', *body]
+    lines += [f"tables = read_tables({as_code(path)})", *_data(material.data), *body]
     return "\n".join(lines) + "\n"
+
+
+def _data(data: Data) -> list[str]:
+    """Return how the script comes to what the maps are made from, which it calls D."""
+    if not isinstance(data, ComparedFeatures):
+        return ['D = tables["dissimilarities"]']
+    return ["# Features of many objects, compared by the metric when it is needed.", 'D = tables["features"]']
 
 
 def _one_line(text: str) -> str:
@@ -40,7 +48,8 @@ def _imports(actions: tuple[Action, ...], body: str) -> list[str]:
 
 
 def _body(material: Material, actions: tuple[Action, ...]) -> Iterator[str]:
-    yield 'known = tables["known"]' if material.known.shape[1] else "known = pd.DataFrame(index=D.index)"
+    index = "range(len(D))" if isinstance(material.data, TableInFile) else "D.index"
+    yield 'known = tables["known"]' if material.known.shape[1] else f"known = pd.DataFrame(index={index})"
     yield "maps = {}"
     for action in actions:
         yield ""
@@ -56,20 +65,20 @@ def _fit(material: Material, step: Step) -> Iterator[str]:
     yield f"# Step {step.number}: {_one_line(step.title)}."
     if not step.finished:
         yield "# This fit was interrupted; here it goes on to its end, and the map is another one."
-    params: dict[str, Any] = {"n_components": step.n_components, "metric": "precomputed"}
+    params: dict[str, Any] = {"n_components": step.n_components, **material.data.params}
     params |= {"known_types": dict(step.known_types)} if step.known_types else {}
     params |= {name: value for name, value in step.params.items() if name not in ("n_components", "known_types")}
     yield from _call(ESTIMATORS[step.estimator], params)
     given = ", known=known" if step.known else ""
     weights = ', weights=tables["weights"]' if material.weights is not None else ""
     yield f"mds.fit(D{given}{weights})"
-    yield f"maps[{as_code(step.number)}] = pd.DataFrame(mds.embedding_, index=D.index)"
+    yield f"maps[{as_code(step.number)}] = pd.DataFrame(mds.embedding_, index=known.index)"
     yield f'print(f"step {step.number}: stress {{mds.stress_:.6f}}")'
 
 
 def _call(recipe: Recipe, params: dict[str, Any]) -> Iterator[str]:
     """Return a call, on several lines if it is long; raise on a name that is not a parameter."""
-    strangers = [name for name in params if name not in (*recipe.parameters, "metric")]
+    strangers = [name for name in params if name not in (*recipe.parameters, "metric", "metric_params")]
     if strangers:
         raise ValueError(f"{recipe.public.__name__} has no parameter {quote(strangers)}; no script is written.")
     function = f"mds = {recipe.public.__name__}"

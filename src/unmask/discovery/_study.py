@@ -81,7 +81,10 @@ class Discovery:
 
     Notes
     -----
-    A fit takes what the estimator takes. The study holds its own copy of the dissimilarities, each step a map.
+    A fit takes what the estimator takes. The study holds its own copy of the dissimilarities, each step a map. Of many
+    objects, whose table of dissimilarities would be larger than 256 MB (2 GB where the metric is not compiled), it
+    keeps the features and the name of the metric instead, and writes these when it is saved; a table of that size in
+    an ``.npy`` or ``.zarr`` file stays there. ``material.among(positions)`` has the dissimilarities among some objects.
     :meth:`suggest` costs about `n_references` short fits of at most 300 objects, and `n_permutations` regressions
     of each column.
 
@@ -283,7 +286,8 @@ class Discovery:
             A column of the external table.
         groups : dict from name to labels, or int, optional
             Groups of objects; an object that is in none of them is in the group "other". Or a number of groups, as
-            Ward's method finds them on the last map.
+            Ward's method finds them on the last map; of more than 10,000 objects among so many, picked at random, and
+            each of the others is in the group of the nearest of these.
         kind : str or feature type, optional
             The type of the feature, as in ``known_types`` of :class:`unmask.ConditionalMDS`. By default groups are
             nominal, angles around a circle cyclic, and anything else goes by its values.
@@ -367,11 +371,12 @@ class Discovery:
     def estimator_of(self, step: Step) -> Any:
         """Return the estimator of a step with the parameters it had, not fitted.
 
-        Fit it to `dissimilarities`, with ``known=study.known_of(step)`` and the weights of the study, for what a step
-        does not keep, such as placing new objects on its map.
+        Fit it to ``material.data.fitted`` (the dissimilarities, or features of many objects), with
+        ``known=study.known_of(step)`` and the weights of the study, for what a step does not keep, such as placing new
+        objects on its map.
         """
         params = {**step.params, "known_types": dict(step.known_types) or None}
-        return ESTIMATORS[step.estimator].public(metric="precomputed", **params)
+        return ESTIMATORS[step.estimator].public(**self._material.data.params, **params)
 
     # ---- looking
 
@@ -397,14 +402,16 @@ class Discovery:
             The surest first: ``kind`` (``"column"``, ``"groups"`` or ``"order"``), ``what``, ``strength`` (of columns
             the multiple correlation, or eta for categories; of groups the mean silhouette; of an order the share of
             the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it), ``note`` (why a column could
-            not be tested), and the direction of a column (``cos_…``, one for each axis).
+            not be tested, or by how many of very many objects), and the direction of a column (``cos_…``, one for each
+            axis).
 
         Notes
         -----
         All p-values are corrected: of 20 maps that show nothing, one has a p-value below 0.05 anywhere in its table.
         Objects on top of each other that differ in what is known count as one witness. Groups and orders must stand
         out from evenly filled shapes and from maps of the same dissimilarities in random order; they are not looked
-        for where there are fewer than 8 places.
+        for where there are fewer than 8 places, and among 300 of them, picked at random, where there are more. Columns
+        are compared by at most 5,000 objects.
         """
         require_integer("n", n, 1)
         require_integer("n_permutations", n_permutations, 1)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LEAST_PLACES = 8
 # Of more, so many are looked at for groups and orders.
 MOST_PLACES = 300
+# Columns are compared with the map by at most so many objects, picked at random.
+MOST_COMPARED = 5000
 # Beyond this, further references could only make a p-value larger.
 CERTAINLY_CHANCE = 0.1
 
@@ -61,13 +63,14 @@ class View:
     def points(self) -> Array:
         return self.step.embedding.to_numpy()
 
-    def places(self) -> Array:
-        """Return the places on the map (a sample if there are many), in principal axes."""
-        places = mean_places(self.points, find_places(self.points, self.known))
+    def places(self) -> tuple[Array, str]:
+        """Return the places on the map (a sample if there are many), in principal axes, and what to say of that."""
+        places, note = mean_places(self.points, find_places(self.points, self.known)), ""
         if len(places) > MOST_PLACES:
+            note = f"looked for among {MOST_PLACES} of {len(places):,} places"
             places = places[np.sort(self.rng.choice(len(places), MOST_PLACES, replace=False))]
         centred = places - places.mean(axis=0)
-        return np.asarray(centred @ np.linalg.svd(centred, full_matrices=False)[2].T)
+        return np.asarray(centred @ np.linalg.svd(centred, full_matrices=False)[2].T), note
 
     def noise(self, n_objects: int) -> Iterator[Array]:
         """Yield maps of noise, kept to be used twice: making them takes most of the time."""
@@ -116,13 +119,22 @@ def _columns(view: View, n_permutations: int) -> list[Suggestion]:
     table = table[[name for name in table.columns if name not in view.known.columns]]
     if table.shape[1] == 0:
         return []
-    orders = permutations_of(find_places(view.points, view.known), n_permutations, view.rng)
+    embedding, places, note = view.step.embedding, find_places(view.points, view.known), ""
+    if len(table) > MOST_COMPARED:
+        some = np.sort(view.rng.choice(len(table), MOST_COMPARED, replace=False))
+        embedding, table, places = (
+            embedding.iloc[some],
+            table.iloc[some],
+            np.unique(places[some], return_inverse=True)[1],
+        )
+        note = f"compared by {MOST_COMPARED:,} of the {len(view.points):,} objects"
+    orders = permutations_of(places, n_permutations, view.rng)
     suggestions = []
-    for column in compare_columns(view.step.embedding, table, orders):
+    for column in compare_columns(embedding, table, orders):
         name = as_code(column.name)
         code = "" if column.note else f"adopt({name}, column={name})"
         numbers = (column.strength, column.p_value)
-        suggestions.append(Suggestion("column", column.name, *numbers, code, column.direction, column.note))
+        suggestions.append(Suggestion("column", column.name, *numbers, code, column.direction, column.note or note))
     return suggestions
 
 
@@ -131,12 +143,12 @@ def _columns(view: View, n_permutations: int) -> list[Suggestion]:
 
 def _structures(view: View) -> list[Suggestion]:
     """Return groups, and an order along a circle or an arc, with p-values corrected for looking for both."""
-    U = view.places()
+    U, note = view.places()
     if len(U) < max(LEAST_PLACES, U.shape[1] + 3):
         return []
     structures = [_groups(view, U), *([_order(view, U)] if U.shape[1] > 1 else [])]
     corrected = holm(np.array([s.p_value for s in structures]))
-    return [replace(s, p_value=p) for s, p in zip(structures, corrected, strict=True)]
+    return [replace(s, p_value=p, note=note) for s, p in zip(structures, corrected, strict=True)]
 
 
 def _groups(view: View, U: Array) -> Suggestion:

@@ -17,6 +17,7 @@ from ._transformers import ComparedNew as ComparedNew
 from ._transformers import DisconnectedGraphWarning, make_transformer
 from ._transformers import compare as compare
 from ._transformers import compare_new as compare_new
+from ._transformers import fitted_labels as fitted_labels
 from ._transformers import float_type as float_type
 from ._transformers import keep_objects as keep_objects
 from ._transformers import rows_of_new as rows_of_new

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import labels_of, with_labels
+from ..checking import labels_of, object_names, with_labels
 from ..progress import Callback, CallbackSupportMixin
 
 if TYPE_CHECKING:
@@ -40,9 +40,13 @@ class DissimilarityTransformer(TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
+        return np.asarray([str(label) for label in self.object_names_], dtype=object)
+
+    @property
+    def object_names_(self) -> Any:
+        """Labels of the fitted objects as an array; their numbers where they have none."""
         check_is_fitted(self)
-        labels = range(len(self.dissimilarities_)) if self._labels is None else self._labels
-        return np.asarray([str(label) for label in labels], dtype=object)
+        return object_names(self._labels, len(self.dissimilarities_))
 
     def _labelled(self, D: Array, labels: pd.Index | None) -> Array:
         """Return dissimilarities with the labels of their rows where the output is set to pandas."""

@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
+    StoredPairs,
+    labelled_frame,
     labels_of,
+    refuse_path,
     require_choice,
     require_flag,
     require_integer,
@@ -25,8 +28,10 @@ from ..checking import (
     with_labels,
 )
 from ..graphs import (
+    edges_reach,
     graph_from_approximate_neighbours,
     graph_from_dissimilarities,
+    graph_from_edges,
     graph_from_features,
     shortest_paths,
 )
@@ -69,8 +74,10 @@ class Geodesic(ComparingTransformer):
     metric : str, callable or transformer, default="euclidean"
         How near objects are: a name or a function of two rows, as :class:`Metric` takes them; a transformer of this
         module; ``"precomputed"`` if `X` holds dissimilarities (NaN where missing; the columns of a DataFrame are
-        matched with its rows by label). What scikit-learn cannot search for neighbours by, such as ``"gower"``, is
-        computed for all pairs first, and ties among neighbours are then as of dissimilarities.
+        matched with its rows by label). A sparse matrix is then a graph, such as scikit-learn's ``kneighbors_graph``
+        makes: an edge stored one way counts, and with ``n_neighbors=None, radius=np.inf`` all edges do. What
+        scikit-learn cannot search for neighbours by, such as ``"gower"``, is computed for all pairs first, and ties
+        among neighbours are then as of dissimilarities.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
     approximate : {"auto", True, False}, default="auto"
@@ -169,14 +176,16 @@ class Geodesic(ComparingTransformer):
     def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
         watch.begin("graph")
-        values = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
-        self._require_neighbours(len(values))
+        values: Any = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
+        shape = (values.n, values.n) if isinstance(values, StoredPairs) else values.shape
+        self._n = int(shape[0])
+        self._require_neighbours(self._n)
         self._fit_X = values
-        self.approximate_ = self._choose_approximate(*values.shape)
+        self.approximate_ = self._choose_approximate(*shape)
         self._search = self._make_search().fit(values) if self._searches else None
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
-        self.dissimilarities_ = self._paths(len(values))
+        self.dissimilarities_ = self._paths(self._n)
         if self.on_disconnected == "components":
             self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
@@ -216,7 +225,7 @@ class Geodesic(ComparingTransformer):
         """
         check_is_fitted(self)
         values, labels = self._compare_new(X) if self._search is None else (self._read_new(X), labels_of(X))
-        D = np.empty((len(values), len(self._fit_X)), dtype=self.dtype)
+        D = np.empty((len(values), self._n), dtype=self.dtype)
         paths = self.dissimilarities_
         read = paths.rows if isinstance(paths, LandmarkRows) else paths.__getitem__
         for row, (lengths, neighbours) in enumerate(zip(*self._neighbours_of(values), strict=True)):
@@ -254,9 +263,11 @@ class Geodesic(ComparingTransformer):
     def _own_reach(self) -> Array:
         """Return how far each fitted object's neighbourhood reaches."""
         if self.n_neighbors is None:
-            return np.full(len(self._fit_X), self.radius, dtype=np.float64)
+            return np.full(self._n, self.radius, dtype=np.float64)
         if self._search is not None:
             return np.asarray(self._search.kneighbors(n_neighbors=self.n_neighbors)[0][:, -1])
+        if isinstance(self._fit_X, StoredPairs):
+            return edges_reach(*self._fit_X.stored_pairs(), self._n, self.n_neighbors)
         others = np.where(np.isnan(self._fit_X), np.inf, self._fit_X)
         np.fill_diagonal(others, np.inf)
         return np.asarray(np.partition(others, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1])
@@ -319,13 +330,15 @@ class Geodesic(ComparingTransformer):
         return columns > TREE_COLUMNS and self.metric in named_distances
 
     def _read_features(self, X: Any) -> Array:
+        X = labelled_frame(X)
+        refuse_path(X)
         warn_of_square_features(X)
         self._labels, self.asymmetry_ = labels_of(X), 0.0
         features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         return features
 
     def _read_new(self, X: Any) -> Array:
-        features: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        features: Array = validate_data(self, labelled_frame(X), dtype=[np.float64, np.float32], reset=False)
         return features
 
     def _make_search(self) -> NearestNeighbors:
@@ -335,6 +348,8 @@ class Geodesic(ComparingTransformer):
 
     def _graph(self) -> Any:
         rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
+        if isinstance(self._fit_X, StoredPairs):
+            return graph_from_edges(*self._fit_X.stored_pairs(), self._n, **rule)
         if self._search is None:
             return graph_from_dissimilarities(self._fit_X, **rule)
         if self.approximate_:
@@ -349,8 +364,10 @@ class Geodesic(ComparingTransformer):
         return graph_from_features(self._search, **rule)
 
     def _distances_from(self, rows: IntArray) -> Array:
+        if isinstance(self._fit_X, StoredPairs):
+            return np.asarray(self._fit_X.rows(rows), dtype=np.float64)
         if self._search is None:
-            return self._fit_X[rows].astype(np.float64)
+            return np.asarray(self._fit_X[rows], dtype=np.float64)
         return np.asarray(
             pairwise_distances(self._fit_X[rows], self._fit_X, metric=self.metric, **(self.metric_params or {}))
         )

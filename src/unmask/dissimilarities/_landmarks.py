@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class LandmarkRows:
     (2, (2, 6))
     """
 
+    by_number: ClassVar[bool] = True
+
     strip: Array
     references: IntArray
 
@@ -57,6 +59,10 @@ class LandmarkRows:
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Array:
         """Return a rectangle of the table, NaN where neither object is a landmark."""
+        if not isinstance(rows, slice):
+            at = np.minimum(np.searchsorted(self.references, rows), len(self.references) - 1)
+            if np.array_equal(self.references[at], rows):
+                return self.strip[at][:, columns] if isinstance(columns, slice) else self.strip[np.ix_(at, columns)]
         i, j = (np.arange(self.n)[side] for side in (rows, columns))
         values: Array = np.where(i[:, None] == j, 0.0, np.nan).astype(self.dtype)
         for part, own, others in ((values, i, j), (values.T, j, i)):

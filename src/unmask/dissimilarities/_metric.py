@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array, IntArray
 from ..checking import (
     MissingDissimilarityWarning,
+    labelled_frame,
     name_object,
     require_choice,
     require_integer,
     require_jobs,
     warn_user,
 )
-from ..kernels import OneBlasThread, Workers, resolve_threads
+from ..kernels import OneBlasThread, Workers, empty_square, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
 from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family, take
 from ._on_demand import OnDemand
@@ -154,7 +155,7 @@ class Metric(DissimilarityTransformer):
         """Return all dissimilarities of a source as an array."""
         family, n = source.family, source.n
         with OneBlasThread(), self._workers(family) as workers:
-            D = np.empty((n, n), dtype=self.dtype)
+            D = empty_square(n, self.dtype)
             with self._progress(family, n * (n + 1) // 2) as advance:
                 missing, pairs = fill_square(D, family, source.objects, workers, source.name, advance)
         _warn_of_missing(family, missing, pairs)
@@ -164,7 +165,7 @@ class Metric(DissimilarityTransformer):
         """Learn what there is to learn of all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
-        family, reader = make_family(self.metric, self.metric_params), Reader(self, X, new=False)
+        family, reader = make_family(self.metric, self.metric_params), Reader(self, labelled_frame(X), new=False)
         family.threads = resolve_threads(self.n_jobs)
         with OneBlasThread():
             objects = family.fit(reader)
@@ -215,7 +216,7 @@ class Metric(DissimilarityTransformer):
         """Return the number of new objects, and their dissimilarities to the fitted ones, some rows at a time."""
         check_is_fitted(self)
         self._check_parameters()
-        family, reader = self._family, Reader(self, X, new=True)
+        family, reader = self._family, Reader(self, labelled_frame(X), new=True)
         with OneBlasThread():
             new = family.read(reader)
         return count(new), self._rows_of_new(family, reader, new, height or count(new))

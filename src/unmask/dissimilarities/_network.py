@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import MissingDissimilarityWarning, is_network, quote, require_choice, warn_user
-from ..graphs import adjacency_graph, describe_parts, network_graph, shortest_paths
+from ..checking import MissingDissimilarityWarning, quote, require_choice, warn_user
+from ..graphs import adjacency_graph, as_network, describe_parts, network_graph, shortest_paths
 from ._base import DTYPES, DissimilarityTransformer
 
 
@@ -27,7 +27,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
     Parameters
     ----------
     weight : str or None, default="weight"
-        Attribute of a networkx graph's edges that holds their length; an edge without it has length 1. None counts
+        Attribute of a graph's edges that holds their length; an edge without it has length 1. None counts
         edges. (A strength is not a length: the stronger the tie, the shorter it should be.) A sparse matrix has its
         lengths as entries, unless None counts edges.
     on_disconnected : {"error", "missing"}, default="error"
@@ -69,7 +69,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
         Parameters
         ----------
-        X : networkx graph, or scipy sparse matrix of shape (n_nodes, n_nodes)
+        X : graph of networkx or igraph, or scipy sparse matrix of shape (n_nodes, n_nodes)
             The network. It has no direction: a sparse matrix stores each edge both ways or in one triangle only.
         y : ignored
             Present by convention.
@@ -93,7 +93,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
         Parameters
         ----------
-        X : networkx graph, or scipy sparse matrix
+        X : graph of networkx or igraph, or scipy sparse matrix
             A network that holds the fitted nodes (in a sparse matrix: as its first rows), and perhaps others.
 
         Returns
@@ -114,10 +114,11 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     def _read(self, X: Any) -> tuple[Any, list[Any], Any]:
         """Return the graph, its nodes, and labels where the nodes have names."""
-        if is_network(X):
+        network = as_network(X)
+        if network is not None:
             import pandas as pd
 
-            graph, nodes = network_graph(X, self.weight)
+            graph, nodes = network_graph(network, self.weight)
             return graph, nodes, pd.Index(nodes, tupleize_cols=False)
         if sp.issparse(X):
             graph = adjacency_graph(X)
@@ -125,7 +126,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
                 graph.data[:] = 1.0
             return graph, list(range(graph.shape[0])), None
         raise TypeError(
-            f"X is {type(X).__name__}; pass a networkx graph or a scipy sparse matrix of edges "
+            f"X is {type(X).__name__}; pass a graph of networkx or igraph or a scipy sparse matrix of edges "
             "(scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
         )
 

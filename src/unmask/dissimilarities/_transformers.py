@@ -7,17 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .._typing import Array, IntArray
 from ..checking import (
+    StoredPairs,
     as_pandas,
     check_dissimilarities,
     is_source,
+    labelled_frame,
     labels_of,
     new_dissimilarities,
     new_rows,
+    stored_both_ways,
     warn_of_square_features,
     warn_user,
 )
@@ -110,7 +114,7 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
     With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source. ``None``: no
     table of a metric is made, however small.
     """
-    is_metric = isinstance(transformer, Metric)
+    is_metric, X = isinstance(transformer, Metric), labelled_frame(X)
     if not (hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise):
         warn_of_square_features(X)
     # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
@@ -126,9 +130,12 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
         if hasattr(transformer, name):
             setattr(estimator, name, getattr(transformer, name))
     labels = None if is_source(values) else labels_of(values)
-    if labels is None:
-        labels = transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
-    return Compared(values, labels)
+    return Compared(values, fitted_labels(transformer, X) if labels is None else labels)
+
+
+def fitted_labels(transformer: Any, X: Any) -> pd.Index | None:
+    """Return the labels of the objects that a transformer was fitted to; None if they have none."""
+    return transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
 
 
 class ComparedNew(NamedTuple):
@@ -196,8 +203,12 @@ class ComparingTransformer(WatchedTransformer):
     def _make_transformer(self) -> Any:
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
-    def _compare(self, X: Any, symmetrize: str | None = None) -> Array:
-        """Return the dissimilarities among all objects, checked; remember how new objects are compared with them."""
+    def _compare(self, X: Any, symmetrize: str | None = None) -> Any:
+        """Return the dissimilarities among all objects, checked; remember how new objects are compared with them.
+
+        A sparse matrix is a graph where missing dissimilarities are taken: an edge stored one way counts, and few of
+        very many pairs are not brought into a square.
+        """
         self._comparing = self._make_transformer()
         compared = None if self._comparing is None else compare(self._comparing, X, self)
         if compared is not None and isinstance(self._comparing, Metric):  # sound already
@@ -205,11 +216,19 @@ class ComparingTransformer(WatchedTransformer):
         else:
             with Workers(resolve_threads(None)) as workers:
                 data = X if compared is None else compared.values
-                checked = check_dissimilarities(data, symmetrize=symmetrize, workers=workers)
+                is_graph = self._TAKES_MISSING and sp.issparse(data)
+                checked = check_dissimilarities(
+                    stored_both_ways(data) if is_graph else data,
+                    symmetrize=symmetrize,
+                    workers=workers,
+                    warn=not is_graph,  # most pairs of a graph have no edge
+                )
             if compared is None:
                 checked.note_objects(self)
-            D, self.asymmetry_ = checked.array_for(type(self).__name__), checked.asymmetry
-            self._labels = checked.labels if compared is None else compared.labels
+            self._labels, self.asymmetry_ = checked.labels if compared is None else compared.labels, checked.asymmetry
+            if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
+                return checked.source
+            D = checked.array_for(type(self).__name__)
         missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
         if missing:
             raise ValueError(

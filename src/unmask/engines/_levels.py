@@ -65,7 +65,7 @@ class LevelEngine:
         return table
 
     def _with(self, table: Array) -> Pairs:
-        return replace(self._pairs, source=ArraySource(table), scale=1.0)
+        return replace(self._pairs, source=ArraySource(table), scale=1.0, sums=None)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         stress, G = kernels.fused().stress_pass(self._with(self._upper(Z)), Z, self._workers)
@@ -73,4 +73,4 @@ class LevelEngine:
 
     def point_stress(self, Z: Array) -> Array:
         pairs = self._with(self.table(Z))
-        return np.asarray(kernels.once(pairs.source).point_stress(pairs, Z, self._workers))
+        return np.asarray(kernels.once(pairs.source).last_pass(pairs, Z, np.zeros(self.n), self._workers)[0])

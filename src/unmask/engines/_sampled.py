@@ -10,19 +10,21 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, reads_by_number, rectangle
-from ..problem import WeightGraph
+from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, reads_by_number, rectangle, strip_reader
 from ._table import SINGLE_PRECISION_FROM
 
 REFERENCES = 128  # of one draw
-# A look at pairs apart from the steps: rectangles of so many by so many objects, drawn independently of each other.
-SIDE = 16
-RECTANGLES = 2000  # looked at together
-MOST_RECTANGLES = 32_000
-ACCURACY = 1e-3  # relative standard error with which the stress is reported, unless that takes too many rectangles
-# Of a source that gives whole rows only, so many rows stand for the rectangles.
+# A look at pairs apart from the steps: some objects in random order, cut into blocks, each against the next one. All
+# count the same, so that what an object has of its own (a place that fits badly) varies no more than it must; what is
+# left is of single pairs, and does not depend on how large the blocks are. Looks are independent of each other.
+SIDE, BLOCKS = 64, 150
+# So many looks, and as many again if they were not enough: to stop as soon as the standard error happens to be small
+# would report too small a one.
+LOOKS = 16
+ACCURACY = 1e-3  # relative standard error with which the stress is reported, unless that takes too many looks
+# Where single entries cannot be read, so many rows stand for the looks.
 ROWS = 256
-FEW = 256  # objects of which all pairs are read, where it is these that are asked about
+PARTNERS = 4096  # objects with which the pairs of one are looked at, about as many as the last steps were against
 TOGETHER = 4096  # objects whose pairs with some others are looked at together
 
 
@@ -36,8 +38,8 @@ class Estimate(NamedTuple):
 class SampledEngine:
     """Estimates of the passes from the pairs of all objects with some references.
 
-    ``draw`` takes the next references from a random order of the objects; until then every pass uses the same, so that
-    two places can be compared. The stress and its gradient are scaled up to all pairs.
+    ``draw`` takes the next references from a random order of those there are; until then every pass uses the same, so
+    that two places can be compared. The stress and its gradient are scaled up to all pairs.
     """
 
     majorises = True
@@ -49,27 +51,36 @@ class SampledEngine:
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self._walks, self._looks, self.places = np.random.default_rng(pairs.seed).spawn(3)
+        self.drawn = 0  # times
         self._order: IntArray = np.empty(0, dtype=np.int64)
         self._references: IntArray = np.empty(0, dtype=np.int64)
         self.draw()
+        # Rows that can be read at all, and whether anything but rows.
+        self._readable: IntArray | None = getattr(pairs.source, "references", None)
+        self._by_rows = self._readable is not None or not reads_by_number(pairs.source)
         self.total = self._mean_size() * self.n * (self.n - 1) / 2
-        self.graph: WeightGraph = SampledGraph(self)
+        self.graph = SampledGraph(self)
         self.each: Array = np.empty(0)  # stress of each reference in the last pass, scaled up to all pairs
 
     def draw(self, count: int = REFERENCES) -> None:
         """Go on to the next references, an object no sooner again than all others had their turn."""
         if len(self._order) < count:
-            self._order = np.concatenate([self._order, self._walks.permutation(self.n)])
+            self._order = np.concatenate([self._order, self._walks.permutation(self.pairs.pool)])
         drawn, self._order = self._order[:count], self._order[count:]
         self._references = np.unique(drawn)  # in order, and once: at the end of one walk and the beginning of the next
+        self.drawn += 1
+
+    def draw_up_to(self, times: int) -> None:
+        """Pass over references as a search did that was made before."""
+        while self.drawn < times:
+            self.draw()
 
     def sums(self, Z: Array) -> ReferenceSums:
         """Return what the pairs with the present references say, as it is."""
         found: ReferenceSums = kernels.references().reference_pass(
             self.pairs, self._references, Z.astype(self._dtype, copy=False), self.workers
         )
-        counted = self.pairs.weighting != Weighting.UNIT or found.degrees.sum() == len(self._references) * (self.n - 1)
-        _require_complete(counted)
+        _require_complete(found.stresses, Z)
         return found
 
     @property
@@ -90,48 +101,50 @@ class SampledEngine:
     # ---- independent pairs
 
     def normalised_stress(self, Z: Array) -> Estimate:
-        """Return the stress as a share of the dissimilarities' sum of squares, from independent rectangles of pairs."""
-        found = np.empty((0, 2))
-        while len(found) < MOST_RECTANGLES:
-            found = np.concatenate([found, self._look(Z)])
-            errors, sizes = found.T
-            value = float(errors.sum() / sizes.sum())
-            # Of a ratio of means: the variation of the residuals errors - value * sizes.
-            spread = float(np.std(errors - value * sizes, ddof=1) / np.sqrt(len(found)) / sizes.mean())
-            if spread <= ACCURACY * value or not reads_by_number(self.pairs.source):
-                break
-        return Estimate(value, spread)
+        """Return the stress as a share of the dissimilarities' sum of squares, from pairs that no step has chosen."""
+        found = self._looks_at(Z)
+        if not self._by_rows and (first := _ratio(*found.T)).error > ACCURACY * first.value:
+            found = np.concatenate([found, self._looks_at(Z)])
+        estimate = _ratio(*found.T)
+        among = self.n if self._readable is None else len(self._readable)
+        left_out = 1.0 - len(found) / among if self._by_rows else 1.0
+        return Estimate(estimate.value, estimate.error * float(np.sqrt(left_out)))
+
+    def _looks_at(self, Z: Array) -> Array:
+        return np.concatenate([self._look(Z) for _ in range(1 if self._by_rows else LOOKS)])
 
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""
-        pairs = SIDE * SIDE if reads_by_number(self.pairs.source) else self.n - 1
+        pairs = self.n - 1 if self._by_rows else self._blocks * SIDE * SIDE
         return float(self._look(np.zeros((self.n, 0)))[:, 1].mean()) / pairs
 
+    @property
+    def _blocks(self) -> int:
+        return min(BLOCKS, self.n // SIDE)
+
     def _look(self, Z: Array) -> Array:
-        """Return the sums of weighted squared errors and sizes over rectangles of pairs, a row each."""
-        if not reads_by_number(self.pairs.source):
-            self._references = np.sort(self._looks.choice(self.n, min(ROWS, self.n), replace=False))
+        """Return the sums of weighted squared errors and sizes of one look, or of some rows, each in a row."""
+        if self._by_rows:
+            readable = np.arange(self.n) if self._readable is None else self._readable
+            self._references = np.sort(self._looks.choice(readable, min(ROWS, len(readable)), replace=False))
             found = self.sums(Z)
             return np.column_stack([found.stresses, found.sizes])
-        rows, columns = (self._looks.integers(self.n, size=(RECTANGLES, SIDE)) for _ in range(2))
-        delta = np.empty((RECTANGLES, SIDE, SIDE))
-        for at in range(RECTANGLES):
-            delta[at] = rectangle(self.pairs.source, rows[at], columns[at])
-        _require_complete(not np.isnan(delta).any())
-        delta *= self.scale
-        W = np.where(rows[:, :, None] == columns[:, None, :], 0.0, 1.0)
-        if self.pairs.weighting == Weighting.SAMMON:
-            W *= self.pairs.factor / np.maximum(delta, self.pairs.floor)
-        squared = np.zeros_like(delta)
-        for column in Z.T:
-            squared += (column[rows][:, :, None] - column[columns][:, None, :]) ** 2
-        errors, sizes = W * (delta - np.sqrt(squared)) ** 2, W * delta**2
-        return np.column_stack([table.sum(axis=(1, 2)) for table in (errors, sizes)])
+        rows = self._looks.choice(self.n, (self._blocks, SIDE), replace=False)
+        Z = np.ascontiguousarray(Z, dtype=self._dtype)
+        sums = kernels.references().rectangle_sums(self.pairs, rows, np.roll(rows, 1, axis=0), Z, self.workers)
+        _require_complete(sums[0], Z)
+        return np.array([[part.sum() for part in sums]])
 
 
-def _require_complete(complete: bool) -> None:
+def _ratio(errors: Array, sizes: Array) -> Estimate:
+    """Return a ratio of means, and its standard error: the variation of the residuals errors - value * sizes."""
+    value = float(errors.sum() / sizes.sum())
+    return Estimate(value, float(np.std(errors - value * sizes, ddof=1) / np.sqrt(len(errors)) / sizes.mean()))
+
+
+def _require_complete(found: Array, Z: Array) -> None:
     """Raise on a missing dissimilarity, which a look at some objects may not have met."""
-    if not complete:
+    if np.isnan(found).any() and np.isfinite(Z).all():
         raise ValueError(
             "some dissimilarities are missing (NaN) and solver='stochastic' needs all of them; use solver='lbfgs', or "
             "fill them."
@@ -146,50 +159,48 @@ class SampledGraph:
     def __init__(self, engine: SampledEngine) -> None:
         self._engine, self.n = engine, engine.n
         self.unit_weights = engine.pairs.weighting == Weighting.UNIT
+        self._references, self._partners = (self._some(number) for number in (2 * REFERENCES, PARTNERS))
 
-    @cached_property
-    def _references(self) -> IntArray:
-        return np.sort(self._engine.places.choice(self.n, min(2 * REFERENCES, self.n), replace=False))
+    def _some(self, number: int) -> IntArray:
+        pool = self._engine.pairs.pool
+        return np.sort(self._engine.places.choice(pool, min(number, len(pool)), replace=False))
 
-    def _strips(self, chosen: IntArray) -> Iterator[tuple[slice, Array, Array]]:
-        """Yield the dissimilarities and the weights of some objects' pairs with a stretch of all objects at a time."""
+    def _weights(self, delta: Array) -> Array:
         pairs = self._engine.pairs
-        height = TOGETHER if reads_by_number(pairs.source) else self.n
-        for first in range(0, self.n, height):
-            objects = slice(first, min(first + height, self.n))
-            delta = rectangle(pairs.source, chosen, objects).astype(np.float64) * pairs.scale
-            W = np.ones_like(delta) if self.unit_weights else pairs.factor / np.maximum(delta, pairs.floor)
-            W[chosen[:, None] == np.arange(first, objects.stop)] = 0.0
-            yield objects, delta, W
+        return np.ones_like(delta) if self.unit_weights else pairs.factor / np.maximum(delta, pairs.floor)
 
     @cached_property
     def degrees(self) -> Array:
         if self.unit_weights:
             return np.full(self.n, float(self.n))
-        sums = np.concatenate([W.sum(axis=0) for _, _, W in self._strips(self._references)])
-        return np.asarray(sums * (self.n / len(self._references)))
+        return np.asarray(self._weighted(np.ones((self.n, 1)))[:, 0])
 
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        chosen: IntArray = np.flatnonzero(X.any(axis=1))
-        times = 1.0
-        if len(chosen) > FEW:
-            chosen, times = self._references, self.n / len(self._references)
-        out = self.degrees[:, None] * X
-        for objects, _, W in self._strips(chosen):
-            out[objects] -= times * (W.T @ X[chosen])
-        return np.asarray(out)
+        return np.asarray(self.degrees[:, None] * X - self._weighted(X))
+
+    def _weighted(self, X: Array) -> Array:
+        """Return the sums over all others of an object's weights times X, estimated."""
+        pairs, chosen = self._engine.pairs, self._references
+        strip, out = strip_reader(pairs.source, chosen), np.empty(X.shape)
+        for first in range(0, self.n, TOGETHER):
+            objects = slice(first, min(first + TOGETHER, self.n))
+            W = self._weights(strip(objects).astype(np.float64) * pairs.scale)
+            W[chosen[:, None] == np.arange(first, objects.stop)] = 0.0
+            out[objects] = W.T @ X[chosen]
+        return out * (self.n / len(chosen))
+
+    def pairs_of(self, rows: IntArray) -> tuple[IntArray, Array, Array]:
+        """Return some partners of some objects, and the weights and dissimilarities of their pairs, an object a row."""
+        delta = rectangle(self._engine.pairs.source, rows, self._partners).astype(np.float64) * self._engine.scale
+        return self._partners, self._weights(delta), delta
 
     def solver(self) -> Callable[[Array], Array]:
         raise NotImplementedError("references know no inverse of H")  # pragma: no cover
 
-    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:  # noqa: ARG002 - none is missing
-        """Return squared dissimilarities times X, which has few rows that are not 0: all pairs are never read."""
-        chosen, out = np.flatnonzero(X.any(axis=1)), np.zeros(X.shape)
-        for objects, delta, _ in self._strips(chosen):
-            out[objects] = (delta**2).T @ X[chosen]
-        return out
+    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
+        raise NotImplementedError("all pairs are never read")  # pragma: no cover
 
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         raise NotImplementedError("all pairs are never listed")  # pragma: no cover

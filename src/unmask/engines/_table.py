@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array
-from ..kernels import Pairs, Workers
+from ..kernels import Pairs, Weighting, Workers
 from ..problem import make_graph
 
 # Below this many objects a float32 matrix is passed over in float64: the time is the same and the digits are free.
@@ -31,11 +31,23 @@ class TableEngine:
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
-        self.total = float(kernels.once(pairs.source).pair_sums(pairs, workers)[2])
+        self.total = self._total()
+
+    def _total(self) -> float:
+        """Return the sum of w delta^2; the pairs are read for it only if their weights follow no rule."""
+        pairs = self.pairs
+        if pairs.sums is None or pairs.weighting == Weighting.ARRAY:
+            return float(kernels.once(pairs.source).pair_sums(pairs, self.workers)[2])
+        return pairs.factor * (pairs.sums.lengths if pairs.weighting == Weighting.SAMMON else pairs.sums.squares)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
         stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)
         return stress, G
 
     def point_stress(self, Z: Array) -> Array:
-        return np.asarray(kernels.once(self.pairs.source).point_stress(self.pairs, Z, self.workers))
+        return self.last_pass(Z, np.zeros(self.n))[0]
+
+    def last_pass(self, Z: Array, x: Array) -> tuple[Array, Array]:
+        """Return the same, and the squares of dissimilarities that count times ``x``, in one reading of the pairs."""
+        shares, products = kernels.once(self.pairs.source).last_pass(self.pairs, Z, x, self.workers)
+        return shares, products

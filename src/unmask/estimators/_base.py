@@ -17,9 +17,12 @@ from ..checking import (
     as_pandas,
     check_dissimilarities,
     find_labels,
+    known_by_name,
+    labelled_frame,
     labels_of,
     new_dissimilarities,
     new_rows,
+    object_names,
     quote,
     require_choice,
     require_coef,
@@ -128,6 +131,10 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     # ---- reading input
 
+    def _read_data(self, X: Any, known: Any) -> tuple[Any, Any]:
+        """Return tables of other packages as those of pandas if they have labels, and what is known if it is named."""
+        return known_by_name(labelled_frame(X), known, features=not self.__sklearn_tags__().input_tags.pairwise)
+
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
         self._transformer = self._make_transformer(float_type(X))
@@ -169,6 +176,12 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Return what makes dissimilarities of X, unfitted; None if X holds them."""
         return make_transformer(self.metric, self.metric_params, dtype=dtype, n_jobs=self.n_jobs)
 
+    @property
+    def object_names_(self) -> Any:
+        """Labels of the objects in the order of the map's rows, as an array; their numbers if they had none."""
+        check_is_fitted(self)
+        return object_names(self._labels, len(self.embedding_))
+
     def _labelled(self, fitted: Self) -> Array:
         """Return the map, with the objects' labels where the output is set to frames."""
         labelled: Array = with_labels(self, fitted.embedding_, self._labels)
@@ -200,9 +213,13 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._report_map(
             U, gram, known=known, checked=checked, decision=decision, component=component, moved=moved, widths=widths
         )
-        point_stress = engine.point_stress(Z) / (2 * engine.total)
+        point_stress = self._point_stress(engine, Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
+
+    def _point_stress(self, engine: Engine, Z: Array) -> Array:
+        """Return each object's share of twice the stress."""
+        return engine.point_stress(Z)
 
     def _report_map(
         self,
@@ -400,6 +417,7 @@ class PlacingMap(ConditionalMap):
 
     def _read_new(self, X: Any, known: Any) -> NewObjects:
         """Return checked new objects in the units of the fit."""
+        X, known = self._read_data(X, known)
         if self.__sklearn_tags__().input_tags.pairwise:
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = labels_of(X)

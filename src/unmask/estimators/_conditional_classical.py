@@ -57,8 +57,8 @@ class ConditionalClassicalMDS(PlacingMap):
     eigenvalues_ : ndarray of shape (n_free,)
         Leading eigenvalues of the double-centred remainder.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, known_redundant_, known_summary_, \
-level_positions_
+leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, object_names_, known_redundant_, \
+known_summary_, level_positions_
         As in :class:`ConditionalMDS`.
 
     Examples
@@ -94,6 +94,7 @@ level_positions_
         """
         p = self._start_fit()
         refuse_target(y)
+        X, known = self._read_data(X, known)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares

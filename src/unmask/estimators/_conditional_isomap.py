@@ -10,6 +10,9 @@ from ..dissimilarities import Geodesic
 from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
 
+# Objects that paths are found from with the stochastic solver, unless `n_landmarks` says otherwise.
+PATHS_FROM = 500
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalIsomap(ConditionalMDS):
@@ -35,7 +38,9 @@ class ConditionalIsomap(ConditionalMDS):
         own with common coefficients.
     n_landmarks : int, optional
         Find only the paths from so many objects, drawn at random, to all others, and fit these: for many objects. The
-        stress is then that of the pairs with a landmark in them. By default the paths between all objects.
+        stress is then that of the pairs with a landmark in them. By default the paths between all objects, or from 500
+        with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
+        than 3 GB.
     metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, orthogonal, adjust, \
 n_free, init, n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
@@ -47,7 +52,7 @@ n_free, init, n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, v
     embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
 leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
 stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
-disparities_, component_, radius_, asymmetry_
+disparities_, component_, radius_, asymmetry_, object_names_
         As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References
@@ -72,10 +77,17 @@ disparities_, component_, radius_, asymmetry_
     n_landmarks: int | None = None
     on_disconnected: str = "join"
 
+    def _bytes_kept(self, n: int) -> int:
+        # Of a pair in a list, with what a pass over it makes.
+        return 8 * n * n if self.n_landmarks is None else 128 * self.n_landmarks * n
+
     _ON_DISCONNECTED = ("join", "error", "components")
 
     def _make_transformer(self, dtype: str = "float64") -> Geodesic:
-        return Geodesic(**self._parameters_of(Geodesic) | {"dtype": dtype})
+        own: dict[str, Any] = {"dtype": dtype}
+        if self._samples and self.n_landmarks is None:
+            own["n_landmarks"] = PATHS_FROM
+        return Geodesic(**self._parameters_of(Geodesic) | own)
 
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return geodesic dissimilarities of features or of checked dissimilarities."""

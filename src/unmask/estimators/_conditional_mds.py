@@ -12,8 +12,8 @@ from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, quote, require_choice, require_number
 from ..dissimilarities import keep_objects
-from ..engines import Engine, LevelEngine, SampledEngine, make_engine
-from ..kernels import Which, Workers, rectangle, resolve_threads
+from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
+from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
     PENALTIES,
@@ -44,7 +44,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
-from ._many import PARTNERS, choose_solver, sampled_pairs
+from ._many import PARTNERS, choose_solver, sampled_pairs, some_objects
 from ._searching import Search, SearchingMap
 
 SOLVERS = ("auto", *RULES, "stochastic")
@@ -223,6 +223,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
+    object_names_ : ndarray of shape (n_objects,)
+        Labels of the objects in the order of the map's rows; their numbers if they had none.
     asymmetry_ : float
         Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
     metric_ : transformer
@@ -273,14 +275,15 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
             Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
             condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
-            entries are missing), a ``DistanceMatrix`` of scikit-bio, or a networkx graph, of which shortest paths are
-            taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr`` file or any other
-            source, all of which are read in parts. Labels are used to align `known` and `weights`. A square array is
-            neither changed nor, when float32 or float64 and contiguous, copied.
+            entries are missing), a ``DistanceMatrix`` of scikit-bio, or a graph of networkx or igraph, of which
+            shortest paths are taken; and a memory map, an array of Zarr or HDF5, the path of an ``.npy`` or ``.zarr``
+            file or any other source, all of which are read in parts. Labels are used to align `known` and `weights`. A
+            square array is neither changed nor, when float32 or float64 and contiguous, copied.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated.
+            Known features, one row per object: numbers, text, booleans, categories; a missing cell is estimated. Or
+            names: of columns of `X`, which then leave the features, or of attributes of a graph's nodes.
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
@@ -300,6 +303,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
         return super()._read_dissimilarities(X, workers)
+
+    def _bytes_kept(self, n: int) -> int:
+        """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
+        return 0
 
     @property
     def _needs_square(self) -> tuple[str, str] | None:
@@ -390,6 +397,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if component is not None:
             self.component_ = pd.Series(component, index=checked.labels, name="component")
         self._curve = None
+        self._fingerprints: Array | None = None
         if isinstance(engine, LevelEngine):
             disparities = engine.table(Z) / engine.scale
             self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
@@ -411,15 +419,23 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
         if isinstance(engine, SampledEngine):
             self._report_estimates(engine, Z, checked)
-        else:
+        elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
+
+    def _point_stress(self, engine: Engine, Z: Array) -> Array:
+        # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
+        if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
+            return super()._point_stress(engine, Z)
+        vector = kernels.placing().fingerprint_vector(engine.n)
+        shares, self._fingerprints = engine.last_pass(Z, vector)
+        return shares
 
     def _report_estimates(self, engine: SampledEngine, Z: Array, checked: Dissimilarities) -> None:
         """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""
         found = engine.normalised_stress(Z)
         self.stress_per_point_ *= found.value / self.stress_
         self.stress_, self.stress_se_ = found.value, found.error
-        self._partners = np.sort(np.random.default_rng(0).permutation(checked.n)[:PARTNERS])
+        self._partners = some_objects(checked.source, PARTNERS)
         among = rectangle(checked.source, self._partners, self._partners).astype(np.float64) * self._scale
         self._fingerprints = among**2 @ kernels.placing().fingerprint_vector(len(self._partners))
         keep_objects(self._transformer, self._partners)

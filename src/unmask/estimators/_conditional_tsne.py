@@ -82,7 +82,8 @@ class ConditionalTSNE(CostMap):
     early_exaggeration_ : float
         What the attraction of neighbours was multiplied by at first.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_iter_, converged_, stop_reason_
+leak_reference_, free_leak_, knn_leak_, cost_per_point_, cost_path_, starts_, n_iter_, converged_, stop_reason_, \
+object_names_
         As in :class:`GeneralMDS`.
 
     References

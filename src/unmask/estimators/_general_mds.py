@@ -183,7 +183,7 @@ class GeneralMDS(CostMap):
         Every start and where it led.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, importance_, leak_, \
 leak_reference_, free_leak_, knn_leak_, n_iter_, converged_, stop_reason_, known_summary_, known_redundant_, \
-level_positions_, known_imputed_
+level_positions_, known_imputed_, object_names_
         As in :class:`ConditionalMDS`.
 
     References

@@ -54,8 +54,10 @@ def _check_coefficients(B0: Any, known: KnownFeatures) -> Array:
     names = list(known.names)
     if B0 is None:
         return np.eye(len(names))
-    if is_pandas(B0) and set(map(str, B0.index)) == set(names) == set(map(str, B0.columns)):
-        B0 = B0.set_axis(B0.index.map(str)).set_axis(B0.columns.map(str), axis=1).loc[names, names]
+    if is_pandas(B0) and B0.ndim == 2:
+        rows, columns = (list(map(str, labels)) for labels in (B0.index, B0.columns))
+        if sorted(rows) == sorted(columns) == sorted(names):
+            B0 = B0.to_numpy()[np.ix_(*([labels.index(name) for name in names] for labels in (rows, columns)))]
     B0 = np.asarray(B0, dtype=np.float64)
     coefficients: Array = np.diag(B0) if B0.ndim == 1 else B0
     block = {known.kept[c]: number for number, group in enumerate(known.groups) for c in group}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import f as f_distribution
 from scipy.stats import t as student
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import ImputedKnownWarning, warn_user
-from ..engines import CostEngine, Engine, LevelEngine
+from ..engines import CostEngine, Engine, LevelEngine, SampledEngine
+from ..kernels import Which
 from ..problem import Feature, KnownFeatures
 from ._tables import Moved, level_places, moved_values
 
@@ -55,6 +57,16 @@ def imputed_table(
 
 def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
     """Return a table of estimated cells, one a row."""
+    return _no_cells().copy() if not len(cells) else _typed_frame(cells)
+
+
+@lru_cache(maxsize=1)
+def _no_cells() -> pd.DataFrame:
+    """Return the table of most fits, made once: it takes pandas as long as a search takes for few objects."""
+    return _typed_frame(())
+
+
+def _typed_frame(cells: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"])
@@ -136,18 +148,25 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
     widths: dict[tuple[int, int], float] = {}
     for begin in range(0, len(own), TOGETHER):
-        rows = list(own)[begin : begin + TOGETHER]
-        unit = np.zeros((len(places), len(rows)))
-        unit[rows, range(len(rows))] = 1.0
-        weights = -engine.graph.laplacian(unit)
-        delta = np.sqrt(engine.graph.squared_product(unit, np.empty((len(places), 0)), 0.0))
-        for row, w, aims in zip(rows, weights.T, delta.T, strict=True):
+        rows = np.array(list(own)[begin : begin + TOGETHER])
+        partners, weights, delta = _pairs_of(rows, engine)
+        for row, w, aims in zip(rows.tolist(), weights, delta, strict=True):
             directions = np.zeros((p + len(own[row]), places.shape[1]))
             directions[:p, :p] = np.eye(p)
             directions[p:, p:] = roots[own[row]]
-            errors = calibration[row] * _own_errors(places, row, w, aims, directions, p)
+            errors = calibration[row] * _own_errors(places[row] - places[partners], w, aims, directions, p)
             widths |= {(row, column): error for column, error in zip(own[row], errors[p:], strict=True)}
     return widths
+
+
+def _pairs_of(rows: IntArray, engine: Engine) -> tuple[Which, Array, Array]:
+    """Return the partners of some objects, and the weights and dissimilarities of their pairs, an object a row."""
+    if isinstance(engine, SampledEngine):
+        return engine.graph.pairs_of(rows)
+    unit = np.zeros((engine.n, len(rows)))
+    unit[rows, range(len(rows))] = 1.0
+    delta = np.sqrt(engine.graph.squared_product(unit, np.empty((engine.n, 0)), 0.0))
+    return slice(None), -engine.graph.laplacian(unit).T, delta.T
 
 
 def _leverage(X: Array) -> Array:
@@ -157,15 +176,13 @@ def _leverage(X: Array) -> Array:
     return np.asarray(np.einsum("ij,ij->i", left, left))
 
 
-def _own_errors(places: Array, row: int, weights: Array, aims: Array, directions: Array, p: int) -> Array:
+def _own_errors(difference: Array, weights: Array, aims: Array, directions: Array, p: int) -> Array:
     """Return half the width of the interval of each of an object's own parameters, which move it along directions.
 
-    ``p`` is how many parameters the object at the other end of each pair has.
+    ``difference`` is between its place and those of its partners; ``p`` is how many parameters each of these has.
     """
-    difference = places[row] - places
     d = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-    counts = (weights > 0) & (d > 0)
-    counts[row] = False
+    counts = (weights > 0) & (d > 0)  # not with itself
     free, size = int(counts.sum()) - len(directions), len(directions)
     if free < 1:
         return np.full(size, np.inf)

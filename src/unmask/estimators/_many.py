@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_source
-from ..kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, rectangle
+from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
 from ..solvers import LANDMARKS
 
@@ -17,7 +18,9 @@ A_PAIR, A_COMPARISON = 3e-9, 6e-9
 LONGEST_PASS = 60.0
 PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
+READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
 MOST_PREDICTED = 20_000
+MOST_KEPT = 3 * 2**30
 
 
 def number_of_objects(X: Any, *, ready: bool) -> int | None:
@@ -42,7 +45,12 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
     if asked == "stochastic":
         return "stochastic: as asked for"
-    return "lbfgs: the pairs given fit into memory" if n is None else _automatic(n, threads, ready, why_not)
+    if n is None:
+        return "lbfgs: the pairs given fit into memory"
+    if estimator._bytes_kept(n) > MOST_KEPT:
+        why = f"{n:,} objects, their pairs would take {estimator._bytes_kept(n) / 1e9:,.0f} GB"
+        return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
+    return _automatic(n, threads, ready, why_not)
 
 
 def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
@@ -71,19 +79,27 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
 
 
-def some_objects(n: int) -> IntArray:
-    """Return the objects whose pairs are checked where all pairs would be too many, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:LOOKED_AT])
+def some_objects(source: Source, number: int | None = None) -> IntArray:
+    """Return some objects that can be compared with all, always the same: those whose pairs are checked, for example.
+
+    A larger number has the same and others, so that a file is not read in ever more places.
+    """
+    references = getattr(source, "references", None)
+    order = np.random.default_rng(0).permutation(source.n if references is None else references)
+    return np.sort(order[: number or LOOKED_AT])
 
 
 def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers, seed: int) -> SampledPairs:
     """Return the pairs as the stochastic solver reads them, weighted as among some objects."""
-    at = some_objects(checked.n)
+    at, n = some_objects(checked.source), checked.n
     among = ArraySource(np.ascontiguousarray(rectangle(checked.source, at, at)))
     few = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
     assert isinstance(few, Pairs)  # as of every array
     # The sum that Sammon's weights are divided by is over all pairs.
-    share = len(at) * (len(at) - 1) / (checked.n * (checked.n - 1)) if few.weighting == Weighting.SAMMON else 1.0
-    return SampledPairs(
-        checked.source, few.scale, few.weighting, floor=few.floor, factor=few.factor * share, every_pair=True, seed=seed
-    )
+    share = len(at) * (len(at) - 1) / (n * (n - 1)) if few.weighting == Weighting.SAMMON else 1.0
+    # Whole rows are read of as few objects as will do.
+    by_rows = hasattr(checked.source, "references") or not reads_by_number(checked.source)
+    pool = some_objects(checked.source, max(LANDMARKS, int(READ * n))) if by_rows else None
+    factor = few.factor * share
+    sampled = SampledPairs(checked.source, few.scale, few.weighting, floor=few.floor, factor=factor, every_pair=True)
+    return replace(sampled, seed=seed, some=pool)

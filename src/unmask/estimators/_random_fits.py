@@ -52,7 +52,7 @@ class RandomFits:
 def sample_of(source: Source) -> Array:
     """Return the dissimilarities of all pairs, or of as many random pairs as there are among 100 objects."""
     n, rng = source.n, np.random.default_rng(0)
-    if isinstance(source, ArraySource) and n > MOST_OBJECTS:
+    if isinstance(source, ArraySource) and source.by_number and n > MOST_OBJECTS:
         i = rng.integers(n, size=MOST_OBJECTS * (MOST_OBJECTS - 1) // 2)
         return np.asarray(source.values[i, (i + rng.integers(1, n, size=len(i))) % n], dtype=np.float64)
     objects = np.sort(rng.permutation(n)[:MOST_OBJECTS])

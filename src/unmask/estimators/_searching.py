@@ -102,6 +102,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         p = self._check_parameters()
         self._own_weights = weights is not None
         refuse_target(y)
+        X, known = self._read_data(X, known)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
         journal = None if resume_from is None else Journal.read(resume_from)

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
-from ..checking import labels_of, require_integer, with_labels
-from ..dissimilarities import make_transformer, set_input_tags
+from ..checking import labels_of, object_names, require_integer, with_labels
+from ..dissimilarities import fitted_labels, make_transformer, set_input_tags
 from ..progress import Callback, CallbackSupportMixin, watching
 from ..solvers import axis_signs
 
@@ -44,6 +44,8 @@ class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         Leading eigenvalues of the double-centred squared dissimilarities.
     dissimilarity_ : transformer
         The fitted transformer.
+    object_names_ : ndarray of shape (n_objects,)
+        Labels of the objects in the order of the map's rows; their numbers if they had none.
     n_features_in_ : int
         Number of columns seen in the fit.
 
@@ -93,7 +95,7 @@ class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.dissimilarity_, name):
                 setattr(self, name, getattr(self.dissimilarity_, name))
-        self._labels = labels_of(X)
+        self._labels = fitted_labels(self.dissimilarity_, X)
         self._embed(np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64))
         return self
 
@@ -119,6 +121,12 @@ class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         products -= (products @ self._shares)[:, None]
         labelled: Array = with_labels(self, products @ self._loadings, labels_of(X))
         return labelled
+
+    @property
+    def object_names_(self) -> Any:
+        """Labels of the objects in the order of the map's rows, as an array; their numbers if they had none."""
+        check_is_fitted(self)
+        return object_names(self._labels, len(self.embedding_))
 
     @property
     def _n_features_out(self) -> int:

@@ -42,6 +42,32 @@ def _near(block: Array, n_neighbors: int | None, radius: float | None) -> Any:
     return (filled <= bound) & np.isfinite(filled)
 
 
+def graph_from_edges(
+    i: IntArray, j: IntArray, length: Array, n: int, *, n_neighbors: int | None, radius: float | None, mutual: bool
+) -> sp.csr_array:
+    """Return the symmetric graph of near pairs among those that are given, each once.
+
+    As of a square table, all objects as near as the k-th nearest are neighbours; of fewer than k edges all count.
+    """
+    ends, others, lengths = np.concatenate([i, j]), np.concatenate([j, i]), np.tile(length.astype(np.float64), 2)
+    if n_neighbors is None:
+        near = lengths <= (np.inf if radius is None else radius)
+    else:
+        near = lengths <= edges_reach(i, j, length, n, n_neighbors)[ends]
+    return symmetric_graph(ends[near], others[near], lengths[near], n, mutual=mutual)
+
+
+def edges_reach(i: IntArray, j: IntArray, length: Array, n: int, n_neighbors: int) -> Array:
+    """Return how far the k-th nearest of each object's edges reaches; infinity where it has fewer."""
+    ends, lengths = np.concatenate([i, j]), np.tile(length.astype(np.float64), 2)
+    order = np.lexsort((lengths, ends))
+    last = np.searchsorted(ends[order], np.arange(n)) + n_neighbors - 1
+    found = np.searchsorted(ends[order], np.arange(n), side="right") > last
+    reach = np.full(n, np.inf)
+    reach[found] = lengths[order][last[found]]
+    return reach
+
+
 def graph_from_features(
     search: NearestNeighbors, *, n_neighbors: int | None, radius: float | None, mutual: bool
 ) -> sp.csr_array:

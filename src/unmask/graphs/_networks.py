@@ -1,10 +1,12 @@
-"""Reading networks: graphs of networkx, and sparse matrices of edges."""
+"""Reading networks: graphs of networkx and of igraph, and sparse matrices of edges."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,22 +15,99 @@ from .._typing import Array
 from ._neighbours import symmetric_graph
 
 
-def network_graph(network: Any, weight: str | None) -> tuple[sp.csr_array, list[Any]]:
-    """Return the symmetric graph of a networkx graph and its nodes; an edge without ``weight`` has length 1.
+@dataclass(frozen=True)
+class Network(ABC):
+    """A network of some package, told by what it offers: its nodes, its edges, and attributes of both."""
+
+    graph: Any
+    TELLING: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    @abstractmethod
+    def nodes(self) -> list[Any]:
+        """Return what the nodes are called, in their order."""
+
+    @abstractmethod
+    def edges(self, weight: str | None) -> list[tuple[int, int, Any]]:
+        """Return the positions of each edge's ends, and its attribute ``weight``, None where it has none."""
+
+    @abstractmethod
+    def attributes(self) -> list[dict[str, Any]]:
+        """Return the attributes of each node."""
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        return bool(self.graph.is_directed())
+
+
+class NetworkxGraph(Network):
+    """A graph of networkx."""
+
+    TELLING = ("nodes", "edges", "adj", "is_directed")
+
+    @property
+    def nodes(self) -> list[Any]:
+        """Return the nodes."""
+        return list(self.graph.nodes)
+
+    def edges(self, weight: str | None) -> list[tuple[int, int, Any]]:
+        """Return the edges."""
+        place = {node: position for position, node in enumerate(self.graph.nodes)}
+        if weight is None:
+            return [(place[a], place[b], None) for a, b in self.graph.edges()]
+        return [(place[a], place[b], length) for a, b, length in self.graph.edges(data=weight, default=None)]
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Return the attributes of each node."""
+        return [dict(data) for _, data in self.graph.nodes(data=True)]
+
+
+class IgraphGraph(Network):
+    """A graph of igraph, whose nodes are called by their attribute ``name`` if each has one of its own."""
+
+    TELLING = ("vs", "es", "get_edgelist", "is_directed")
+
+    @property
+    def nodes(self) -> list[Any]:
+        """Return the names of the nodes, or their numbers."""
+        names = self.graph.vs["name"] if "name" in self.graph.vs.attributes() else []
+        distinct = None not in names and len(set(names)) == self.graph.vcount()
+        return list(names) if distinct else list(range(self.graph.vcount()))
+
+    def edges(self, weight: str | None) -> list[tuple[int, int, Any]]:
+        """Return the edges."""
+        there = weight is not None and weight in self.graph.es.attributes()
+        lengths = self.graph.es[weight] if there else [None] * self.graph.ecount()
+        return [(a, b, length) for (a, b), length in zip(self.graph.get_edgelist(), lengths, strict=True)]
+
+    def attributes(self) -> list[dict[str, Any]]:
+        """Return the attributes of each node that it has a value of."""
+        return [
+            {name: value for name, value in node.attributes().items() if value is not None} for node in self.graph.vs
+        ]
+
+
+def as_network(data: Any) -> Network | None:
+    """Return a network of a package that is known here; None if the data are none."""
+    for kind in (NetworkxGraph, IgraphGraph):
+        if all(hasattr(data, name) for name in kind.TELLING):
+            return kind(data)
+    return None
+
+
+def network_graph(network: Network, weight: str | None) -> tuple[sp.csr_array, list[Any]]:
+    """Return the symmetric graph of a network and its nodes; an edge without ``weight`` has length 1.
 
     Of parallel edges the shortest counts; loops are left out.
     """
-    if network.is_directed():
+    if network.directed:
         raise ValueError(
             "the network is directed, but dissimilarities have no direction; pass network.to_undirected(), "
             "or the lengths of paths of your choice as a table."
         )
-    nodes = list(network.nodes)
-    place = {node: position for position, node in enumerate(nodes)}
-    given = (
-        network.edges(data=weight, default=None) if weight is not None else ((*ends, None) for ends in network.edges())
-    )
-    edges = [(place[a], place[b], 1.0 if length is None else length) for a, b, length in given]
+    nodes = network.nodes
+    edges = [(a, b, 1.0 if length is None else length) for a, b, length in network.edges(weight)]
     if not edges:
         raise ValueError(f"the network of {len(nodes)} nodes has no edges; there are no paths between its nodes.")
     i, j, values = zip(*edges, strict=True)

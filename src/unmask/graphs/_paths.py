@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._typing import Array, IntArray
+from ..kernels import empty_square
 
 BLOCK = 512
 
@@ -21,7 +22,8 @@ def shortest_paths(graph: sp.csr_array, dtype: Any = np.float64, sources: IntArr
     are found, one row for each. Where there is no path the length is infinite.
     """
     wanted = np.arange(graph.shape[0]) if sources is None else sources
-    D = np.empty((len(wanted), graph.shape[0]), dtype=dtype)
+    n = graph.shape[0]
+    D: Array = empty_square(n, dtype) if sources is None else np.empty((len(wanted), n), dtype=dtype)
     for first in range(0, len(wanted), BLOCK):
         # The graph is symmetric already: searching it as directed saves making it so again.
         D[first : first + BLOCK] = dijkstra(graph, directed=True, indices=wanted[first : first + BLOCK])

@@ -42,7 +42,7 @@ def name_axes(
 
     Parameters
     ----------
-    embedding : array-like of shape (n_objects, n_components), or fitted estimator
+    embedding : array-like of shape (n_objects, n_components), fitted estimator, or ordination of scikit-bio
         The map.
     external : DataFrame, Series or array-like of shape (n_objects, n_features)
         Features that were not used to make the map, aligned by label. Text, booleans and categoricals are categories;

@@ -339,7 +339,7 @@ def _tsne(task: Task) -> Array:
         return np.asarray(tsne.fit_transform(D))
 
 
-def _umap(task: Task) -> Array:  # pragma: no cover - runs where umap-learn is installed
+def _umap(task: Task) -> Array:
     umap = require_package("umap", "this method", "compare")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a seed costs threads, and distances have no inverse

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from .._typing import Array
 from ..checking import (
@@ -22,12 +23,15 @@ from ..checking import (
     align_rows,
     check_dissimilarities,
     is_pandas,
+    known_by_name,
+    labelled_frame,
 )
 from ..dissimilarities import compare
-from ..estimators import ConditionalMDS, stages_of
-from ..kernels import Workers, resolve_threads
+from ..estimators import ConditionalMDS, labels_of_fit, stages_of
+from ..kernels import MOST_SQUARED, Workers, resolve_threads
 from ..problem import KnownFeatures
 from ..solvers import Attempt, Objective, SearchSettings, Start, attempt_all, automatic_n_starts, was_cut_short
+from ._inputs import count_objects, require_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,14 +220,16 @@ class FitSetup:
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
-def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
+def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None, instead: str = "") -> FitSetup:
     """Return the setup for the fits of a function: to dissimilarities, computed from features if need be.
 
     For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
     """
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
+    X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
+    require_few(purpose, count_objects(X, ready=transformer is None), instead)
     if transformer is None:
         with Workers(resolve_threads(estimator.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
@@ -231,6 +237,11 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     else:
         D, labels = compare(transformer, X)
     return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
+
+
+def read_data(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
+    """Return data as an estimator's fit reads them, where what is known may be names."""
+    return known_by_name(labelled_frame(X), known, features=not get_tags(estimator).input_tags.pairwise)
 
 
 def _in_order(weights: Any, labels: pd.Index | None) -> Any:
@@ -242,10 +253,17 @@ def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
     """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
     U = np.asarray(fitted.free_embedding_, dtype=np.float64)
     # From exactly zero no descent ever leaves.
-    size = 1e-3 * float(np.sqrt(np.nanmean(np.asarray(fitted.predict_dissimilarities()) ** 2)))
+    distances = np.asarray(fitted.predict_dissimilarities(_some_labels(fitted) if len(U) > MOST_SQUARED else None))
+    size = 1e-3 * float(np.sqrt(np.nanmean(distances**2)))
     more = np.random.default_rng(seed).normal(scale=size, size=(len(U), extra))
     flat = (np.ptp(U, axis=0) == 0) * np.random.default_rng(seed + 1).normal(scale=size, size=U.shape)
     return np.column_stack([U + flat, more]), _off_zero(fitted.coef_, size)
+
+
+def _some_labels(fitted: Any) -> Any:
+    """Return the labels, or numbers, of a few of many objects."""
+    labels, some = labels_of_fit(fitted), np.arange(0, len(fitted.free_embedding_), len(fitted.free_embedding_) // 500)
+    return some if labels is None else labels[some]
 
 
 def _off_zero(coef: pd.DataFrame, size: float) -> pd.DataFrame | None:

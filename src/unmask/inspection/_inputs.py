@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     MissingDissimilarityWarning,
     RedundantKnownWarning,
     as_pandas,
     check_dissimilarities,
+    choose_rows,
     find_labels,
+    is_file,
     is_pandas,
+    is_source,
     labels_of,
+    open_file,
     polars_column,
     quote,
 )
-from ..dissimilarities import compare, make_transformer
-from ..estimators import labels_of_fit
-from ..kernels import Workers, resolve_threads
+from ..dissimilarities import Metric, compare, make_transformer
+from ..estimators import labels_of_fit, number_of_objects
+from ..kernels import MOST_SQUARED, ArraySource, Source, Workers, rectangle, resolve_threads
 from ..problem import KnownFeatures, check_known
 
 if TYPE_CHECKING:
@@ -118,10 +122,11 @@ def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
     at = find_labels(given, labels)
     missing, others = labels[at < 0], given.delete(at[at >= 0])
     if len(missing) or len(others):
+        select = "" if len(missing) else f" {choose_rows(name)}"
         raise ValueError(
             f"{name} and {reference} disagree on labels: {quote(missing) or 'none'} missing from {name}, "
             f"{quote(others) or 'none'} missing from {reference}; select the objects they share, "
-            f"or pass .to_numpy() to match by position."
+            f"or pass .to_numpy() to match by position.{select}"
         )
     return data.iloc[at]
 
@@ -166,6 +171,55 @@ def code_known(
     return coded
 
 
+def count_objects(data: Any, *, ready: bool) -> int:
+    """Return how many objects data have, without reading them; ``ready`` dissimilarities are square. 0 if untold."""
+    return number_of_objects(open_file(data) if ready and is_file(data) else as_pandas(data), ready=ready) or 0
+
+
+def require_few(purpose: str, n: int, instead: str = "") -> None:
+    """Raise before any work where so many objects would need a table of all pairs that no memory holds."""
+    if n > MOST_SQUARED:
+        raise ValueError(
+            f"{purpose} needs all pairs of the objects at once, and {n:,} objects are more than the {MOST_SQUARED:,} "
+            f"that it takes; pass a random sample of them, such as 2,000{instead}."
+        )
+
+
+class SomeDissimilarities(NamedTuple):
+    """Dissimilarities that are read in parts, how many objects there are, and their labels if they have any."""
+
+    source: Source
+    n: int
+    labels: pd.Index | None
+
+    def among(self, at: IntArray) -> Any:
+        """Return the square table of some objects, with labels if they have any."""
+        import pandas as pd
+
+        values = rectangle(self.source, at, at)
+        return values if self.labels is None else pd.DataFrame(values, self.labels[at], self.labels[at])
+
+
+def read_in_parts(data: Any, metric: Any) -> SomeDissimilarities:
+    """Return dissimilarities of many objects without making, or looking through, a table of all pairs."""
+    transformer = make_transformer(metric)
+    if transformer is not None:
+        if not isinstance(transformer, Metric):
+            require_few(f"metric={transformer!r}", count_objects(data, ready=False))
+        source: Any = transformer.on_demand(data)
+        return SomeDissimilarities(source, source.n, source.labels)
+    data = open_file(data) if is_file(data) else as_pandas(data)
+    if is_source(data):
+        return SomeDissimilarities(data, data.n, getattr(data, "labels", None))
+    values = data.to_numpy() if is_pandas(data) else data
+    return SomeDissimilarities(ArraySource(values), len(values), labels_of(data))
+
+
+def picked(n: int, most: int) -> IntArray:
+    """Return the positions of at most so many objects, picked at random but always the same, in order."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:most])
+
+
 def read_dissimilarities(
     data: Any, metric: Any = "precomputed", *, symmetrize: str | None = None, complete_for: str | None = None
 ) -> Dissimilarities:
@@ -174,6 +228,7 @@ def read_dissimilarities(
     Missing ones are an error if ``complete_for`` says what needs them all.
     """
     transformer = make_transformer(metric)
+    require_few("this function", count_objects(data, ready=transformer is None))
     with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the tables show which are missing
         values, labels = (data, None) if transformer is None else compare(transformer, data)

@@ -20,7 +20,7 @@ from ..checking import (
     require_integer,
     warn_user,
 )
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, read_data, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
@@ -97,6 +97,7 @@ def permutation_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
+    X, known = read_data(estimator, X, known)
     setup = make_setup("permutation_test", estimator, X, _known_frame(known, X), weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)

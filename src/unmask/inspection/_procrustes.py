@@ -56,7 +56,7 @@ def procrustes(first: Any, second: Any, *, scale: bool = True) -> ProcrustesComp
 
     Parameters
     ----------
-    first, second : array-like of shape (n_objects, n_components), or fitted estimator
+    first, second : array-like of shape (n_objects, n_components), fitted estimator, or ordination of scikit-bio
         Maps of the same objects, matched by label where both have labels, else by position.
     scale : bool, default=True
         Stretch the second map as well. Then the statistic is the same whichever map comes first.

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
-from scipy.stats import chi2, f, norm
+from scipy.stats import chi2, f, norm, t
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
+from ..estimators import stages_of
+from ..kernels import MOST_SQUARED
 from ..problem import check_known
+from ..solvers import LANDMARKS
 from ._fits import FitSetup, make_setup, warm_start
-from ._inputs import axis_names
+from ._inputs import SomeDissimilarities, axis_names, count_objects, read_in_parts
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+SEEDS = 5  # fits of the stochastic solver besides the first, which say how far it ends from itself
+NO_PLACES: Array = np.empty((0, 0))  # of a fit whose map is not looked at
+RESAMPLED = 2000  # objects in each fit, where there are too many to fit all of them again
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class Stability:
         Nominal coverage.
     n_resamples : int
         Number of fits.
+    sample : int
+        Objects in each of these fits, where all were too many; else 0.
     """
 
     objects: pd.DataFrame
@@ -52,6 +63,7 @@ class Stability:
     importance: pd.DataFrame
     level: float
     n_resamples: int
+    sample: int = 0
 
 
 def bootstrap(
@@ -94,9 +106,18 @@ def bootstrap(
     and of the wrong number of dimensions. The objects are taken as given: what an adjusted map owes to which objects
     happen to be in the data, and with it most of the uncertainty of what acts along the map, is shown by
     :func:`jackknife`.
+
+    Of more than 20,000 objects, or with ``solver="stochastic"`` of more than 3,000, no dissimilarities are made anew.
+    The objects are resampled instead: each fit is of 2,000 of them, drawn without replacement (``sample``), and the
+    spread of the coefficients among these fits, times the root of 2,000 / (N - 2,000), says how much they depend on
+    which objects are in the data (a jackknife that leaves out all but 2,000; Shao and Wu, Annals of Statistics 17,
+    1989). The stochastic solver comes to slightly other coefficients with every seed: all objects are fitted with 5
+    further seeds, and the standard errors count both. The objects then have no ellipses: ``covariances`` is empty.
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
+    if are_many(estimator, X):
+        return many_objects(estimator, X, known, weights, n_resamples, level, check_random_state(random_state))
     setup = make_setup("bootstrap", estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
@@ -130,13 +151,67 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
         The tables ``objects``, ``coef`` and ``importance``, and the array ``covariances``.
     """
     _require_level(level)
-    setup = make_setup("jackknife", estimator, X, known, weights)
+    setup = make_setup("jackknife", estimator, X, known, weights, ", or use bootstrap, which resamples so many objects")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         setup, fitted = _first_fit(setup)
         start = warm_start(fitted)
         draws = [_without(setup, fitted, start, left_out) for left_out in range(setup.n)]
     return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
+
+
+def are_many(estimator: Any, X: Any) -> bool:
+    """Tell whether there are so many objects that only samples of them can be fitted again and again."""
+    n = count_objects(X, ready=stages_of(estimator)[0] is None)
+    return n > MOST_SQUARED or (n > LANDMARKS and getattr(estimator, "solver", "") == "stochastic")
+
+
+def many_objects(
+    estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any
+) -> Stability:
+    """Return intervals of the coefficients from fits of samples of the objects."""
+    if weights is not None:
+        raise ValueError("an array of weights with so many objects; leave it out, or pass a sample of the objects.")
+    transformer, fresh = stages_of(estimator)
+    data, size = read_in_parts(X, "precomputed" if transformer is None else transformer), RESAMPLED
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(estimator).fit(X, known=known)
+        start = warm_start(fitted)
+        whole = FitSetup(fresh, np.empty((data.n, 0)), data.labels, known).decided(fitted)
+        samples = (np.sort(rng.permutation(data.n)[:size]) for _ in range(n_resamples))
+        draws = [_sampled_draw(whole, data, start, at) for at in samples]
+        seeds = rng.randint(2**31 - 1, size=SEEDS) if getattr(fitted, "solver_", "").startswith("stochastic") else ()
+        repeats = [_draw(_again(whole, estimator, X, seed), NO_PLACES) for seed in seeds]
+    factor = size / (data.n - size) / (n_resamples - 1)
+    further = _spread_of_seeds([_draw(fitted, NO_PLACES), *repeats], level) if repeats else (0.0, 0.0)
+    return replace(_stability(whole, fitted, draws, factor, level, further), sample=size)
+
+
+def _again(whole: FitSetup, estimator: Any, X: Any, seed: int) -> Any:
+    """Return a fit of all objects with another seed, and with what the first one decided."""
+    decided = {name: getattr(whole.estimator, name) for name in ("adjust", "n_free")}
+    return clone(estimator).set_params(random_state=int(seed), **decided).fit(X, known=whole.known)
+
+
+def _spread_of_seeds(draws: list[Draw], level: float) -> tuple[Array, Array]:
+    """Return the variances of coefficients and importances between seeds, enlarged as Student's quantile is."""
+    few = float(t.ppf((1 + level) / 2, len(draws) - 1) / norm.ppf((1 + level) / 2)) ** 2
+    _, coef, importance = (few * np.var(side, axis=0, ddof=1) for side in zip(*draws, strict=True))
+    return coef, importance
+
+
+def _sampled_draw(whole: FitSetup, data: SomeDissimilarities, start: tuple[Array, Any], at: IntArray) -> Draw:
+    """Return coefficients and importances of a fit of some objects, without their places."""
+    D, labels = np.asarray(data.among(at), dtype=np.float64), None if data.labels is None else data.labels[at]
+    part = replace(whole, D=D, labels=labels, known=_rows(whole, at))
+    lost = _lost_columns(whole, part)
+    if lost:
+        raise ValueError(
+            f"known: {quote(lost)} has a level so rare that {len(at):,} objects picked at random have none; join rare "
+            "levels, or leave the feature out."
+        )
+    return _draw(part.fit(start=(start[0][at], start[1])), NO_PLACES)
 
 
 def _require_level(level: Any) -> None:
@@ -191,14 +266,19 @@ def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: i
 
 def _require_same_columns(setup: FitSetup, part: FitSetup, left_out: int) -> None:
     """Raise if a known feature loses columns without an object, such as the only one of its level."""
-    before, after = _columns(setup), _columns(part)
-    lost = [name for name in before if before[name] != after[name]]
+    lost = _lost_columns(setup, part)
     if lost:
         raise ValueError(
             f"known: {quote(lost)} has a level, or varies, by {name_object(setup.labels, left_out)} alone, without "
             "which there is no coefficient to compare; join the level with another, leave the feature or the object "
             "out, or use bootstrap."
         )
+
+
+def _lost_columns(setup: FitSetup, part: FitSetup) -> list[str]:
+    """Return the known features that have fewer columns in a part of the objects."""
+    before, after = _columns(setup), _columns(part)
+    return [name for name in before if before[name] != after[name]]
 
 
 def _columns(setup: FitSetup) -> dict[str, int]:
@@ -216,15 +296,23 @@ def _rows(setup: FitSetup, kept: IntArray) -> Any:
     return known.iloc[kept] if is_pandas(known) else np.asarray(known)[kept]
 
 
-def _stability(setup: FitSetup, fitted: Any, draws: list[Draw], factor: float, level: float) -> Stability:
-    """Return how much the draws vary; `factor` turns sums of squared deviations into variances."""
+def _stability(
+    setup: FitSetup, fitted: Any, draws: list[Draw], factor: float, level: float, further: Any = (0.0, 0.0)
+) -> Stability:
+    """Return how much the draws vary; `factor` turns sums of squared deviations into variances.
+
+    Variances of coefficients and importances from elsewhere, if there are any, are added.
+    """
     import pandas as pd
 
     U, *others = (np.array(side) for side in zip(*draws, strict=True))
     deviations = np.nan_to_num(U - np.nanmean(U, axis=0))  # NaN where an object was left out
     covariances = np.asarray(factor * np.einsum("rni,rnj->nij", deviations, deviations))
     covariances *= _small_sample(setup.n, U.shape[2], level)
-    coef_se, importance_se = (np.sqrt(factor * np.sum((x - x.mean(axis=0)) ** 2, axis=0)) for x in others)
+    coef_se, importance_se = (
+        np.sqrt(factor * np.sum((x - x.mean(axis=0)) ** 2, axis=0) + more)
+        for x, more in zip(others, further, strict=True)
+    )
     coef, importance = fitted.coef_, fitted.importance_["standardized"]
     lower = np.tril_indices(len(coef))
     pairs = list(zip(coef.index[lower[0]], coef.columns[lower[1]], strict=True))
@@ -251,9 +339,9 @@ def _small_sample(n: int, p: int, level: float) -> float:
 def _object_table(setup: FitSetup, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
     import pandas as pd
 
-    p = covariances.shape[1]
+    p = fitted.embedding_.shape[1]
     table = pd.DataFrame(fitted.embedding_, index=setup.names(), columns=axis_names(p))
-    if p:
+    if p and len(covariances):
         reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
         table["major"], table["minor"] = reach[:, -1], reach[:, 0]
     return table

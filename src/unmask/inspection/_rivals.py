@@ -226,7 +226,9 @@ def dbrda_test(
     -------
     DataFrame
         One row per feature and a last row ``(residual)``: ``df``, ``sum_of_squares`` (of half squared dissimilarities'
-        inner products), ``F``, ``p_value``. A feature that the others explain has no degrees of freedom.
+        inner products), ``r_squared`` (its share of the total, as of vegan's ``adonis2(by = "margin")``; correlated
+        features share some of it, which no row has), ``F``, ``p_value``. A feature that the others explain has no
+        degrees of freedom.
 
     Examples
     --------
@@ -255,14 +257,17 @@ def dbrda_test(
             f"known takes {everything.shape[1]} columns, which leaves nothing to compare with among {checked.n} "
             "objects; leave some features out, or join levels."
         )
-    residual = float(np.trace(G)) - _explained(everything, G)
+    total = float(np.trace(G))
+    residual = total - _explained(everything, G)
     rng = check_random_state(random_state)
     none = np.empty((checked.n, 0))
     reduced = [orthonormal_basis(np.column_stack([none, *parts[:f], *parts[f + 1 :]])) for f in range(len(parts))]
     rows = [_marginal(G, basis, everything, left, n_permutations, rng) for basis in reduced]
     index = [*coded.feature_names, "(residual)"]
     columns = ["df", "sum_of_squares", "F", "p_value"]
-    return pd.DataFrame([*rows, (left, residual, np.nan, np.nan)], index=index, columns=columns)
+    table = pd.DataFrame([*rows, (left, residual, np.nan, np.nan)], index=index, columns=columns)
+    table.insert(2, "r_squared", table["sum_of_squares"] / total)
+    return table
 
 
 def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> list[Array]:

@@ -10,13 +10,25 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, is_pandas, quote, require_integer
+from ..kernels import MOST_SQUARED, rectangle, strip_height
 from ..problem.linalg import symmetric_root
-from ._inputs import LabelledTable, align, read_dissimilarities, read_table, require_rows
+from ._inputs import (
+    LabelledTable,
+    SomeDissimilarities,
+    align,
+    count_objects,
+    picked,
+    read_dissimilarities,
+    read_in_parts,
+    read_table,
+    require_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NEIGHBOURHOODS = (5, 10, 20, 50)
+MOST_ASKED = 1000  # of very many objects
 
 
 def neighbourhood_scores(
@@ -45,7 +57,8 @@ def neighbourhood_scores(
     -------
     DataFrame
         Rows ``n_neighbors``, columns ``trustworthiness`` and ``continuity``. Of objects equally far away the one
-        that comes first in the table counts as nearer.
+        that comes first in the table counts as nearer. Of more than 20,000 objects the neighbours of 1,000 are looked
+        at, picked at random, as ``attrs["sample"]`` says.
 
     References
     ----------
@@ -63,16 +76,31 @@ def neighbourhood_scores(
     """
     import pandas as pd
 
-    checked = read_dissimilarities(dissimilarities, metric, complete_for="comparing neighbourhoods")
-    U = coordinates(embedding, checked)
-    sizes = _sizes(n_neighbors, checked.n)
-    here, there = _ranks(cdist(U, U)), _ranks(checked.array_for("neighbourhood_scores"))
-    rows = [(penalised(here, there, k), penalised(there, here, k)) for k in sizes]
-    index = pd.Index(sizes, name="n_neighbors")
-    return pd.DataFrame(rows, index=index, columns=["trustworthiness", "continuity"])
+    many = count_objects(dissimilarities, ready=isinstance(metric, str) and metric == "precomputed") > MOST_SQUARED
+    complete_for = "comparing neighbourhoods"
+    checked: Any = (
+        read_in_parts(dissimilarities, metric)
+        if many
+        else read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
+    )
+    n, U = checked.n, coordinates(embedding, checked)
+    sizes = _sizes(n_neighbors, n)
+    asked = picked(n, MOST_ASKED) if many else np.arange(n)
+    lost = np.zeros((len(sizes), 2))
+    for at in np.array_split(asked, -(-len(asked) // strip_height(n))):
+        delta = rectangle(checked.source, at, slice(0, n))
+        if np.isnan(delta).any():
+            raise ValueError(f"some pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them.")
+        here, there = _ranks(cdist(U[at], U), at), _ranks(delta, at)
+        lost += [(beyond(here, there, k), beyond(there, here, k)) for k in sizes]
+    scores = 1.0 - lost * [[2.0 / (len(asked) * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
+    table = pd.DataFrame(scores, pd.Index(sizes, name="n_neighbors"), ["trustworthiness", "continuity"])
+    if many:
+        table.attrs["sample"] = f"neighbours of {len(asked):,} of {n:,} objects, picked at random"
+    return table
 
 
-def coordinates(embedding: Any, checked: Dissimilarities) -> Array:
+def coordinates(embedding: Any, checked: Dissimilarities | SomeDissimilarities) -> Array:
     """Return a map with its rows in the order of the dissimilarities."""
     table = read_table(align(embedding, checked.labels, "embedding", "dissimilarities"), "embedding")
     require_rows(table.values, checked.n, "embedding", "dissimilarities")
@@ -90,21 +118,19 @@ def _sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
     return sizes
 
 
-def _ranks(distances: Array) -> IntArray:
-    """Return the rank of each object among the neighbours of each: 1 for the nearest, 0 for itself."""
+def _ranks(distances: Array, at: IntArray) -> IntArray:
+    """Return the rank of every object among the neighbours of some, by position: 1 for the nearest, 0 for itself."""
     distances = np.array(distances, dtype=np.float64)
-    np.fill_diagonal(distances, -1.0)
+    distances[np.arange(len(at)), at] = -1.0
     order = np.argsort(distances, axis=1, kind="stable")
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(len(order))[None, :], axis=1)
+    np.put_along_axis(ranks, order, np.arange(order.shape[1])[None, :], axis=1)
     return ranks
 
 
-def penalised(near: IntArray, judge: IntArray, k: int) -> float:
-    """Return 1 less a penalty for the k nearest by one ranking that are not among the k nearest by the other."""
-    n = len(near)
-    beyond = np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum()
-    return float(1.0 - 2.0 * beyond / (n * k * (2.0 * n - 3.0 * k - 1.0)))
+def beyond(near: IntArray, judge: IntArray, k: int) -> float:
+    """Return how far beyond the k nearest by one ranking those are that are among them by the other, summed up."""
+    return float(np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum())
 
 
 def signal_to_noise(truth: Any, dissimilarities: Any) -> pd.Series[float]:

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import Dissimilarities, find_labels, is_unlabelled, require_choice
+from ..estimators import labels_of_fit
+from ..kernels import MOST_SQUARED
 from ..problem import SCHEMES
-from ._inputs import align, is_fitted_map, read_dissimilarities, read_table, require_rows
+from ._inputs import (
+    SomeDissimilarities,
+    align,
+    count_objects,
+    is_fitted_map,
+    picked,
+    read_dissimilarities,
+    read_in_parts,
+    read_table,
+    require_few,
+    require_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MOST_IN_SAMPLE = 2000  # of very many objects
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,13 @@ class Fit:
     disparity: Array  # what the distances are compared with: delta, unless a measurement level transformed it
     distance: Array
     weight: Array
+    n: int = 0  # of which this is a sample; 0 if it is none
+
+    def said(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of this fit that says of a sample that it is one."""
+        if self.n:
+            table.attrs["sample"] = f"{len(self.delta):,} of {self.n:,} objects, picked at random"
+        return table
 
     @property
     def residual(self) -> Array:
@@ -61,7 +84,8 @@ def shepard(
     Returns
     -------
     DataFrame
-        One row per pair (N (N - 1) / 2 of them): ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (what
+        One row per pair (N (N - 1) / 2 of them; of more than 20,000 objects those among 2,000, picked at random, as
+        ``attrs["sample"]`` says): ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (what
         the distance is compared with: the dissimilarity itself unless `level` transformed it), ``distance``,
         ``residual`` (disparity less distance) and ``weight`` (0 where the dissimilarity is missing).
 
@@ -90,7 +114,7 @@ def shepard(
         "residual": fit.residual[i, j],
         "weight": fit.weight[i, j],
     }
-    return pd.DataFrame(columns)
+    return fit.said(pd.DataFrame(columns))
 
 
 def stress_per_point(
@@ -117,6 +141,8 @@ def stress_per_point(
         One row per object. ``stress``: its part of the normalised stress, which is the sum of the column.
         ``relative``: its weighted squared residuals divided by its weighted squared dissimilarities (disparities),
         so that an object in the middle, all of whose dissimilarities are small, can be compared with one far out.
+        Of more than 20,000 objects, 2,000 picked at random, by the pairs among them, as ``attrs["sample"]`` says; a
+        fitted estimator has an estimate for every object, ``stress_per_point_``.
 
     Examples
     --------
@@ -136,10 +162,13 @@ def stress_per_point(
     squares = np.sum(fit.weight * np.where(counts, fit.residual, 0.0) ** 2, axis=1)
     own = np.sum(fit.weight * np.where(counts, fit.disparity, 0.0) ** 2, axis=1)
     relative = np.divide(squares, own, out=np.full(len(own), np.nan), where=own > 0)
-    return pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=fit.index)
+    return fit.said(pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=fit.index))
 
 
 def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any, metric: Any) -> Fit:
+    ready = isinstance(metric, str) and metric == "precomputed"
+    if count_objects(dissimilarities, ready=ready) > MOST_SQUARED:
+        return _read_sample(dissimilarities, embedding, known_map, weights, metric)
     checked = read_dissimilarities(dissimilarities, metric, symmetrize=getattr(embedding, "symmetrize", None))
     delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
@@ -153,6 +182,43 @@ def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any
     weight = _weights(weights, checked, delta)
     counts = np.isfinite(disparity) & np.isfinite(distance)  # nothing joins groups that were mapped apart
     return Fit(checked.labels, delta, disparity, distance, np.where(counts, weight, 0.0))
+
+
+def _read_sample(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any, metric: Any) -> Fit:
+    """Return the fit of a sample of many objects, which are fitted without weights of their own or a `level`."""
+    import pandas as pd
+
+    data = read_in_parts(dissimilarities, metric)
+    at = picked(data.n, MOST_IN_SAMPLE)
+    sample: Any
+    if is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities"):
+        _refuse_known_map(known_map)
+        weights = getattr(embedding, "weights", None) if weights is None else weights
+        labels = labels_of_fit(embedding)
+        objects = at if labels is None else labels[at] if data.labels is None else data.labels[at]
+        sample, known_map = _FittedSample(embedding.predict_dissimilarities(objects).to_numpy()), None
+    else:
+        sample, known_map = (None if x is None else _rows(x, data, at) for x in (embedding, known_map))
+    if hasattr(embedding, "disparities_") or not isinstance(weights, str | None):
+        require_few("a table of residuals by `level` or an array of weights", data.n)
+    fit = _read_fit(np.asarray(data.among(at)), sample, known_map, weights, "precomputed")
+    return replace(fit, labels=pd.Index(at) if data.labels is None else data.labels[at], n=data.n)
+
+
+@dataclass(frozen=True)
+class _FittedSample:
+    """Fitted distances of some objects, as a fitted estimator has them."""
+
+    embedding_: Array
+
+    def predict_dissimilarities(self) -> Array:
+        return self.embedding_
+
+
+def _rows(table: Any, data: SomeDissimilarities, at: IntArray) -> Array:
+    values = read_table(align(table, data.labels, "embedding", "dissimilarities"), "embedding").values
+    require_rows(values, data.n, "embedding", "dissimilarities")
+    return values[at]
 
 
 def _refuse_known_map(known_map: Any) -> None:

@@ -1,5 +1,6 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
+from ._arrays import objects_of_large
 from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
 from ._checkpoint import Checkpoint
 from ._data import read_data
@@ -22,6 +23,7 @@ __all__ = [
     "escape",
     "memory_limit",
     "not_written",
+    "objects_of_large",
     "plain_data",
     "read_data",
     "read_dissimilarities",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from numpy.lib import format as npy
 
 from .._typing import Array
 from ..checking import quote
-from ._input_file import InputFile, members, open_zip, readable
+from ..kernels import LARGE
+from ._input_file import InputFile, members, open_input, open_zip, readable
 from ._problems import times
 
 _LABEL_NAMES = ("labels", "label", "ids", "id", "names", "index")
@@ -46,6 +49,23 @@ class _Header:
 def read_array(file: InputFile) -> StoredArray:
     """Read the numbers of an npy file, or those of an npz file and their labels."""
     return _read_npy(file) if file.kind == "npy" else _read_npz(file)
+
+
+def objects_of_large(path: str | PathLike[str]) -> int:
+    """Return how many objects a square table in an npy file has that is too large to be read into memory; else 0."""
+    if Path(path).suffix != ".npy" or not Path(path).is_file():
+        return 0
+    file = open_input(path, None)
+    if file.kind != "npy" or file.packed:
+        return 0
+    with file.seekable() as stream:
+        size = stream.seek(0, 2)
+        stream.seek(0)
+        header = _header(file, stream)
+        _require_as_promised(file, header, size - stream.tell())
+    square = len(header.shape) == 2 and header.shape[0] == header.shape[1]
+    kept = header.dtype in (np.float32, np.float64)
+    return header.shape[0] if square and kept and math.prod(header.shape) * header.dtype.itemsize > LARGE else 0
 
 
 def _read_npy(file: InputFile) -> StoredArray:

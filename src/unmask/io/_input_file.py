@@ -40,12 +40,15 @@ def memory_limit() -> int:
 _GZIP = b"\x1f\x8b"
 _MAGIC = ((b"\x93NUMPY", "npy"), (b"PAR1", "parquet"))
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_IN_R = "which only R reads; write a table there: write.csv(as.matrix(d), 'd.csv')."
 _REFUSED = (
     (b"BZh", "is compressed by bzip2; unpack it first, or compress it by gzip."),
     (b"\xfd7zXZ\x00", "is compressed by xz; unpack it first, or compress it by gzip."),
     (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it first, or compress it by gzip."),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an old Excel file (.xls); save it as .xlsx or CSV first."),
     (b"\x89HDF\r\n\x1a\n", "is an HDF5 file, which is not read; write it as Parquet, npy or CSV first."),
+    (b"X\n\x00\x00", f"is a file of R's own (.rds), {_IN_R}"),
+    (b"RDX", f"is a workspace of R (.RData), {_IN_R}"),
     (b"\x89PNG\r\n\x1a\n", "is a PNG picture; what it shows cannot be read: give the table it was made from."),
     (b"\xff\xd8\xff", "is a JPEG picture; what it shows cannot be read: give the table it was made from."),
     (b"%PDF-", "is a PDF file; copy the table into a CSV file first."),

@@ -7,25 +7,29 @@ from types import ModuleType
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Survey, Weighting, power_of_two_near
+from ._pairs import Edges, Pairs, ReferenceSums, SampledPairs, Sums, Survey, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
+    MOST_SQUARED,
     STRIP,
     ArraySource,
     Source,
     Which,
+    empty_square,
     read_entries,
     reads_by_number,
     rectangle,
     smallest_positive,
     square_array,
     strip_height,
+    strip_reader,
     strips,
 )
 from ._workers import OneBlasThread, Workers, resolve_threads
 
 __all__ = [
     "LARGE",
+    "MOST_SQUARED",
     "STRIP",
     "ArraySource",
     "Cost",
@@ -37,10 +41,12 @@ __all__ = [
     "ReferenceSums",
     "SampledPairs",
     "Source",
+    "Sums",
     "Survey",
     "Weighting",
     "Which",
     "Workers",
+    "empty_square",
     "features",
     "fused",
     "general",
@@ -58,6 +64,7 @@ __all__ = [
     "smallest_positive",
     "square_array",
     "strip_height",
+    "strip_reader",
     "strips",
 ]
 

@@ -7,7 +7,9 @@ How it is laid out, and why:
   reason (passed in, they might alias, and the loops stay scalar: seven times slower);
 - a tile is 320 x 320: its coordinates and gradients stay in the first-level cache while its dissimilarities stream by,
   and its rows are long enough for what a loop costs to begin (256 was up to 15% slower);
-- four rows at a time add to the gradients of their columns: these are read and written once for all four;
+- four rows at a time add to the gradients of their columns: these are read and written once for all four. The columns'
+  coordinates and gradients are copied next to each other for as long as a tile lasts: N x 8 bytes apart, as in the
+  whole arrays, they push each other out of the cache (0.88x the time at k = 7, and no slower at k = 2);
 - tiles are dealt to a number of chunks that depends on N only; each chunk adds into a gradient of its own, and the
   chunks are summed in order. So the result is the same to the last bit for any number of threads;
 - a source that is no array hands out a few tiles, or a strip of rows, at a time. The same loops take these: tiles as
@@ -26,14 +28,16 @@ import numba
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._pairs import Pairs, Survey, Weighting
+from ._pairs import Pairs, Sums, Survey, Weighting
 from ._sources import ArraySource, Source, fill_part, read_only, read_part, strip_height
 from ._workers import Workers
 
 TILE = 320
+SURVEYED = 4  # rows whose mirror image is turned round at once
 TOGETHER = 2  # tiles of a source that are read at once
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
+STRETCH = 512  # columns of a product with the table that are read for four rows while they are in the cache
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
 _MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 _jit: Callable[..., Any] = numba.njit(nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
@@ -61,6 +65,40 @@ def _squared_distances(Zt, i, start, stop, out):  # type: ignore[no-untyped-def]
         z2, others2 = Zt[c + 1, i], Zt[c + 1, start:stop]
         for j in range(count):
             out[j] += (z - others[j]) * (z - others[j]) + (z2 - others2[j]) * (z2 - others2[j])
+
+
+@_inner
+def _squared_distances_by_four(Zt, i, others, start, stop, out):  # type: ignore[no-untyped-def]
+    """Do the same four columns at a time, from a copy of the others' coordinates: longer to compile, and faster."""
+    columns, count = Zt.shape[0], stop - start
+    done = 1 + (columns - 1) % 4
+    second, third, fourth = min(1, columns - 1), min(2, columns - 1), min(3, columns - 1)
+    z, own = Zt[0, i], others[0, start:stop]
+    z2, own2 = Zt[second, i], others[second, start:stop]
+    z3, own3 = Zt[third, i], others[third, start:stop]
+    z4, own4 = Zt[fourth, i], others[fourth, start:stop]
+    if done == 1:
+        for j in range(count):
+            out[j] = (z - own[j]) * (z - own[j])
+    elif done == 2:
+        for j in range(count):
+            out[j] = (z - own[j]) * (z - own[j]) + (z2 - own2[j]) * (z2 - own2[j])
+    elif done == 3:
+        for j in range(count):
+            two = (z - own[j]) * (z - own[j]) + (z2 - own2[j]) * (z2 - own2[j])
+            out[j] = two + (z3 - own3[j]) * (z3 - own3[j])
+    else:
+        for j in range(count):
+            two = (z - own[j]) * (z - own[j]) + (z2 - own2[j]) * (z2 - own2[j])
+            out[j] = two + ((z3 - own3[j]) * (z3 - own3[j]) + (z4 - own4[j]) * (z4 - own4[j]))
+    for c in range(done, columns, 4):
+        z, own = Zt[c, i], others[c, start:stop]
+        z2, own2 = Zt[c + 1, i], others[c + 1, start:stop]
+        z3, own3 = Zt[c + 2, i], others[c + 2, start:stop]
+        z4, own4 = Zt[c + 3, i], others[c + 3, start:stop]
+        for j in range(count):
+            two = (z - own[j]) * (z - own[j]) + (z2 - own2[j]) * (z2 - own2[j])
+            out[j] += two + ((z3 - own3[j]) * (z3 - own3[j]) + (z4 - own4[j]) * (z4 - own4[j]))
 
 
 @_inner
@@ -113,39 +151,40 @@ def _weighted_residuals(delta, weight, squared, pull, count):  # type: ignore[no
 
 
 @_inner
-def _scatter(Zt, i, start, stop, pull, G):  # type: ignore[no-untyped-def]
-    """Add ``pull * (z_i - z_j)`` to the gradient of ``i`` and subtract it from that of every ``j``."""
+def _scatter(Zt, i, others, start, stop, pull, G, theirs):  # type: ignore[no-untyped-def]
+    """Add ``pull * (z_i - z_j)`` to the gradient of ``i`` and subtract it from that of every ``j``.
+
+    ``others`` and ``theirs`` hold coordinates and gradients of the ``j``: those of all objects, or copies for a tile.
+    """
     for c in range(Zt.shape[0]):
         z = Zt[c, i]
-        others = Zt[c, start:stop]
-        theirs = G[c, start:stop]
+        column, their = others[c, start:stop], theirs[c, start:stop]
         own = pull.dtype.type(0.0)
         for j in range(stop - start):
-            force = pull[j] * (z - others[j])
+            force = pull[j] * (z - column[j])
             own += force
-            theirs[j] -= force
+            their[j] -= force
         G[c, i] += own
 
 
 @_inner
-def _scatter_four(Zt, i, start, stop, pulls, G):  # type: ignore[no-untyped-def]
+def _scatter_four(Zt, i, others, start, stop, pulls, G, theirs):  # type: ignore[no-untyped-def]
     """Do the same for four objects: the gradient of every ``j`` is read and written once for all of them."""
     zero = pulls.dtype.type(0.0)
     first, second, third, fourth = pulls[0], pulls[1], pulls[2], pulls[3]
     for c in range(Zt.shape[0]):
         z0, z1, z2, z3 = Zt[c, i], Zt[c, i + 1], Zt[c, i + 2], Zt[c, i + 3]
-        others = Zt[c, start:stop]
-        theirs = G[c, start:stop]
+        column, their = others[c, start:stop], theirs[c, start:stop]
         own0, own1, own2, own3 = zero, zero, zero, zero
         for j in range(stop - start):
-            other = others[j]
+            other = column[j]
             force0, force1 = first[j] * (z0 - other), second[j] * (z1 - other)
             force2, force3 = third[j] * (z2 - other), fourth[j] * (z3 - other)
             own0 += force0
             own1 += force1
             own2 += force2
             own3 += force3
-            theirs[j] -= (force0 + force1) + (force2 + force3)
+            their[j] -= (force0 + force1) + (force2 + force3)
         G[c, i] += own0
         G[c, i + 1] += own1
         G[c, i + 2] += own2
@@ -153,9 +192,8 @@ def _scatter_four(Zt, i, start, stop, pulls, G):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _row_stress(D, W, mode, scale, floor, factor, Zt, i, start, stop, squared, delta, weight, pull):  # type: ignore[no-untyped-def]
-    """Return the stress of a row's stretch and leave what it pulls with in ``pull``."""
-    _squared_distances(Zt, i, start, stop, squared)
+def _row_stress(D, W, mode, scale, floor, factor, i, start, stop, squared, delta, weight, pull):  # type: ignore[no-untyped-def]
+    """Return the stress of a row's stretch, of given squared distances, and leave what it pulls with in ``pull``."""
     row = D[i, start:stop]
     if W is None:  # unit weights: compiled by themselves, and without the rest
         stress = _unit_residuals(row, scale, squared, pull)
@@ -171,20 +209,32 @@ def _stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, G):  # type: igno
     scale, floor = Zt.dtype.type(scale), Zt.dtype.type(floor)
     squared, pulls = np.empty(TILE, Zt.dtype), np.empty((4, TILE), Zt.dtype)
     delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
-    n = Zt.shape[1]
+    columns, n = Zt.shape
+    others, theirs = np.empty((columns, TILE), Zt.dtype), np.empty((columns, TILE), Zt.dtype)
     stress = 0.0
     for t in range(tiles.shape[0]):
         top, first = tiles[t, 0] * TILE, tiles[t, 1] * TILE
         bottom, stop = min(top + TILE, n), min(first + TILE, n)
-        fours = top if top == first else bottom - (bottom - top) % 4  # rows of unequal length go one by one
+        for c in range(columns):
+            for j in range(stop - first):
+                others[c, j] = Zt[c, first + j]
+                theirs[c, j] = 0.0
+        fours, width = bottom - (bottom - top) % 4, stop - first
         for i in range(top, bottom):
-            start = max(first, i + 1)
-            pull = pulls[i % 4]
-            stress += _row_stress(D, W, mode, scale, floor, factor, Zt, i, start, stop, squared, delta, weight, pull)
-            if i >= fours:
-                _scatter(Zt, i, start, stop, pull, G)
-            elif i % 4 == 3:
-                _scatter_four(Zt, i - 3, start, stop, pulls, G)
+            # The columns that all four rows have begin at ``common``; on the diagonal, those before go row by row.
+            start = max(first, i + 1) - first
+            common = max(first, i - i % 4 + 4) - first if i < fours else width
+            pull = pulls[i % 4, start:width]
+            _squared_distances_by_four(Zt, i, others, start, width, squared)
+            begin = first + start
+            stress += _row_stress(D, W, mode, scale, floor, factor, i, begin, stop, squared, delta, weight, pull)
+            if common > start:
+                _scatter(Zt, i, others, start, common, pull, G, theirs)
+            if i < fours and i % 4 == 3:
+                _scatter_four(Zt, i - 3, others, common, width, pulls[:, common:width], G, theirs)
+        for c in range(columns):
+            for j in range(stop - first):
+                G[c, first + j] += theirs[c, j]
     return stress
 
 
@@ -218,8 +268,9 @@ def _stress_whole(D, W, mode, scale, floor, factor, Z):  # type: ignore[no-untyp
             Gt[c, i] = 0.0
     stress = 0.0
     for i in range(n - 1):
-        stress += _row_stress(D, W, mode, scale, floor, factor, Zt, i, i + 1, n, squared, delta, weight, pull)
-        _scatter(Zt, i, i + 1, n, pull, Gt)
+        _squared_distances(Zt, i, i + 1, n, squared)
+        stress += _row_stress(D, W, mode, scale, floor, factor, i, i + 1, n, squared, delta, weight, pull)
+        _scatter(Zt, i, Zt, i + 1, n, pull, Gt, Gt)
     for i in range(n):
         for c in range(columns):
             G[i, c] = Gt[c, i]
@@ -309,9 +360,11 @@ def _parts(source: Source, tiles: IntArray) -> Iterator[tuple[IntArray, slice, s
 
 
 @_jit
-def _point_stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, out):  # type: ignore[no-untyped-def]
+def _last_chunk(D, W, mode, scale, floor, factor, Zx, tiles, out):  # type: ignore[no-untyped-def]
+    """Add up the objects' errors, and squared dissimilarities times the last row of ``Zx``; the others are places."""
     squared, delta, weight = np.empty(TILE), np.ones(TILE), np.ones(TILE)
-    n = Zt.shape[1]
+    n = Zx.shape[1]
+    Zt, x = Zx[:-1], Zx[-1]
     for t in range(tiles.shape[0]):
         top, first = tiles[t, 0] * TILE, tiles[t, 1] * TILE
         stop = min(first + TILE, n)
@@ -325,14 +378,19 @@ def _point_stress_chunk(D, W, mode, scale, floor, factor, Zt, tiles, out):  # ty
             else:
                 weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
                 _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
-            theirs = out[0, start:stop]
-            total = 0.0
+            theirs, products, others = out[0, start:stop], out[1, start:stop], x[start:stop]
+            total, product, own = 0.0, 0.0, x[i]
             for j in range(stop - start):
                 residual = delta[j] - np.sqrt(squared[j])
                 error = weight[j] * residual * residual
                 total += error
                 theirs[j] += error
+            for j in range(stop - start):
+                square = delta[j] * delta[j]
+                product += square * others[j]
+                products[j] += square * own
             out[0, i] += total
+            out[1, i] += product
     return 0.0
 
 
@@ -367,21 +425,43 @@ def _read_squares(row, weight_row, mode, scale, squared):  # type: ignore[no-unt
     return missing
 
 
+@_inner
+def _fill_squares(own, fill, offset, squared):  # type: ignore[no-untyped-def]
+    """Put what stands for a square where a pair does not count."""
+    for j in range(fill.shape[0]):
+        if squared[j] != squared[j]:
+            squared[j] = offset + ((own - fill[j]) ** 2).sum()
+
+
 @_jit
 def _squared_product_rows(D, W, mode, scale, top, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
+    """Go through four rows at a time, a stretch of columns after the other: X is read once for all four."""
     columns, n = Xt.shape
-    squared = np.empty(n)
-    for i in range(first, last):
-        if _read_squares(D[i - top], W[i - top] if mode == _ARRAY else W[0], mode, scale, squared):
-            for j in range(n):
-                if squared[j] != squared[j]:
-                    squared[j] = offset + ((fill[i] - fill[j]) ** 2).sum()
-        squared[i] = 0.0
-        for c in range(columns):
-            total = 0.0
-            for j in range(n):
-                total += squared[j] * Xt[c, j]
-            out[i, c] = total
+    squared = np.zeros((4, STRETCH))
+    one, two, three, four = squared[0], squared[1], squared[2], squared[3]
+    out[first:last] = 0.0
+    for left in range(0, n, STRETCH):
+        right = min(left + STRETCH, n)
+        for i in range(first, last, 4):
+            count = min(4, last - i)
+            for r in range(count):  # a row too many holds what an earlier one left, and is not written
+                at = i + r - top
+                weight_row = W[at, left:right] if mode == _ARRAY else W[0]
+                if _read_squares(D[at, left:right], weight_row, mode, scale, squared[r]):
+                    _fill_squares(fill[i + r], fill[left:right], offset, squared[r])
+                if left <= i + r < right:
+                    squared[r, i + r - left] = 0.0
+            for c in range(columns):
+                x = Xt[c, left:right]
+                total, total2, total3, total4 = 0.0, 0.0, 0.0, 0.0
+                for j in range(right - left):
+                    total += one[j] * x[j]
+                    total2 += two[j] * x[j]
+                    total3 += three[j] * x[j]
+                    total4 += four[j] * x[j]
+                totals = (total, total2, total3, total4)
+                for r in range(count):
+                    out[i + r, c] += totals[r]
 
 
 @_jit
@@ -425,10 +505,10 @@ def _over_strips(workers: Workers, pairs: Pairs, rows: Callable[[int, tuple[Any,
     _over_rows(workers, pairs.n, block)
 
 
-def point_stress(pairs: Pairs, Z: Array, workers: Workers) -> Array:
-    """Return for each object the weighted squared error of the pairs it is in."""
-    _, shares = _over_tiles(_point_stress_chunk, pairs, Z.astype(np.float64, copy=False), 1, workers)
-    return np.asarray(shares[0])
+def last_pass(pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array, Array]:
+    """Return each object's weighted squared error, and ``D2 x`` for the squares of dissimilarities that count."""
+    _, sums = _over_tiles(_last_chunk, pairs, np.column_stack([Z, x]).astype(np.float64, copy=False), 2, workers)
+    return sums[0], sums[1]
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:
@@ -459,42 +539,91 @@ def pair_sums(pairs: Pairs, workers: Workers) -> Array:
     return np.asarray(out.sum(axis=0))
 
 
+@_inner
+def _turn_round(part, below):  # type: ignore[no-untyped-def]
+    """Put columns of the mirror image into rows: a number that is known beforehand is twice as fast as any other."""
+    if part.shape[1] == SURVEYED:
+        for j in range(part.shape[0]):
+            for r in range(SURVEYED):
+                below[r, j] = part[j, r]
+    else:
+        for j in range(part.shape[0]):
+            for r in range(part.shape[1]):
+                below[r, j] = part[j, r]
+
+
 @_jit
-def _survey_chunk(D, mirror, top, left, n, tiles, counts, extremes):  # type: ignore[no-untyped-def]
-    """Compare each tile above the diagonal with its mirror image while both are in the cache."""
+def _survey_chunk(D, mirror, top, left, n, tiles, counts, extremes, sums):  # type: ignore[no-untyped-def]
+    """Compare each tile above the diagonal with its mirror image, a few rows at a time, and add up the pairs.
+
+    A row without a new extreme, and without a pair that is missing or infinite, is passed over in one vector loop.
+    """
+    below, zero = np.empty((SURVEYED, TILE), D.dtype), D.dtype.type(0.0)
     for t in range(tiles.shape[0]):
-        for i in range(tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)):
-            for j in range(max(tiles[t, 1] * TILE, i + 1), min((tiles[t, 1] + 1) * TILE, n)):
-                a, b = D[i - top, j - left], mirror[j - left, i - top]
-                gap = abs(a - b)
-                if gap <= extremes[2] and min(a, b) >= extremes[0] and max(a, b) <= extremes[1]:
-                    continue
-                counts[2] += np.isinf(a) + np.isinf(b)
-                if a != a and b != b:
-                    counts[0] += 1
-                elif a != a or b != b:
-                    counts[1] += 1
-                for value in (a, b):
-                    if np.isfinite(value):
-                        extremes[0] = min(extremes[0], value)
-                        extremes[1] = max(extremes[1], value)
-                if np.isfinite(a) and np.isfinite(b):
-                    extremes[2] = max(extremes[2], gap)
+        first, last = tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)
+        start, stop = tiles[t, 1] * TILE, min((tiles[t, 1] + 1) * TILE, n)
+        for i in range(first, last):
+            at = (i - first) % SURVEYED
+            if at == 0:
+                _turn_round(mirror[start - left : stop - left, i - top : min(i + SURVEYED, last) - top], below)
+            begin = max(start, i + 1)
+            row, other = D[i - top, begin - left : stop - left], below[at, begin - start : stop - start]
+            smallest, largest = D.dtype.type(extremes[0]), D.dtype.type(extremes[1])
+            asymmetry, least = D.dtype.type(extremes[2]), D.dtype.type(extremes[3])
+            unusual, lengths, squares = 0, 0.0, 0.0
+            for j in range(stop - begin):
+                a, b = row[j], other[j]
+                usual = (abs(a - b) <= asymmetry) & (a >= smallest) & (b >= smallest) & (a <= largest) & (b <= largest)
+                unusual += not (usual & ((a >= least) | (a == zero)))
+            for j in range(stop - begin):
+                length = np.float64(row[j]) if row[j] == row[j] else 0.0
+                lengths += length
+                squares += length * length
+            sums[0] += lengths
+            sums[1] += squares
+            if unusual:
+                _survey_row(row, other, counts, extremes)
+
+
+@_jit
+def _survey_row(row, other, counts, extremes):  # type: ignore[no-untyped-def]
+    for j in range(row.shape[0]):
+        a, b = row[j], other[j]
+        counts[2] += np.isinf(a) + np.isinf(b)
+        if a != a and b != b:
+            counts[0] += 1
+        elif a != a or b != b:
+            counts[1] += 1
+        for value in (a, b):
+            if np.isfinite(value):
+                extremes[0] = min(extremes[0], value)
+                extremes[1] = max(extremes[1], value)
+        if np.isfinite(a) and np.isfinite(b):
+            extremes[2] = max(extremes[2], abs(a - b))
+        if a > 0.0:
+            extremes[3] = min(extremes[3], a)
 
 
 def survey(source: Source, workers: Workers) -> Survey:
-    """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
     chunks = _chunks(source.n)
-    counts, extremes = np.zeros((len(chunks), 3), np.int64), np.zeros((len(chunks), 3))
+    counts, extremes, sums = (
+        np.zeros((len(chunks), 3), np.int64),
+        np.zeros((len(chunks), 4)),
+        np.zeros((len(chunks), 2)),
+    )
+    extremes[:, 3] = np.inf
 
     def run(c: int) -> None:
         for tiles, rows, columns in _parts(source, chunks[c]):
             D = read_part(source, rows, columns)
             mirror = read_only(D.T) if getattr(source, "symmetric", False) else read_part(source, columns, rows)
-            _survey_chunk(D, mirror, rows.start, columns.start, source.n, tiles, counts[c], extremes[c])
+            _survey_chunk(D, mirror, rows.start, columns.start, source.n, tiles, counts[c], extremes[c], sums[c])
             del D, mirror  # before the next are read
 
     workers.run(run, len(chunks))
     missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
     smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
-    return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry))
+    lengths, squares = sums.sum(axis=0).tolist()
+    added = Sums(lengths, squares, float(extremes[:, 3].min()))
+    return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry), added)

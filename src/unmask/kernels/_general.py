@@ -144,7 +144,7 @@ def _scatter_columns(Zt, i, start, stop, pull, smoothing, G):  # type: ignore[no
 @_jit_on_disk()
 def _scatter_any(Zt, i, start, stop, form, smoothing, pull, G):  # type: ignore[no-untyped-def]
     if form == _SQUARED:
-        _scatter(Zt, i, start, stop, pull, G)
+        _scatter(Zt, i, Zt, start, stop, pull, G, G)
     elif form == _INNER:
         _scatter_inner(Zt, i, start, stop, pull, G)
     else:

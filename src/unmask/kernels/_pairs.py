@@ -42,6 +42,7 @@ class Pairs:
     floor: float = 0.0  # smallest positive (scaled) dissimilarity, as which 0 counts for Sammon's weights
     factor: float = 1.0  # multiplies every weight; for Sammon 1 / sum of delta
     every_pair: bool = False  # no pair is missing or without weight, as far as is known
+    sums: Sums | None = None  # of the scaled dissimilarities whatever their weights, if they were seen before
 
     @cached_property
     def n(self) -> int:
@@ -71,20 +72,24 @@ class Pairs:
 
 @dataclass(frozen=True)
 class SampledPairs(Pairs):
-    """Pairs of which only those with some references are read at a time, drawn anew for every step."""
+    """Pairs of which only those with some references are read at a time, drawn anew for every step from a pool."""
 
     seed: int = 0
+    some: IntArray | None = None  # the pool, if not all objects are in it
+
+    @cached_property
+    def pool(self) -> IntArray:
+        return np.arange(self.n) if self.some is None else self.some
 
 
 class ReferenceSums(NamedTuple):
-    """What the pairs of all objects with some references say, a reference's with itself left out.
+    """What the pairs of all objects with some references say.
 
-    ``G`` is the half-gradient in Z; ``degrees`` and ``shares`` are each object's weight and weighted squared error,
-    ``stresses`` and ``sizes`` each reference's weighted squared error and sum of squares.
+    ``G`` is the half-gradient in Z, ``shares`` each object's weighted squared error, ``stresses`` and ``sizes`` each
+    reference's weighted squared error and sum of squares; NaN where a dissimilarity is missing.
     """
 
     G: Array
-    degrees: Array
     shares: Array
     stresses: Array
     sizes: Array
@@ -108,6 +113,20 @@ class Edges:
         return sp.csr_array(upper + upper.T)
 
 
+class Sums(NamedTuple):
+    """What the dissimilarities of the pairs i < j that have one add up to."""
+
+    lengths: float
+    squares: float
+    least: float  # smallest above 0; infinity if there is none
+
+    def scaled(self, scale: float) -> Sums | None:
+        """Return the same of dissimilarities times a number; None where squares of the given ones leave the range."""
+        if not 1e-240 < self.squares < 1e280:
+            return None
+        return Sums(self.lengths * scale, self.squares * scale**2, self.least * scale)
+
+
 class Survey(NamedTuple):
     """What one look at every entry of a square table says (off the diagonal)."""
 
@@ -117,6 +136,7 @@ class Survey(NamedTuple):
     smallest: float
     largest: float
     asymmetry: float
+    sums: Sums
 
 
 def power_of_two_near(value: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._pairs import Pairs, ReferenceSums, Survey, Weighting
+from ._pairs import Pairs, ReferenceSums, Sums, Survey, Weighting
 from ._sources import Source, square_array
 from ._workers import Workers
 
@@ -48,10 +48,10 @@ def stress_pass(pairs: Pairs, Z: Array, workers: Workers | None = None) -> tuple
     return stress, L.sum(axis=1)[:, None] * Z - L @ Z
 
 
-def point_stress(pairs: Pairs, Z: Array, workers: Workers | None = None) -> Array:
-    """Return for each object the weighted squared error of the pairs it is in."""
+def last_pass(pairs: Pairs, Z: Array, x: Array, workers: Workers | None = None) -> tuple[Array, Array]:
+    """Return each object's weighted squared error, and ``D2 x`` for the squares of dissimilarities that count."""
     W, d, delta = _residuals(pairs, Z)
-    return np.asarray((W * (delta - d) ** 2).sum(axis=1))
+    return np.asarray((W * (delta - d) ** 2).sum(axis=1)), np.asarray(delta**2 @ x)
 
 
 def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers | None = None) -> ReferenceSums:
@@ -61,7 +61,15 @@ def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Worker
     pull = W * (1.0 - ratio)
     error, size = W * (delta - d) ** 2, W * delta**2
     G = pull.sum(axis=0)[:, None] * Z - pull.T @ Z[references]
-    return ReferenceSums(G, W.sum(axis=0), error.sum(axis=0), error.sum(axis=1), size.sum(axis=1))
+    return ReferenceSums(G, error.sum(axis=0), error.sum(axis=1), size.sum(axis=1))
+
+
+def rectangle_sums(
+    pairs: Pairs, rows: IntArray, columns: IntArray, Z: Array, workers: Workers | None = None
+) -> tuple[Array, Array]:
+    """Return the weighted squared error and the sum of squares of some rectangles of the table."""
+    W, d, delta = (table[rows[:, :, None], columns[:, None, :]] for table in _residuals(pairs, Z))
+    return (W * (delta - d) ** 2).sum(axis=(1, 2)), (W * delta**2).sum(axis=(1, 2))
 
 
 def laplacian_pass(pairs: Pairs, X: Array, workers: Workers | None = None) -> tuple[Array, Array]:
@@ -91,7 +99,7 @@ def pair_sums(pairs: Pairs, workers: Workers | None = None) -> Array:
 
 
 def survey(source: Source, workers: Workers | None = None) -> Survey:
-    """Look at every entry once: extremes, missing pairs, infinities and the largest asymmetry."""
+    """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
     D = square_array(source, "this survey")
     upper = np.triu_indices(len(D), 1)
     return survey_pairs(D[upper], D.T[upper])
@@ -102,6 +110,9 @@ def survey_pairs(a: Array, b: Array) -> Survey:
     a, b = a.astype(np.float64), b.astype(np.float64)
     both = np.concatenate([a, b])
     finite = both[np.isfinite(both)]
+    given = np.where(np.isnan(a), 0.0, a)
+    with np.errstate(over="ignore"):
+        squares = float(given @ given)
     gap = np.abs(np.subtract(a, b, where=np.isfinite(a) & np.isfinite(b), out=np.zeros(len(a))))
     return Survey(
         missing=int((np.isnan(a) & np.isnan(b)).sum()),
@@ -110,6 +121,7 @@ def survey_pairs(a: Array, b: Array) -> Survey:
         smallest=float(finite.min(initial=0.0)),
         largest=float(finite.max(initial=0.0)),
         asymmetry=float(gap.max(initial=0.0)),
+        sums=Sums(float(given.sum()), squares, float(np.min(given, where=given > 0, initial=np.inf))),
     )
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._fused import TILE, _jit, _read_pairs
-from ._pairs import Pairs, ReferenceSums, Weighting
-from ._sources import read_only, reads_by_number, rectangle
+from ._fused import _SAMMON, TILE, _jit
+from ._pairs import Pairs, ReferenceSums
+from ._sources import read_only, rectangle, strip_reader
 from ._workers import Workers
 
 OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision
@@ -41,59 +41,55 @@ def _pull_objects(z, Zt, start, count, pull, G):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _residuals(delta, weight, squared, pull, own, count):  # type: ignore[no-untyped-def]
-    """Return a reference's stress, add each object's to ``own`` and leave ``w (1 - delta/d)`` in ``pull``."""
+def _residuals(row, mode, scale, floor, factor, squared, weight, pull, own, count):  # type: ignore[no-untyped-def]
+    """Return a reference's stress and sum of squares, and add each object's stress to ``own``.
+
+    ``pull`` is left with ``w (1 - delta/d)``. ``weight`` comes in as 1. What is missing makes all of it NaN.
+    """
     zero, one = pull.dtype.type(0.0), pull.dtype.type(1.0)
-    total = zero
+    total, size = zero, zero
+    if mode == _SAMMON:
+        for j in range(count):
+            weight[j] = factor / max(pull.dtype.type(row[j]) * scale, floor)
     for j in range(count):
+        delta = pull.dtype.type(row[j]) * scale
         inverse = one / np.sqrt(squared[j]) if squared[j] > zero else zero
-        residual = delta[j] - squared[j] * inverse
+        residual = delta - squared[j] * inverse
         error = weight[j] * residual * residual
-        pull[j] = weight[j] * (one - delta[j] * inverse)
+        pull[j] = weight[j] * (one - delta * inverse)
         own[j] += error
         total += error
-    return total
-
-
-@_jit
-def _sizes(delta, weight, mass, count):  # type: ignore[no-untyped-def]
-    """Return a reference's weighted sum of squares and add each object's weight to ``mass``."""
-    total = weight.dtype.type(0.0)
-    for j in range(count):
-        total += weight[j] * delta[j] * delta[j]
-        mass[j] += weight[j]
-    return total
+        size += weight[j] * delta * delta
+    return total, size
 
 
 @_jit
 def _reference_strip(  # type: ignore[no-untyped-def]
-    strip, mode, scale, floor, factor, references, Zt, first, G, degrees, shares, stresses, sizes
+    strip, mode, scale, floor, factor, references, Zt, first, G, shares, stresses, sizes
 ):
     """Add what a strip of dissimilarities (references x objects from ``first`` on) says.
 
-    ``G`` (coordinates x objects) gets the half-gradient, ``degrees`` and ``shares`` each object's weight and weighted
-    squared error, ``stresses`` and ``sizes`` each reference's weighted squared error and sum of squares.
+    ``G`` (coordinates x objects) gets the half-gradient, ``shares`` each object's weighted squared error, ``stresses``
+    and ``sizes`` each reference's weighted squared error and sum of squares.
     """
     number = Zt.dtype.type
-    scale, floor = number(scale), number(floor)
+    scale, floor, factor = number(scale), number(floor), number(factor)
     squared, pull = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
-    delta, weight = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
-    own, mass = np.empty(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
-    nothing = strip[0, :0]
+    weight, own = np.ones(TILE, Zt.dtype), np.empty(TILE, Zt.dtype)
     for begin in range(0, strip.shape[1], TILE):
         count = min(TILE, strip.shape[1] - begin)
         start = first + begin
         for j in range(count):
-            own[j] = mass[j] = 0.0
+            own[j] = 0.0
         for r in range(strip.shape[0]):
+            row = strip[r, begin : begin + count]
             _squared_to(references[r], Zt, start, count, squared)
-            _read_pairs(strip[r, begin : begin + count], nothing, mode, scale, floor, factor, delta, weight)
-            stresses[r] += _residuals(delta, weight, squared, pull, own, count)
-            sizes[r] += _sizes(delta, weight, mass, count)
+            stress, size = _residuals(row, mode, scale, floor, factor, squared, weight, pull, own, count)
+            stresses[r] += stress
+            sizes[r] += size
             _pull_objects(references[r], Zt, start, count, pull, G)
         for j in range(count):
             shares[start + j] += own[j]
-            degrees[start + j] += mass[j]
 
 
 def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
@@ -103,22 +99,34 @@ def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Worker
     depend on the number of threads.
     """
     n, b = pairs.n, len(references)
-    rule = int(pairs.weighting), pairs.scale, pairs.floor, pairs.factor
     Zt, near = np.ascontiguousarray(Z.T), np.ascontiguousarray(Z[references])
-    G, degrees, shares = np.zeros_like(Zt), np.zeros(n), np.zeros(n)
+    G, shares = np.zeros_like(Zt), np.zeros(n)
     count = -(-n // OBJECTS)
     stresses, sizes = np.zeros((count, b)), np.zeros((count, b))
-    whole = None if reads_by_number(pairs.source) else rectangle(pairs.source, references, slice(0, n))
+    strip = strip_reader(pairs.source, references)
 
     def run(block: int) -> None:
         first = block * OBJECTS
-        objects = slice(first, min(first + OBJECTS, n))
-        strip = rectangle(pairs.source, references, objects) if whole is None else whole[:, objects]
-        _reference_strip(read_only(strip), *rule, near, Zt, first, G, degrees, shares, stresses[block], sizes[block])
+        part = read_only(strip(slice(first, min(first + OBJECTS, n))))
+        _reference_strip(part, *pairs.rule, near, Zt, first, G, shares, stresses[block], sizes[block])
 
     workers.run(run, count)
-    # A reference's pair with itself adds a weight, and nothing else: neither a distance nor a dissimilarity.
-    degrees[references] -= pairs.factor / pairs.floor if pairs.weighting == Weighting.SAMMON else 1.0
-    return ReferenceSums(
-        np.ascontiguousarray(G.T, dtype=np.float64), degrees, shares, stresses.sum(axis=0), sizes.sum(axis=0)
-    )
+    G = np.ascontiguousarray(G.T, dtype=np.float64)
+    return ReferenceSums(G, shares, stresses.sum(axis=0), sizes.sum(axis=0))
+
+
+def rectangle_sums(pairs: Pairs, rows: IntArray, columns: IntArray, Z: Array, workers: Workers) -> tuple[Array, Array]:
+    """Return the weighted squared error and the sum of squares of some rectangles of the table, one a row of numbers.
+
+    The objects of a rectangle's rows and columns are different ones.
+    """
+    stresses, sizes = np.zeros(rows.shape), np.zeros(rows.shape)
+
+    def run(at: int) -> None:
+        Zt = np.ascontiguousarray(Z[columns[at]].T)
+        part = read_only(rectangle(pairs.source, rows[at], columns[at]))
+        nowhere = np.zeros_like(Zt), np.zeros(Zt.shape[1])
+        _reference_strip(part, *pairs.rule, Z[rows[at]], Zt, 0, *nowhere, stresses[at], sizes[at])
+
+    workers.run(run, len(rows))
+    return stresses.sum(axis=1), sizes.sum(axis=1)

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..checking import is_pandas, warn_user
+from ..graphs import as_network
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,8 +75,8 @@ def _texts(data: Any) -> Iterator[str]:
             yield from _texts(part)
     elif is_pandas(data):
         yield from _texts_of_pandas(data)
-    elif hasattr(data, "nodes"):
-        yield from map(str, data.nodes)
+    elif (network := as_network(data)) is not None:
+        yield from map(str, network.nodes)
     elif hasattr(data, "get_params"):  # a fitted estimator
         tables = (getattr(data, name, None) for name in ("_labels", "coef_", "known_summary_", "level_positions_"))
         yield from _texts([table for table in tables if table is not None])

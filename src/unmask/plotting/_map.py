@@ -47,7 +47,7 @@ def plot_map(
 
     Parameters
     ----------
-    embedding : array-like or DataFrame of shape (n_objects, n_components), or fitted estimator
+    embedding : array-like or DataFrame of shape (n_objects, n_components), fitted estimator, or ordination
         The map. The first two columns are drawn, a single one along a line. The index of a DataFrame labels the
         objects and its columns the axes, which are called "dimension 1" … where the columns have the names that an
         estimator gives. Everything else that is a Series or DataFrame is aligned with it by label.

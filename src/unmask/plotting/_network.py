@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..checking import align_rows, is_network, is_pandas, quote
+from ..checking import align_rows, is_pandas, node_column, node_table, quote
 from ..dissimilarities import NetworkDissimilarity
 from ..estimators import ConditionalMDS
-from ..graphs import adjacency_graph, describe_parts, network_graph
+from ..graphs import Network, adjacency_graph, as_network, describe_parts, network_graph
 from ._fonts import as_written
 from ._labels import white_outline
 from ._map import plot_map
@@ -53,22 +53,22 @@ def plot_network(
 
     Parameters
     ----------
-    network : networkx graph, or scipy sparse matrix of shape (n_nodes, n_nodes)
+    network : graph of networkx or igraph, or scipy sparse matrix of shape (n_nodes, n_nodes)
         The network, without direction. The entries of a sparse matrix are lengths of edges.
     embedding : array-like of shape (n_nodes, 2), DataFrame or dict, optional
         Where to draw the nodes, in place of the fit: a fitted map, or a layout of networkx. Rows are in the order of
         the nodes; a DataFrame and a dict are matched by node.
     known : str, list of str, array-like or DataFrame of shape (n_nodes, n_known), optional
-        What is known about the nodes: names of node attributes of a networkx graph, or a table, matched by node if it
+        What is known about the nodes: names of node attributes of a graph, or a table, matched by node if it
         is a DataFrame. Only without `embedding`.
     known_types : dict, optional
         Types of what is known, as in :class:`unmask.ConditionalMDS`.
     color : str, Series or array-like of length n_nodes, optional
         What to colour nodes by: the name of a node attribute, or as in :func:`plot_map`.
     labels : str or sequence of length n_nodes, optional
-        Labels of the nodes, or the node attribute that holds them. By default the nodes of a networkx graph.
+        Labels of the nodes, or the node attribute that holds them. By default the nodes of a graph.
     weight : str or None, default="weight"
-        Attribute of a networkx graph's edges that holds their length; an edge without it has length 1. None counts
+        Attribute of a graph's edges that holds their length; an edge without it has length 1. None counts
         edges. (A strength is not a length: the stronger the tie, the shorter it should be.)
     orthogonal : bool, default=True
         Keep the drawing uncorrelated with what is known. A drawing always has two dimensions; where fewer are unknown,
@@ -131,24 +131,26 @@ def plot_network(
 class _Nodes:
     """The nodes of a network, its edges as pairs of their positions, and tables about them."""
 
-    network: Any
+    given: Any
+    network: Network | None  # None: a sparse matrix, whose nodes have no names
     graph: Any
-    index: pd.Index | None  # None: nodes without names
+    index: pd.Index | None
 
     @classmethod
     def of(cls, network: Any) -> _Nodes:
         """Read a network; lengths of edges do not matter to where lines are drawn."""
         if sp.issparse(network):
-            return cls(network, adjacency_graph(network), None)
-        if not is_network(network):
+            return cls(network, None, adjacency_graph(network), None)
+        read = as_network(network)
+        if read is None:
             raise TypeError(
-                f"network is {type(network).__name__}; pass a networkx graph or a scipy sparse matrix of edges "
-                "(scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
+                f"network is {type(network).__name__}; pass a graph of networkx or igraph or a scipy sparse matrix of "
+                "edges (scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
             )
         import pandas as pd
 
-        graph, nodes = network_graph(network, None)
-        return cls(network, graph, pd.Index(nodes, tupleize_cols=False))
+        graph, nodes = network_graph(read, None)
+        return cls(network, read, graph, pd.Index(nodes, tupleize_cols=False))
 
     def __len__(self) -> int:
         return int(self.graph.shape[0])
@@ -186,38 +188,23 @@ class _Nodes:
         names = [given] if isinstance(given, str) else given
         if not (isinstance(names, Sequence) and len(names) and all(isinstance(one, str) for one in names)):
             return given
-        import pandas as pd
-
-        columns = {one: self.column(name, one, complete=True).array for one in names}
-        return pd.DataFrame(columns, index=self.index)
+        return node_table(self._with_attributes(name, names[0]), names)
 
     def column(self, name: str, given: Any, *, complete: bool) -> Any:
         """Return one entry per node: an attribute by its name, which some may lack if not complete, or as given."""
         if not isinstance(given, str):
             return given
-        import pandas as pd
+        return node_column(self._with_attributes(name, given), given, name, complete=complete)
 
-        values = self._attribute(name, given)
-        if complete:
-            self._require_all(f"the node attribute {given!r}", values)
-        return pd.Series([values.get(node) for node in self._names()], index=self.index, name=given)
-
-    def _names(self) -> list[Any]:
-        return list(range(len(self))) if self.index is None else list(self.index)
-
-    def _attribute(self, name: str, attribute: str) -> dict[Any, Any]:
-        if self.index is None:
+    def _with_attributes(self, name: str, attribute: str) -> Network:
+        if self.network is None:
             raise ValueError(
                 f"{name}={attribute!r} names a node attribute, but a sparse matrix has none; pass the values."
             )
-        values = {node: data[attribute] for node, data in self.network.nodes(data=True) if attribute in data}
-        if not values:
-            there = sorted({str(key) for _, data in self.network.nodes(data=True) for key in data})
-            raise ValueError(
-                f"{name}={attribute!r} is no attribute of the nodes, which have {quote(there) or 'none'}; "
-                "pass one of these, or the values."
-            )
-        return values
+        return self.network
+
+    def _names(self) -> list[Any]:
+        return list(range(len(self))) if self.index is None else list(self.index)
 
     def _require_all(self, what: str, values: Mapping[Any, Any]) -> None:
         absent = [node for node in self._names() if node not in values]
@@ -232,7 +219,7 @@ def _fit(mds: ConditionalMDS, nodes: _Nodes, known: Any, weight: str | None) -> 
         raise ValueError(
             f"the network {parts}, between which there is no path; draw one of them at a time, or pass an embedding."
         )
-    paths = NetworkDissimilarity(weight).fit(nodes.network).dissimilarities_
+    paths = NetworkDissimilarity(weight).fit(nodes.given).dissimilarities_
     return np.asarray(mds.fit(nodes.labelled(paths, nodes.index), known=known, weights=_relative(paths)).embedding_)
 
 

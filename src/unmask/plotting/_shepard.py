@@ -21,7 +21,8 @@ from ..checking import (
 )
 from ..dissimilarities import compare
 from ..estimators import transformer_of
-from ..kernels import Workers, resolve_threads
+from ..inspection import shepard
+from ..kernels import MOST_SQUARED, Workers, resolve_threads
 from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
 from ._density import CellGrid, draw_counts
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 LINE_COLOR = OKABE_ITO[1]
 # Corners of the line of disparities; more cannot be seen.
 MOST_CORNERS = 2000
+NEEDED = "X is needed, because the estimator does not keep it; pass what it was fitted to."
 
 
 def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -63,7 +65,8 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
 
     Notes
     -----
-    Time and memory grow with the number of pairs: 2000 objects have 2 million, which take about a second.
+    Time and memory grow with the number of pairs: 2000 objects have 2 million, which take about a second. Of more than
+    20,000 objects the pairs among 2,000 are drawn, picked at random, as the axis then says.
 
     Examples
     --------
@@ -79,14 +82,12 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     """
     if not hasattr(estimator, "predict_dissimilarities") or not hasattr(estimator, "embedding_"):
         raise ValueError(f"estimator is of type {type(estimator).__name__} and is not fitted; pass a fitted estimator.")
-    fitted = estimator.predict_dissimilarities()
-    given = _dissimilarities(estimator, X, fitted)
-    upper = np.triu_indices(len(fitted), 1)
-    delta, distance = given[upper], fitted.to_numpy()[upper]
-    aims = estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta
+    delta, distance, aims, sample = (_all_pairs if len(estimator.embedding_) <= MOST_SQUARED else _some_pairs)(
+        estimator, X
+    )
     there = np.isfinite(delta) & np.isfinite(distance)
     ax = axes_or_new(ax, 5.4, 4.8)
-    frame_chart(ax, "dissimilarity", "fitted distance")
+    frame_chart(ax, f"dissimilarity{sample}", "fitted distance")
     _draw_pairs(ax, delta[there], distance[there])
     _draw_aims(ax, delta[there], aims[there], "disparities" if aims is not delta else "no error")
     ax.set_xlim(left=0)
@@ -96,6 +97,30 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     return ax
 
 
+def _all_pairs(estimator: Any, X: Any) -> tuple[Array, Array, Array, str]:
+    """Return the dissimilarity of every pair, its fitted distance and what the fit aimed at."""
+    fitted = estimator.predict_dissimilarities()
+    given = _dissimilarities(estimator, X, fitted)
+    upper = np.triu_indices(len(fitted), 1)
+    delta, distance = given[upper], fitted.to_numpy()[upper]
+    return (
+        delta,
+        distance,
+        estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta,
+        "",
+    )
+
+
+def _some_pairs(estimator: Any, X: Any) -> tuple[Array, Array, Array, str]:
+    """Return the same of a sample of many objects, and which it is in words."""
+    if X is None:
+        raise ValueError(NEEDED)
+    transformer = transformer_of(estimator)
+    rows = shepard(X, estimator, metric="precomputed" if transformer is None else clone(transformer))
+    delta, distance = (rows[name].to_numpy() for name in ("dissimilarity", "distance"))
+    return delta, distance, delta, f" (pairs among {rows.attrs['sample']})"
+
+
 def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     """Return the dissimilarities that were fitted, in the order of the fitted objects."""
     transformer = transformer_of(estimator)
@@ -103,7 +128,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     if kept is not None:
         return np.asarray(kept, dtype=np.float64)
     if X is None:
-        raise ValueError("X is needed, because the estimator does not keep it; pass what it was fitted to.")
+        raise ValueError(NEEDED)
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
         for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
             warnings.simplefilter("ignore", said)  # the fit has said so

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import Edges, Pairs, Weighting, Workers, square_array, strip_height
+from ..kernels import Edges, Pairs, Weighting, Which, Workers, rectangle, square_array, strip_height
 from ._laplacian import dense_solver, sparse_solver
 
 BLOCK = 256  # rows that are looked at together
@@ -75,7 +75,9 @@ class TableGraph:
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        return np.asarray(self._passes.laplacian_pass(self.pairs, X, self.workers)[1])
+        # Whoever asks for this before the degrees spares a reading of the pairs.
+        self.degrees, HX = self._passes.laplacian_pass(self.pairs, X, self.workers)
+        return np.asarray(HX)
 
     def solver(self) -> Callable[[Array], Array]:
         if self.unit_weights:
@@ -86,12 +88,13 @@ class TableGraph:
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
 
-    def squared_rows(self, which: IntArray) -> Iterator[tuple[slice, Array]]:
-        """Yield squared dissimilarities of some objects to all, NaN where there is none, a few objects at a time."""
+    def squared_rows(self, which: IntArray, columns: Which) -> Iterator[tuple[slice, Array]]:
+        """Yield squared dissimilarities of some objects to others, NaN where there is none, a few objects at a time."""
         height = max(1, strip_height(self.n) // 4)
         for first in range(0, len(which), height):
             part = slice(first, min(first + height, len(which)))
-            yield part, np.square(self.pairs.source.rows(which[part]).astype(np.float64) * self.pairs.scale)
+            read = rectangle(self.pairs.source, which[part], columns)
+            yield part, np.square(read.astype(np.float64) * self.pairs.scale)
 
     def _counting(self, rows: IntArray) -> Array:
         """Return which pairs of some objects count; an object with itself is none."""

@@ -144,7 +144,7 @@ def ranked(dissimilarities: Dissimilarities) -> Dissimilarities:
     table = np.zeros(values.shape, dtype=values.dtype)
     table[upper] = ranks
     table.T[upper] = ranks
-    return replace(dissimilarities, source=ArraySource(table), largest=1.0)
+    return replace(dissimilarities, source=ArraySource(table), largest=1.0, sums=None)
 
 
 class Curve:

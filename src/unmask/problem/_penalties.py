@@ -71,11 +71,12 @@ def make_structure(problem: Problem, graph: WeightGraph) -> tuple[Structure, tup
 
     A map that must be orthogonal to what is known (``orthogonal``) has a leak penalty of infinite strength.
     """
-    known, degrees = problem.known, graph.degrees
+    known, HV = problem.known, graph.laplacian(problem.known.values)
+    degrees = graph.degrees
     strengths = {**problem.penalties, **({"leak_penalty": np.inf} if problem.orthogonal else {})}
     made = (PENALTIES[name](strength, problem, degrees) for name, strength in strengths.items() if strength > 0)
     penalties = tuple(penalty for penalty in made if penalty is not None)
-    blocks = coef_blocks(known, graph.laplacian(known.values), degrees, problem.error_price)
+    blocks = coef_blocks(known, HV, degrees, problem.error_price)
     held = next((penalty for penalty in penalties if penalty.space is not None), None)
     if held is None:
         root = np.sqrt(degrees[:1] if graph.unit_weights else degrees[:, None])

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities
-from ..kernels import Edges, Pairs, Weighting, Workers, power_of_two_near, smallest_positive, square_array
+from ..kernels import Edges, Pairs, Sums, Weighting, Workers, power_of_two_near, smallest_positive, square_array
 from ._weights import list_edges
 
 
@@ -68,7 +68,9 @@ class Scheme:
             rows, columns, delta = source.stored_pairs()
             return list_edges(source.n, rows, columns, delta, self.of_pairs(delta.astype(np.float64) * scale))
         weighting = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
-        return self._weighted(Pairs(source, scale, weighting, every_pair=not dissimilarities.missing), workers)
+        sums = None if dissimilarities.sums is None else dissimilarities.sums.scaled(scale)
+        pairs = Pairs(source, scale, weighting, every_pair=not dissimilarities.missing, sums=sums)
+        return self._weighted(pairs, workers)
 
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
         """Give weights to the pairs of a table."""
@@ -109,9 +111,13 @@ class Sammon(Equal):
         return super().of_pairs(delta) / float(np.nansum(delta))
 
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
-        total = float(kernels.once(pairs.source).pair_sums(replace(pairs, weighting=Weighting.MASKED), workers)[1])
-        floor = smallest_positive(pairs.source) * pairs.scale
-        return replace(pairs, weighting=Weighting.SAMMON, floor=floor, factor=1.0 / total)
+        sums = pairs.sums
+        if sums is None:
+            _, lengths, squares = kernels.once(pairs.source).pair_sums(
+                replace(pairs, weighting=Weighting.MASKED), workers
+            )
+            sums = Sums(float(lengths), float(squares), smallest_positive(pairs.source) * pairs.scale)
+        return replace(pairs, weighting=Weighting.SAMMON, floor=sums.least, factor=1.0 / sums.lengths, sums=sums)
 
 
 SCHEMES: dict[str | None, Scheme] = {}

@@ -21,17 +21,20 @@ LAST = 3
 
 
 class Left(NamedTuple):
-    """How much is left of a stage: the share that is done, the seconds left, and whether they are an upper bound."""
+    """How much is left of a stage: the share that is done, the seconds left, and what these are, in words."""
 
     done: float
     seconds: float
-    at_most: bool
+    words: str
 
     def __str__(self) -> str:
         if math.isnan(self.seconds):
             return ""
-        amount = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} min"
-        return f"at most {amount} left, if it takes max_iter" if self.at_most else f"about {amount} left, as it falls"
+        return self.words.format(f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} min")
+
+
+ABOUT, AT_MOST = "about {} left, as it falls", "at most {} left, if it takes max_iter"
+AT_LEAST = "at least {} left, then it is seen whether it still falls"
 
 
 @dataclass
@@ -48,8 +51,8 @@ class TimeLeft(Listener):
 
     The decreases of a start fall by about the same factor from iteration to iteration; when they will be below `tol` is
     read off a line through their logarithms. Where there are too few, or they do not fall, all that is sure is
-    `max_iter`. Starts that have not begun are expected to take as many iterations as those that have ended. Further
-    stages, if any, are not counted.
+    `max_iter`; of the stochastic solver, the iterations until it looks whether to go on. Starts that have not begun are
+    expected to take as many iterations as those that have ended. Further stages, if any, are not counted.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,9 +79,9 @@ class TimeLeft(Listener):
         """Return what is left of the stage, seen from an iteration of it."""
         running = self._running.get(progress.start)
         if running is None or not progress.n_starts:
-            return Left(0.0, math.nan, at_most=False)
-        here = iterations_left(running.path, progress.tol)
-        at_most = here is None
+            return Left(0.0, math.nan, "")
+        here = progress.ahead or iterations_left(running.path, progress.tol)
+        words = AT_LEAST if progress.ahead else AT_MOST if here is None else ABOUT
         most = progress.max_iter - progress.iteration
         own = most if here is None else min(here, most)
         ahead = progress.n_starts - len(self._ended) - len(self._running)
@@ -87,7 +90,7 @@ class TimeLeft(Listener):
         made = progress.iteration - running.first
         seconds = total * (self._clock() - running.begun) / made if made else math.nan
         share = progress.iteration / max(progress.iteration + own, 1)
-        return Left((len(self._ended) + share) / progress.n_starts, seconds, at_most)
+        return Left((len(self._ended) + share) / progress.n_starts, seconds, words)
 
 
 def iterations_left(path: list[float], tol: float) -> float | None:

@@ -54,6 +54,9 @@ class Progress:
         Most iterations from this start.
     tol : float
         The start ends when the stress falls by less than this, some times in a row.
+    ahead : int
+        In the stage ``"stochastic"``: iterations until it is seen next whether the stress still falls, and never ends
+        before; 0 in others.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Progress:
     kind: str = ""
     max_iter: int = 0
     tol: float = 0.0
+    ahead: int = 0
     _draw: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
     _keep: Callable[[], dict[str, Array]] | None = field(default=None, repr=False, compare=False)
 

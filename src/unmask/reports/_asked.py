@@ -41,7 +41,7 @@ def asked(subject: Subject) -> Html:
     material = subject.study.material
     lines: list[tuple[str, object]] = [
         ("Objects", f"{subject.n:,}"),
-        ("Pairs with a dissimilarity", f"{subject.n_pairs - subject.missing_pairs:,} of {subject.n_pairs:,}"),
+        _pairs(subject),
         ("Known from the start", names_of(list(material.known.columns)) or "nothing"),
         ("Recognised on the way", names_of([a.name for a in subject.adoptions]) or "nothing"),
     ]
@@ -54,6 +54,13 @@ def asked(subject: Subject) -> Html:
         "first; a map then shows what it leaves unexplained."
     )
     return join([words, facts(lines), _known_table(subject)])
+
+
+def _pairs(subject: Subject) -> tuple[str, object]:
+    data = subject.study.material.data
+    if data.missing_pairs is None:
+        return "Dissimilarities", clip(data.words, 200)
+    return "Pairs with a dissimilarity", f"{subject.n_pairs - data.missing_pairs:,} of {subject.n_pairs:,}"
 
 
 def _known_table(subject: Subject) -> Html:
@@ -168,13 +175,20 @@ def _step(subject: Subject, step: Step) -> Html:
     return join([heading, beside(pictures, facts(_facts(step)), *done)])
 
 
+def _estimated(step: Step) -> str:
+    """Say of a stress that it was estimated from some of the pairs."""
+    return f" (estimated from random pairs, standard error {number(step.stress_se)})" if step.stress_se else ""
+
+
 def _facts(step: Step) -> list[tuple[str, object]]:
     lines: list[tuple[str, object]] = [
         ("Method", METHODS[step.estimator]),
         ("Dimensions", step.n_components),
-        ("Stress", number(step.stress)),
+        ("Stress", f"{number(step.stress)}{_estimated(step)}"),
         ("Accounted for", percent(1 - step.stress)),
     ]
+    if step.stress_se:
+        lines.append(("Solver", clip(step.solver, 200)))
     if step.known:
         lines.append(("Leak of what was known", f"{step.leak:.2f}"))
     if not step.finished:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..discovery import Adoption, Discovery, Forgetting, Step
 from ..inspection import Stability, bootstrap, leak_report, scree, stress_per_point
+from ..kernels import MOST_SQUARED
 from ..problem import KnownFeatures, check_known
 from ._html import Html, note
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 # Pictures of all pairs are drawn of at most so many objects, picked at random.
 MOST_IN_PAIRS = 2000
 MOST_DIMENSIONS = 6
+# Parameters of a fit whose distances are those of its map and coefficients, and of the dissimilarities as they are.
+PLAIN_FIT = {"level": "ratio", "weights": None, "known_error": None}
+# By this share the stress among 2,000 objects may differ from that of all.
+SAMPLED_STRESS = 0.25
 # Of the stress that the study recorded: a fit that has another one is another fit.
 SAME_STRESS = 1e-6
 # Rows at a time, where all N² squares at once would take too much memory.
@@ -92,24 +97,29 @@ class Subject:
         return self.study.step
 
     @property
+    def data(self) -> Any:
+        """What the estimators of the study are fitted to, not copied: dissimilarities, or features of many objects."""
+        return self.study.material.data.fitted
+
+    @cached_property
     def dissimilarities(self) -> pd.DataFrame:
-        """The dissimilarities, not copied: N² numbers."""
+        """The dissimilarities, N² numbers, for what is made of few objects only."""
         return self.study.material.dissimilarities
 
     @property
     def n(self) -> int:
         """Number of objects."""
-        return len(self.dissimilarities)
+        return len(self.objects)
 
     @property
     def objects(self) -> pd.Index:
         """Their labels."""
-        return self.dissimilarities.index
+        return self.study.material.objects
 
-    @cached_property
+    @property
     def missing_pairs(self) -> int:
-        """Number of pairs without a dissimilarity."""
-        return int(np.isnan(self.dissimilarities.to_numpy()).sum()) // 2
+        """Number of pairs without a dissimilarity; of many objects nobody has counted them."""
+        return self.study.material.data.missing_pairs or 0
 
     @property
     def n_pairs(self) -> int:
@@ -150,10 +160,14 @@ class Subject:
     def require_few(self, what: str, cost: str, times: int = 1) -> None:
         """Raise `LeftOut` if there are too many objects for further fits."""
         most = times * self.options.max_objects
+        if times == 1 and self.n > MOST_SQUARED:
+            most, way_out = MOST_SQUARED, "Make a study of a random sample of the objects for that."
+        else:
+            way_out = f"Ask for it with max_objects={-(-self.n // times)}."
         if self.n > most:
             raise LeftOut(
                 f"{what} is left out: it needs {cost}, and {self.n:,} objects are more than the {most:,} for which a "
-                f"report makes that. Ask for it with max_objects={-(-self.n // times)}."
+                f"report makes that. {way_out}"
             )
 
     @cached_property
@@ -173,16 +187,17 @@ class Subject:
         if most < 1:
             raise LeftOut("The scree is left out: what is known leaves no dimension to add.")
         self.require_few("The scree", f"{2 * most + 1} further fits")
-        return scree(self._estimator, self.dissimilarities, self._known, max_components=most, **self._weights)
+        return scree(self._estimator, self.data, self._known, max_components=most, **self._weights)
 
     @cached_property
     def stability(self) -> Stability:
         """What the bootstrap found."""
         resamples = self.options.resamples
-        self.require_few("The bootstrap", f"{resamples} further fits")
+        if self.n <= MOST_SQUARED:  # of more, only samples of the objects are fitted again
+            self.require_few("The bootstrap", f"{resamples} further fits")
         seed = self.options.seed
         given: dict[str, Any] = {"n_resamples": resamples, "random_state": seed, **self._weights}
-        return bootstrap(self._estimator, self.dissimilarities, self._known, **given)
+        return bootstrap(self._estimator, self.data, self._known, **given)
 
     @property
     def _estimator(self) -> Any:
@@ -201,22 +216,48 @@ class Subject:
         self.require_few("A map with nothing known", "a further fit", ONE_FIT)
         params = {"known_types": None}
         params |= {name: None for name in ("known_error",) if name in self._estimator.get_params()}
-        return self._estimator.set_params(**params).fit(self.dissimilarities, **self._weights)
+        return self._estimator.set_params(**params).fit(self.data, **self._weights)
 
     @cached_property
     def pairs(self) -> FittedPairs:
         """Dissimilarities and distances of the last fit: from the record where that is enough, or fitted again."""
-        pairs = self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample()
+        recorded = self._recorded_few if not self.study.material.data.words else self._recorded_many
+        pairs = recorded()
         if pairs is not None:
             return pairs
         self.require_few("The Shepard diagram", "the last fit once more", ONE_FIT)
-        again = self._estimator.fit(self.dissimilarities, known=self._known, **self._weights)
+        again = self._estimator.fit(self.data, known=self._known, **self._weights)
         if abs(again.stress_ - self.last.stress) > SAME_STRESS:
             raise LeftOut(
                 f"The Shepard diagram is left out: fitted again, the last map has a stress of {again.stress_:.6f} and "
                 f"not {self.last.stress:.6f}, so that it would show another map."
             )
         return FittedPairs(again, self.dissimilarities, self._weights)
+
+    def _recorded_few(self) -> FittedPairs | None:
+        return self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample()
+
+    def _recorded_many(self) -> FittedPairs | None:
+        """Return the fit of a sample of objects whose dissimilarities are in no table.
+
+        None where dissimilarities were transformed or weighted, or known values moved or filled in; and where the
+        stress in the sample is so far from the one recorded that something else must have happened.
+        """
+        step, rows = self.last, self._some()
+        if self._weights or any(step.params.get(name, plain) != plain for name, plain in PLAIN_FIT.items()):
+            return None
+        if len(step.imputed):
+            return None
+        picked = self.study.material.among(rows)
+        Z = self._coordinates()[rows]
+        pairs = FittedPairs(self._fit_of(cdist(Z, Z), picked.index, rows), picked, {})
+        stress = float(pairs.stress_per_point()["stress"].sum())
+        return pairs if abs(stress - step.stress) <= SAMPLED_STRESS * step.stress else None
+
+    def _some(self) -> IntArray:
+        """Return the positions of the objects that stand for all."""
+        rng = np.random.default_rng(self.options.seed)
+        return np.sort(rng.choice(self.n, min(self.n, MOST_IN_PAIRS), replace=False))
 
     def _recorded(self) -> FittedPairs | None:
         """Return the fit computed from the recorded map and coefficients, or None if its stress is another.
@@ -235,7 +276,7 @@ class Subject:
         """Return the same for a sample of many objects, or None if their parts of the stress are not those recorded."""
         if self._weights or self.last.params.get("weights") is not None:
             return None
-        rows = np.sort(np.random.default_rng(self.options.seed).choice(self.n, MOST_IN_PAIRS, replace=False))
+        rows = self._some()
         Z, D = self._coordinates(), self.dissimilarities.to_numpy()
         distances = cdist(Z[rows], Z)
         total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, self.n, CHUNK))

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array
 from ..engines import Engine
+from ..kernels import Which
 from ..problem import KnownFeatures
 from ..problem.linalg import NonNegative, whitening
 
@@ -174,18 +175,18 @@ def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
     """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
     chosen = np.sort(np.random.default_rng(0).choice(graph.n, LANDMARKS, replace=False))  # the same map every time
 
-    def rows() -> Iterator[tuple[slice, Array]]:
+    def rows(others: Which) -> Iterator[tuple[slice, Array]]:
         """Read the landmarks' rows, less what is known; kept, they would take more than all coordinates."""
-        for part, squares in graph.squared_rows(chosen):
-            yield part, squares - cdist(VB[chosen[part]], VB, "sqeuclidean") if VB.shape[1] else squares
+        for part, squares in graph.squared_rows(chosen, others):
+            yield part, squares - cdist(VB[chosen[part]], VB[others], "sqeuclidean") if VB.shape[1] else squares
 
-    own = np.concatenate([squares[:, chosen] for _, squares in rows()])
+    own = np.concatenate([squares for _, squares in rows(chosen)])
     means = own.mean(axis=0)
     inner = -0.5 * (own - means - means[:, None] + means.mean())
     vectors = scipy.linalg.eigh(inner, subset_by_index=[LANDMARKS - p, LANDMARKS - 1])[1]
     # Gower: an object's coordinate is -1/2 (its squares - their means) x / value; the size of an axis does not matter.
     axes: Array = np.zeros((graph.n, p))
-    for part, squares in rows():
+    for part, squares in rows(slice(0, graph.n)):
         axes += (means[part, None] - squares).T @ vectors[part]
     return np.asarray(axes - axes.mean(axis=0))
 

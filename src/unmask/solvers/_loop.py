@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from .._typing import Array
 from ..progress import Progress, Run, Watch
@@ -23,6 +23,10 @@ class Reason(StrEnum):
     MAX_ITER = "max_iter was reached"
     INTERRUPTED = "it was interrupted"
     NOT_FINITE = "the stress was no longer a finite number"
+
+
+# For these a search never goes on.
+ENDED = (Reason.SMALL_DECREASE, Reason.SETTLED, Reason.ROUNDING, Reason.NOT_FINITE)
 
 
 @dataclass(frozen=True)
@@ -96,35 +100,43 @@ class SearchSettings:
             self.watch.end(last, solution.converged)
 
 
-def follow(
-    objective: Objective, theta: Array, make_rule: Callable[[], Rule], settings: SearchSettings, begin: Progress
-) -> Solution:
-    """Minimise from a start, or from where it was left, and tell those who watch how far it is."""
+# A search that goes on from a run, if it is given one; tells how far it is (iteration, objective, theta, and how many
+# iterations are sure to follow), which says whether to stop; and takes notes, if anybody wants them.
+Tell = Callable[..., bool]
+Note = Callable[[Run], None]
+Search = Callable[[Run | None, Tell, Note | None], "Solution"]
+
+
+def take_up(objective: Objective, search: Search, settings: SearchSettings, begin: Progress) -> Solution:
+    """Let a search begin, or go on from where it was left, and tell those who watch how far it is."""
     watch, journal = settings.watch, settings.watch.journal
     key = journal.key(begin.stage, begin.start)
     run = journal.find(key, lambda run: _is_over(run, settings.max_iter))
 
-    def stop(iteration: int, value: float, theta: Array) -> bool:
+    def tell(iteration: int, value: float, theta: Array, ahead: int = 0) -> bool:
         if not watch.listeners:
             return watch.stopped.is_set()
-        return watch.tell(settings.progress(begin, objective, iteration, value, theta))
+        return watch.tell(settings.progress(replace(begin, ahead=ahead), objective, iteration, value, theta))
 
     if run is not None and _is_over(run, settings.max_iter):
-        stop(run.n_iter, run.path[-1], run.theta)
+        tell(run.n_iter, run.path[-1], run.theta)
         return Solution(run.theta, run.path, Reason(run.reason), run.passes)
-    solution = minimise(
-        objective,
-        theta,
-        make_rule(),
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        callback=stop,
-        run=run,
-        note=(lambda run: journal.note(key, run)) if watch.listeners else None,
-    )
+    solution = search(run, tell, (lambda run: journal.note(key, run)) if watch.listeners else None)
     if solution.reason is Reason.INTERRUPTED:
         watch.stopped.set()
     return solution
+
+
+def follow(
+    objective: Objective, theta: Array, make_rule: Callable[[], Rule], settings: SearchSettings, begin: Progress
+) -> Solution:
+    """Minimise from a start, or from where it was left, by a rule."""
+
+    def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
+        limits: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter}
+        return minimise(objective, theta, make_rule(), **limits, callback=tell, run=run, note=note)
+
+    return take_up(objective, search, settings, begin)
 
 
 def _is_over(run: Run, max_iter: int) -> bool:
@@ -164,8 +176,7 @@ def minimise(
 
     def heard(reason: str = "") -> bool:
         if note is not None:
-            ended = reason in (Reason.SMALL_DECREASE, Reason.ROUNDING, Reason.NOT_FINITE)  # and never goes on
-            note(Run(point.theta, tuple(path), passes, small, reason, {} if ended else rule.memory()))
+            note(Run(point.theta, tuple(path), passes, small, reason, {} if reason in ENDED else rule.memory()))
         return False if reason else callback(len(path) - 1, path[-1], point.theta)
 
     stopped = heard()

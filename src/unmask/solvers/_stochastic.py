@@ -16,12 +16,12 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..engines import SampledEngine, make_engine
-from ..kernels import ArraySource, Pairs, Workers, rectangle
+from ..kernels import ArraySource, Pairs, SampledPairs, Workers, rectangle, strip_reader
 from ..problem import KnownFeatures, Problem
 from ..problem.linalg import symmetric_root
-from ..progress import Progress
+from ..progress import Progress, Run
 from ._interrupt import hearing_interrupt
-from ._loop import Reason, SearchSettings, Solution
+from ._loop import ENDED, Note, Reason, SearchSettings, Solution, Tell, take_up
 from ._objective import Objective, Point, make_objective
 from ._stages import Stage, run_stage
 from ._starts import attempt_all, automatic_n_starts, best_of, make_starts
@@ -42,9 +42,9 @@ SMALL_FALL = 5e-4
 WHOLE, SHRINKING = 10, 20
 
 
-def choose_landmarks(known: KnownFeatures, n: int, number: int, rng: np.random.Generator) -> IntArray:
-    """Return random objects, some of every level of each known feature among them."""
-    order = rng.permutation(n)
+def choose_landmarks(known: KnownFeatures, pool: IntArray, number: int, rng: np.random.Generator) -> IntArray:
+    """Return random objects of those there are to choose from, some of every level of each known feature among them."""
+    order = rng.permutation(pool)
     chosen = [order[:number]]
     for feature in known.features:
         if feature.coding.levels:
@@ -72,9 +72,10 @@ def fit_landmarks(
 ) -> Landmarks:
     """Fit some objects by themselves; from several starts where there are few dimensions, and more to go wrong."""
     settings = replace(settings, tol=max(settings.tol, LANDMARK_TOLERANCE))
-    at = choose_landmarks(problem.known, problem.n, LANDMARKS, rng)
+    assert isinstance(problem.pairs, SampledPairs)
+    at = choose_landmarks(problem.known, problem.pairs.pool, LANDMARKS, rng)
     own, objective = _among(problem, at, workers)
-    few = choose_landmarks(own.known, own.n, FIRST, rng)
+    few = choose_landmarks(own.known, np.arange(own.n), FIRST, rng)
     fewer, first = _among(own, few, workers)
     if number is None:
         number = automatic_n_starts(len(few)) if problem.p <= SEVERAL_STARTS else 1
@@ -116,10 +117,10 @@ def place_others(objective: Objective, problem: Problem, landmarks: Landmarks, w
 
 def _place_by(U: Array, V: Array, some: IntArray, pairs: Pairs, workers: Workers) -> None:
     """Place all objects by some of them, a stretch at a time."""
-    partners, nothing = U[some].copy(), np.zeros(len(some))
+    partners, nothing, strip = U[some].copy(), np.zeros(len(some)), strip_reader(pairs.source, some)
     for first in range(0, len(U), PLACED_TOGETHER):
         objects = slice(first, min(first + PLACED_TOGETHER, len(U)))
-        delta = rectangle(pairs.source, some, objects).T.astype(np.float64) * pairs.scale
+        delta = strip(objects).T.astype(np.float64) * pairs.scale
         weight = np.ones_like(delta) if pairs.floor == 0.0 else 1.0 / np.maximum(delta, pairs.floor)
         U[objects] = kernels.placing().place(
             delta, weight, V[objects], partners, V[some], V[some], nothing, workers, most_starts=1
@@ -128,44 +129,77 @@ def _place_by(U: Array, V: Array, some: IntArray, pairs: Pairs, workers: Workers
 
 def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: str) -> Solution:
     """Step against random references until the stress on fresh ones falls by less than its standard error."""
+    engine = objective.engine
+    assert isinstance(engine, SampledEngine)
     settings.watch.begin("stochastic", 1)
-    begin = Progress("stochastic", start=1, n_starts=1, kind=kind)
-    run = _Run(objective, settings, begin)
+    begin, drawn = Progress("stochastic", start=1, n_starts=1, kind=kind), engine.drawn
+
+    def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
+        return _Descent(objective, engine, settings.max_iter, tell, note).follow(theta, run)
+
     with hearing_interrupt(settings.watch.stopped):
-        solution = run.follow(theta)
+        solution = take_up(objective, search, settings, begin)
+    engine.draw_up_to(drawn + len(solution.path))  # which it has not if it was over before
     settings.end(begin, objective, solution)
     return solution
 
 
-class _Run:
-    """One descent: the path so far and the steps left."""
+@dataclass
+class _Pace:
+    """How long a step is: whole steps first, then shrinking ones; stretches of either end with a comparison."""
 
-    def __init__(self, objective: Objective, settings: SearchSettings, begin: Progress) -> None:
-        assert isinstance(objective.engine, SampledEngine)
-        self.objective, self.engine = objective, objective.engine
-        self.settings, self.begin = settings, begin
+    whole: bool = True
+    done: int = 0  # in earlier stretches
+    at: int = 0  # in this one
+
+    @property
+    def length(self) -> float:
+        return 1.0 if self.whole else 1.0 / (2.0 + self.done + self.at)
+
+    @property
+    def ahead(self) -> int:
+        """Steps that are left of the stretch: of shrinking ones the next is as long as all before it."""
+        return (WHOLE if self.whole else max(SHRINKING, self.done)) - self.at
+
+    def next_stretch(self) -> None:
+        self.done, self.at = self.done + self.at, 0
+
+    def shrink(self) -> None:
+        self.whole, self.done, self.at = False, 0, 0
+
+
+class _Descent:
+    """One descent: where it is, the path so far, and how it goes on."""
+
+    def __init__(
+        self, objective: Objective, engine: SampledEngine, max_iter: int, tell: Tell, note: Note | None
+    ) -> None:
+        self.objective, self.engine, self.max_iter, self.tell, self.note = objective, engine, max_iter, tell, note
         self.safe, self.halvings = objective.safe_step(), objective.halvings
         self.path: list[float] = []
-        self.passes = 0
+        self.passes, self.pace = 0, _Pace()
 
-    def follow(self, theta: Array) -> Solution:
-        point = self._at(theta)
+    def follow(self, theta: Array, run: Run | None) -> Solution:
+        """Go on from a place, or from where a run was left, with the same references as if it had not been."""
+        if run is None:
+            point = self._at(theta)
+            self.before = point.theta
+        else:
+            self.engine.draw_up_to(self.engine.drawn + len(run.path))
+            point = self.objective(run.theta)
+            *self.path, _ = run.path
+            self.passes, self.before = run.passes, run.rule["before"]
+            whole, done, at = run.rule["pace"].tolist()
+            self.pace = _Pace(bool(whole), done, at)
         reason = self._told(point)
-        for whole in (True, False):
-            count, done = WHOLE if whole else SHRINKING, 0
-            while reason is None:
-                before = point.theta
-                for at in range(count):
-                    point = self._step(point, 1.0 if whole else 1.0 / (2.0 + done + at))
-                    reason = self._told(point)
-                    if reason is not None:
-                        break
-                else:
-                    done += count
-                    count = count if whole else done
-                    if not self._fell(before, point):
-                        break
-        return Solution(point.theta, tuple(self.path), reason or Reason.SETTLED, self.passes)
+        while reason is None:
+            if not self.pace.ahead and not self._goes_on(point):
+                reason = Reason.SETTLED
+            else:
+                point = self._step(point)
+                reason = self._told(point)
+        self._noted(point, reason)
+        return Solution(point.theta, tuple(self.path), reason, self.passes)
 
     def _at(self, theta: Array) -> Point:
         """Evaluate a place on fresh references."""
@@ -173,9 +207,10 @@ class _Run:
         self.passes += 1
         return self.objective(theta)
 
-    def _step(self, point: Point, length: float) -> Point:
+    def _step(self, point: Point) -> Point:
         """Go on; where the lift is not linear, by a step that does not raise the stress on the same references."""
-        length *= self.safe
+        length = self.pace.length * self.safe
+        self.pace.at += 1
         for halving in range(self.halvings):
             ahead = self.objective(point.theta - 0.5**halving * length * point.gradient)
             self.passes += 1
@@ -183,10 +218,21 @@ class _Run:
                 return self._at(ahead.theta)
         return self._at(self.objective.structure.project(point.theta - length * point.gradient))
 
-    def _fell(self, before: Array, point: Point) -> bool:
+    def _goes_on(self, point: Point) -> bool:
+        """Compare with the beginning of a stretch that is over: go on as before, by shrinking steps, or not."""
+        if self._fell(point):
+            self.pace.next_stretch()
+        elif self.pace.whole:
+            self.pace.shrink()
+        else:
+            return False
+        self.before = point.theta
+        return True
+
+    def _fell(self, point: Point) -> bool:
         """Tell whether the stress fell by more than its standard error, on the references of the last evaluation."""
         here = self.engine.each
-        there = self.objective(before)
+        there = self.objective(self.before)
         self.passes += 1
         error = float(np.std(self.engine.each - here, ddof=1) / np.sqrt(len(here)))
         return there.value - point.value > max(error, SMALL_FALL * point.value)
@@ -195,12 +241,17 @@ class _Run:
         """Take note of a place, tell those who watch, and return a reason to stop if there is one."""
         value = point.value / self.objective.total
         self.path.append(value)
-        iteration, watch = len(self.path) - 1, self.settings.watch
-        stop = watch.stopped.is_set()
-        if watch.listeners:
-            stop = watch.tell(self.settings.progress(self.begin, self.objective, iteration, value, point.theta))
+        self._noted(point)
+        iteration = len(self.path) - 1
+        stop = self.tell(iteration, value, point.theta, max(self.pace.ahead, 1))
         if not np.isfinite(value):
             return Reason.NOT_FINITE
         if stop:
             return Reason.INTERRUPTED
-        return Reason.MAX_ITER if iteration >= self.settings.max_iter else None
+        return Reason.MAX_ITER if iteration >= self.max_iter else None
+
+    def _noted(self, point: Point, reason: Reason | None = None) -> None:
+        if self.note is not None:
+            pace = np.array([self.pace.whole, self.pace.done, self.pace.at])
+            memory = {} if reason in ENDED else {"before": self.before, "pace": pace}
+            self.note(Run(point.theta, tuple(self.path), self.passes, reason=str(reason or ""), rule=memory))

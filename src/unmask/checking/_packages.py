@@ -1,0 +1,101 @@
+"""Tables of other packages: each recognised by what it offers, so that none is imported to look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+
+def is_pandas(data: Any) -> bool:
+    """Tell a pandas DataFrame or Series from everything else without importing pandas."""
+    return hasattr(data, "iloc") and hasattr(data, "index")
+
+
+def is_polars(data: Any) -> bool:
+    """Tell a table of polars from everything else."""
+    return hasattr(data, "columns") and hasattr(data, "get_column")
+
+
+def as_pandas(data: Any) -> Any:
+    """Return tables that have labels or names of their own as those of pandas; anything else as it is.
+
+    These are xarray's arrays of one or two dimensions that have coordinates, pyarrow's tables, gensim's word vectors,
+    tables of counts in the format biom (one row per sample), and ordinations of scikit-bio (its samples). What is no
+    table but holds one is refused in a sentence that says where it is.
+    """
+    if is_pandas(data) or isinstance(data, np.ndarray):
+        return data
+    for recognises, convert in _TABLES:
+        if recognises(data):
+            return convert(data)
+    refuse_unread(data)
+    return data
+
+
+def refuse_unread(data: Any) -> None:
+    """Raise on what holds a table somewhere, and say where."""
+    for recognises, way_out in _UNREAD:
+        if recognises(data):
+            raise TypeError(way_out)
+
+
+def refuse_path(data: Any) -> None:
+    """Raise on the path of a file that has to be read first."""
+    if not isinstance(data, str | PathLike):
+        return
+    path = str(fspath(data))
+    if path.lower().endswith((".rds", ".rda", ".rdata")):
+        raise TypeError(
+            f"X={path!r} is a file of R's own, which only R reads; write a table there, "
+            "write.csv(as.matrix(d), 'd.csv'), and read it by unmask.io.read_dissimilarities('d.csv')."
+        )
+    raise TypeError(
+        f"X={path!r} is text, not data; read a file first, by unmask.io.read_dissimilarities or unmask.io.read_table."
+    )
+
+
+def _offers(*names: str) -> Callable[[Any], bool]:
+    return lambda data: all(hasattr(data, name) for name in names)
+
+
+def _from_xarray(data: Any) -> Any:
+    has_labels = len(data.dims) in (1, 2) and any(dim in data.coords for dim in data.dims)
+    return data.to_pandas() if has_labels else data
+
+
+def _from_word_vectors(data: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(data.vectors, index=list(data.index_to_key), copy=False)
+
+
+def _from_biom(data: Any) -> Any:
+    import pandas as pd
+
+    counts = data.matrix_data.T.toarray()
+    return pd.DataFrame(counts, index=list(data.ids()), columns=list(data.ids(axis="observation")), copy=False)
+
+
+_TABLES: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
+    (_offers("to_pandas", "dims", "coords"), _from_xarray),
+    (_offers("to_pandas", "column_names"), lambda data: data.to_pandas()),
+    (_offers("index_to_key", "vectors"), _from_word_vectors),
+    (_offers("matrix_data", "ids", "metadata"), _from_biom),
+    (_offers("samples", "eigvals"), lambda data: as_pandas(data.samples)),
+)
+
+_UNREAD: tuple[tuple[Callable[[Any], bool], str], ...] = (
+    (
+        _offers("obs", "obsm", "obsp"),
+        "an AnnData holds many tables; call unmask.interop.anndata.cmds(adata, known), which takes the right one, or "
+        "pass one: adata.obsm['X_pca'] as X and columns of adata.obs as known.",
+    ),
+    (
+        _offers("collect", "lazy", "collect_schema"),
+        "a LazyFrame of polars has no rows yet; pass .collect() of it.",
+    ),
+    (_offers("wv", "corpus_count"), "a model of gensim is not a table; pass its word vectors, model.wv."),
+)

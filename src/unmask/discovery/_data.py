@@ -1,0 +1,237 @@
+"""What the maps of a study are made from: a table of dissimilarities or, of many objects, their features or a file.
+
+A table of N x N numbers is neither made nor written where it would be large: features are kept with the metric that
+compares them, and a large table that is in a file stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+from zlib import crc32
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._typing import IntArray
+from ..checking import is_file, is_source, open_file
+from ..dissimilarities import Metric
+from ..kernels import LARGE, MOST_SQUARED, ArraySource, Source, rectangle
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Data(Protocol):
+    """Where the dissimilarities of a study come from."""
+
+    @property
+    def objects(self) -> pd.Index:
+        """Labels of the objects."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the dissimilarities."""
+
+    @property
+    def fitted(self) -> Any:
+        """What an estimator is fitted to."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """How the estimator makes dissimilarities of that."""
+
+    @property
+    def missing_pairs(self) -> int | None:
+        """Number of pairs without a dissimilarity; None where that would take looking at all pairs."""
+
+    @property
+    def words(self) -> str:
+        """Where the dissimilarities come from, in words; nothing of a plain table."""
+
+    def square(self) -> pd.DataFrame:
+        """Return the square table; raise where it would be too large."""
+
+    def among(self, at: IntArray) -> pd.DataFrame:
+        """Return the square table of some objects, by their positions."""
+
+
+@dataclass(frozen=True)
+class SquareTable:
+    """A table of dissimilarities, NaN where missing."""
+
+    table: pd.DataFrame
+    words = ""
+
+    @property
+    def objects(self) -> pd.Index:
+        return self.table.index
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.table.to_numpy().dtype)
+
+    @property
+    def fitted(self) -> pd.DataFrame:
+        return self.table
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"metric": "precomputed"}
+
+    @cached_property
+    def missing_pairs(self) -> int:
+        return int(np.isnan(self.table.to_numpy()).sum()) // 2
+
+    def square(self) -> pd.DataFrame:
+        return self.table
+
+    def among(self, at: IntArray) -> pd.DataFrame:
+        return self.table.iloc[at, at]
+
+
+class _ReadInParts:
+    """What has no table of N x N numbers, but can show any part of one."""
+
+    missing_pairs = None
+
+    @property
+    def objects(self) -> pd.Index:
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def source(self) -> Source:
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.source.dtype
+
+    def square(self) -> pd.DataFrame:
+        n = len(self.objects)
+        if n > MOST_SQUARED:
+            raise ValueError(
+                f"the study has no table of {n:,} x {n:,} dissimilarities, but {self.words}; "
+                "study.material.among(positions) returns those among some objects."
+            )
+        return self.among(np.arange(n))
+
+    def among(self, at: IntArray) -> pd.DataFrame:
+        import pandas as pd
+
+        names = self.objects[at]
+        return pd.DataFrame(rectangle(self.source, np.asarray(at), np.asarray(at)), index=names, columns=names)
+
+
+@dataclass(frozen=True)
+class ComparedFeatures(_ReadInParts):
+    """Features of many objects, one row each, and the name of the metric that compares them when it is needed."""
+
+    features: pd.DataFrame
+    metric: str
+    metric_params: Mapping[str, Any] = field(default_factory=dict)
+    single: bool = False
+
+    @property
+    def objects(self) -> pd.Index:
+        return self.features.index
+
+    @property
+    def words(self) -> str:
+        count = self.features.shape[1]
+        return f"{count} feature{'s' * (count != 1)} that are compared by the metric {self.metric} when it is needed"
+
+    @property
+    def fitted(self) -> pd.DataFrame:
+        return self.features.astype(np.float32) if self.single else self.features
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"metric": self.metric, **({"metric_params": dict(self.metric_params)} if self.metric_params else {})}
+
+    @cached_property
+    def source(self) -> Source:
+        params = dict(self.metric_params) or None
+        return Metric(self.metric, metric_params=params, dtype=str(self.dtype)).on_demand(self.features)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32 if self.single else np.float64)
+
+
+@dataclass(frozen=True)
+class TableInFile(_ReadInParts):
+    """A large table of dissimilarities that stays in its file, by the path of an npy or zarr file."""
+
+    path: str
+
+    @cached_property
+    def source(self) -> Source:
+        opened = open_file(self.path)
+        return opened if is_source(opened) else ArraySource(opened)
+
+    @cached_property
+    def objects(self) -> pd.Index:
+        import pandas as pd
+
+        return pd.RangeIndex(self.source.n)
+
+    @property
+    def words(self) -> str:
+        return f"the file {self.path}, which is read in parts"
+
+    @property
+    def fitted(self) -> Any:
+        return self.source.values if isinstance(self.source, ArraySource) else self.source
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"metric": "precomputed"}
+
+    @property
+    def checksum(self) -> int:
+        """What tells the file from others: both ends of its diagonal."""
+        n = self.source.n
+        ends = (slice(0, min(n, 100)), slice(max(0, n - 100), n))
+        return crc32(b"".join(np.ascontiguousarray(self.source.tile(end, end)).tobytes() for end in ends))
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # a copy would bring the file into memory
+
+
+def large_file(data: Any) -> TableInFile | None:
+    """Return a square table that is too large to be read into memory as what stays in its file; None if it is none."""
+    path: Any = data.filename if isinstance(data, np.memmap) else data
+    if not is_file(path):
+        return None
+    inside = TableInFile(str(Path(path).absolute()))
+    source = inside.source
+    shape = source.values.shape if isinstance(source, ArraySource) else (source.n, source.n)
+    whole = shape == (data.shape if isinstance(data, np.memmap) else shape)  # and no part of the file
+    square = len(shape) == 2 and shape[0] == shape[1]
+    return inside if whole and square and source.n**2 * source.dtype.itemsize > LARGE else None
+
+
+def is_many(transformer: Any, X: Any) -> bool:
+    """Tell whether a table of dissimilarities of these features would be large; raise where it would be needed."""
+    shape = getattr(X, "shape", None)
+    n = int(shape[0]) if shape else len(X) if hasattr(X, "__len__") else 0
+    if 8 * n**2 <= LARGE:
+        return False
+    named = isinstance(transformer, Metric) and isinstance(transformer.metric, str)
+    if named and not sp.issparse(X) and len(shape or ()) == 2:
+        return bool(transformer.on_demand(X).is_large)
+    if n > MOST_SQUARED:
+        raise ValueError(
+            f"a study of {n:,} objects keeps a table of their features and the name of the metric that compares them, "
+            f"because a table of {n:,} x {n:,} dissimilarities would be too large; metric={transformer!r} has no such "
+            "name, or X is no such table. Use a metric by its name, or a sample of the objects."
+        )
+    return False

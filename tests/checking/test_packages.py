@@ -1,0 +1,239 @@
+"""Tables of other packages, names for what is known, and what is refused with the way out."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, SpectralMap
+from unmask.dissimilarities import Geodesic, Metric, NetworkDissimilarity
+from unmask.inspection import permutation_test
+
+
+def mds(**options):
+    return ConditionalClassicalMDS(metric="precomputed", **options)
+
+
+@pytest.fixture(scope="module")
+def terms(kinship):
+    D = kinship.dissimilarities.astype(float)
+    return D, kinship.known[["gender"]], mds().fit(D, known=kinship.known[["gender"]])
+
+
+@pytest.fixture(scope="module")
+def kinship():
+    from unmask.datasets import load_kinship
+
+    return load_kinship()
+
+
+@pytest.fixture
+def table(rng):
+    return pd.DataFrame(rng.normal(size=(30, 4)), columns=["age", "height", "width", "mass"])
+
+
+# ---- labels of square tables
+
+
+def test_the_header_of_a_square_table_of_polars_names_the_objects(terms):
+    D, gender, expected = terms
+    square = pl.DataFrame(D.to_numpy(), schema=list(D.columns))
+    fitted = mds().fit(square, known=gender.iloc[::-1])
+    assert list(fitted.object_names_) == list(D.index)
+    np.testing.assert_allclose(fitted.embedding_, expected.embedding_)
+    mixed = square.select(list(D.columns)[::-1])[:3]
+    placed = fitted.transform(mixed, known=gender.iloc[:3].to_numpy())
+    np.testing.assert_allclose(placed, expected.embedding_[:3], atol=1e-8)
+
+
+@pytest.mark.parametrize("names", [None, [str(i) for i in range(14)]])
+def test_a_header_that_only_counts_names_nothing(terms, names):
+    D, gender, expected = terms
+    fitted = mds().fit(pl.DataFrame(D.to_numpy(), schema=names), known=gender)
+    np.testing.assert_allclose(fitted.embedding_, expected.embedding_)
+    assert list(fitted.object_names_) == list(range(14))
+
+
+@pytest.mark.parametrize("make", [lambda D: D.reset_index(), lambda D: pl.from_pandas(D.reset_index())])
+def test_a_leading_column_of_text_names_the_objects(terms, make):
+    D, gender, expected = terms
+    fitted = mds().fit(make(D), known=gender.iloc[::-1])
+    assert list(fitted.object_names_) == list(D.index)
+    np.testing.assert_allclose(fitted.embedding_, expected.embedding_)
+    new = make(D)[:3]
+    np.testing.assert_allclose(fitted.transform(new, known=gender.iloc[[2, 0, 1]]), expected.embedding_[:3], atol=1e-8)
+
+
+def test_a_leading_column_that_contradicts_the_header_is_refused(terms):
+    D, *_ = terms
+    wrong = pl.from_pandas(D.reset_index(names="term")).with_columns(pl.Series("term", [f"t{i}" for i in range(14)]))
+    with pytest.raises(ValueError, match="disagree on labels"):
+        mds().fit(wrong)
+
+
+def test_labels_survive_an_output_of_polars(terms):
+    D, gender, _ = terms
+    found = mds().set_output(transform="polars")
+    places = found.fit_transform(D, known=gender)
+    assert isinstance(places, pl.DataFrame)
+    assert list(found.object_names_) == list(D.index)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [ConditionalMDS(n_init=1), ConditionalIsomap(n_init=1), SpectralMap(), SpectralMap(Geodesic()), Metric()],
+)
+def test_every_estimator_says_what_its_objects_are_called(estimator, table):
+    assert not hasattr(estimator, "object_names_")
+    assert list(estimator.fit(table.to_numpy()).object_names_) == list(range(30))
+    named = table.set_axis([f"o{i}" for i in range(30)])
+    assert list(estimator.fit(named).object_names_) == list(named.index)
+
+
+# ---- what is known, by name
+
+
+@pytest.mark.parametrize("make", [lambda X: X, pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize("known", ["age", ["age", "mass"]])
+def test_known_columns_are_named_and_leave_the_features(table, make, known):
+    names = [known] if isinstance(known, str) else known
+    X = make(table)
+    fitted = ConditionalMDS(n_init=1, random_state=0).fit(X, known=known)
+    expected = ConditionalMDS(n_init=1, random_state=0).fit(table.drop(columns=names), known=table[names])
+    np.testing.assert_array_equal(fitted.embedding_, expected.embedding_)
+    assert list(fitted.known_summary_.index) == names
+    assert not set(fitted.feature_names_in_) & set(names)
+    np.testing.assert_allclose(fitted.transform(X, known=known), fitted.embedding_, atol=1e-6)
+
+
+def test_texts_for_all_objects_are_values(table):
+    levels = ["a", "b"] * 15
+    fitted = ConditionalMDS(n_init=1, random_state=0).fit(table, known=levels)
+    assert fitted.known_summary_.loc["known0", "levels"] == "a, b"
+
+
+def test_a_test_of_features_takes_names(table):
+    found = permutation_test(ConditionalMDS(1, n_init=1, random_state=0), table, ["age"], n_permutations=3)
+    assert list(found.index) == ["age"]
+
+
+@pytest.mark.parametrize(
+    ("X", "known", "message"),
+    [
+        ("table", "agee", "known names 'agee', but X has the columns 'age', 'height', 'width', 'mass'"),
+        ("table", ["age", "weight"], "known names 'weight', but X has"),
+        ("table", ["age", "height", "width", "mass"], "known names all columns of X"),
+        ("array", "age", "known='age' is a name, but X has neither columns"),
+        ("club", "clubb", "known names 'clubb', but the nodes have the attributes 'club'"),
+    ],
+)
+def test_a_wrong_name_is_said(table, X, known, message):
+    data = {"table": table, "array": table.to_numpy(), "club": nx.karate_club_graph()}[X]
+    estimator = ConditionalMDS(metric="precomputed" if X == "club" else "euclidean", n_init=1)
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(data, known=known)
+
+
+def test_tables_of_pyarrow_are_known(terms):
+    D, gender, expected = terms
+    fitted = mds().fit(D.to_numpy(), known=pa.table({"gender": gender["gender"].to_numpy()}))
+    np.testing.assert_allclose(fitted.embedding_, expected.embedding_)
+    assert list(fitted.known_summary_.index) == ["gender"]
+    labelled = pa.Table.from_pandas(gender.iloc[::-1])
+    np.testing.assert_allclose(mds().fit(D, known=labelled).embedding_, expected.embedding_)
+
+
+# ---- networks
+
+
+def club_of_igraph():
+    igraph = pytest.importorskip("igraph", reason="needs igraph: pip install 'unmask[graphs]'")
+    club = nx.karate_club_graph()
+    graph = igraph.Graph(n=34, edges=list(club.edges))
+    graph.vs["club"] = [club.nodes[node]["club"] for node in club]
+    graph.es["weight"] = [club.edges[edge]["weight"] for edge in club.edges]
+    return club, graph
+
+
+@pytest.mark.parametrize("weight", ["weight", None])
+def test_networks_of_igraph_are_those_of_networkx(weight):
+    club, graph = club_of_igraph()
+    ours, theirs = (NetworkDissimilarity(weight).fit(g) for g in (graph, club))
+    np.testing.assert_array_equal(ours.dissimilarities_, theirs.dissimilarities_)
+    assert ours.nodes_ == list(range(34))
+    graph.vs["name"] = [f"n{i}" for i in range(34)]
+    assert list(NetworkDissimilarity().fit(graph).object_names_)[:2] == ["n0", "n1"]
+    graph.vs["name"] = ["same"] * 34
+    assert NetworkDissimilarity().fit(graph).nodes_ == list(range(34))
+
+
+@pytest.mark.parametrize("known", ["club", ["club"]])
+def test_known_names_an_attribute_of_the_nodes(known):
+    club, graph = club_of_igraph()
+    values = pd.DataFrame({"club": [club.nodes[node]["club"] for node in club]})
+    expected = mds().fit(NetworkDissimilarity().fit_transform(club), known=values)
+    for network in (club, graph):
+        fitted = mds().fit(network, known=known)
+        np.testing.assert_array_equal(fitted.embedding_, expected.embedding_)
+        assert list(fitted.known_summary_.index) == ["club"]
+
+
+def test_networks_of_igraph_are_drawn():
+    from matplotlib.figure import Figure
+
+    from unmask.plotting import plot_network
+
+    _, graph = club_of_igraph()
+    ax = plot_network(graph, np.random.default_rng(0).normal(size=(34, 2)), color="club", ax=Figure().add_subplot())
+    assert len(ax.collections[-1].get_segments()) == 78
+    with pytest.raises(ValueError, match="color='nothing' is no attribute of the nodes, which have 'club'"):
+        plot_network(graph, known=["club"], color="nothing")
+
+
+def test_a_directed_network_of_igraph_is_refused():
+    igraph = pytest.importorskip("igraph")
+    with pytest.raises(ValueError, match="the network is directed"):
+        mds().fit(igraph.Graph(n=3, edges=[(0, 1), (1, 2)], directed=True))
+
+
+# ---- word vectors, and what is refused
+
+
+def test_word_vectors_are_features_with_their_words_as_labels(rng):
+    gensim = pytest.importorskip("gensim.models")
+    words = [f"word{i}" for i in range(12)]
+    vectors = gensim.KeyedVectors(5)
+    vectors.add_vectors(words, rng.normal(size=(12, 5)))
+    for metric in ("cosine", Geodesic(4)):
+        fitted = ConditionalMDS(metric=metric, n_init=1, random_state=0).fit(vectors)
+        expected = ConditionalMDS(metric=metric, n_init=1, random_state=0).fit(vectors.vectors)
+        np.testing.assert_allclose(fitted.embedding_, expected.embedding_, atol=1e-5)
+        assert list(fitted.object_names_) == words
+    counts = pd.DataFrame({"count": np.arange(12.0)}, index=words[::-1])
+    given = ConditionalMDS(metric="cosine", n_init=1, random_state=0).fit(vectors, known=counts)
+    assert list(given.object_names_) == words
+
+
+@pytest.mark.parametrize(
+    "estimator", [ConditionalMDS(), ConditionalMDS(metric="precomputed"), ConditionalIsomap(), Metric()]
+)
+def test_what_is_not_understood_gets_the_way_out(estimator):
+    anndata = type("AnnData", (), {"obs": 1, "obsm": 2, "obsp": 3})()
+    with pytest.raises(TypeError, match=r"AnnData holds many tables; call unmask.interop.anndata.cmds\(adata, known\)"):
+        estimator.fit(anndata)
+    with pytest.raises(TypeError, match=r"LazyFrame of polars has no rows yet; pass .collect\(\)"):
+        estimator.fit(pl.LazyFrame({"x": [1, 2, 3]}))
+    with pytest.raises(TypeError, match=r"X='d.rds' is a file of R's own.*write.csv\(as.matrix\(d\)"):
+        estimator.fit("d.rds")
+    with pytest.raises(TypeError, match=r"X='d.csv' is text, not data; read a file first"):
+        estimator.fit("d.csv")
+    with pytest.raises(TypeError, match=r"a model of gensim .* model.wv"):
+        estimator.fit(type("Word2Vec", (), {"wv": 1, "corpus_count": 2})())
+
+
+def test_what_is_known_is_not_read_lazily_either(terms):
+    D, *_ = terms
+    with pytest.raises(TypeError, match=r"pass .collect\(\)"):
+        mds().fit(D, known=pl.LazyFrame({"x": range(14)}))
