@@ -254,6 +254,8 @@ def test_objects_on_the_same_spot_fan_out(open_page):
     leaf = bench.page.locator(".leaf").nth(1).bounding_box()
     bench.page.mouse.click(leaf["x"] + leaf["width"] / 2, leaf["y"] + leaf["height"] / 2)
     bench.says("At Sister, selected")
+    bench.page.mouse.move(*bench.place(0.02, 0.98))
+    assert [label for label in bench.labels() if "Sister" in label] == ["Sister"]
 
 
 def test_everything_by_keys(open_page):
@@ -263,6 +265,8 @@ def test_everything_by_keys(open_page):
     bench.page.locator(".map").focus()
     bench.page.keyboard.press("ArrowLeft")
     bench.says("At ")
+    focus = bench.page.locator(".map .label.strong").text_content()
+    assert [text for text in bench.page.locator(".map .label").all_text_contents() if focus in text] == [focus]
     for _ in range(14):
         bench.page.keyboard.press("ArrowUp")
     bench.page.keyboard.press("Enter")
