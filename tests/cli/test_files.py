@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from unmask import Progress
 from unmask.datasets import load_kinship, make_car_brands
 from unmask.io import read_dissimilarities
 
@@ -107,8 +108,8 @@ def pages(monkeypatch):
     """Stand in for the room of reports, and return what it was asked to write."""
     asked = []
 
-    def write_report(study, path, *, progress, **options):
-        progress("maps", 0, 2)
+    def write_report(study, path, *, callback, **options):
+        callback(Progress("report: maps", 0, max_iter=2))
         path.write_text("<html>")
         asked.append((study, options))
 

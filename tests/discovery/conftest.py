@@ -49,6 +49,8 @@ def whole(kinship):
     study.forget("size", why="enough")
     study.forget("axis")
     study.fit(0, n_init=2)
+    study.forget("two")
+    study.undo()
     return study
 
 

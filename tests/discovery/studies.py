@@ -1,15 +1,20 @@
 """Options of quick fits, and looking into studies that were saved."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 
 FAST = {"n_init": 4}
 KINDS = ["folder", "study.zip"]
+# A study of the first schema.
+OLD = Path(__file__).with_name("schema1.zip")
 
 
 def assert_same(one, other):
     assert one.title == other.title
+    assert one.here == other.here
+    assert [action.text for action in one.tree] == [action.text for action in other.tree]
     assert one.known_types == other.known_types
     for name in ("dissimilarities", "known", "table", "history"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name), check_exact=True)
@@ -17,7 +22,7 @@ def assert_same(one, other):
     if one.weights is not None:
         pd.testing.assert_frame_equal(one.weights, other.weights, check_exact=True)
     assert [type(action) for action in one.actions] == [type(action) for action in other.actions]
-    for mine, theirs in zip(one.actions, other.actions, strict=True):
+    for mine, theirs in zip(one.tree, other.tree, strict=True):
         assert mine.text == theirs.text
         for field, value in vars(mine).items():
             found = getattr(theirs, field)

@@ -7,7 +7,7 @@ import pytest
 from unmask import Cyclic
 from unmask.discovery import Adoption, Discovery, Forgetting
 
-from .studies import FAST
+from .studies import FAST, assert_same
 
 
 def test_adopted_features_are_known_to_later_steps_and_to_no_earlier_one(fitted):
@@ -148,8 +148,24 @@ def test_a_name_is_used_once(kinship):
     study = Discovery(kinship.dissimilarities, known=kinship.known[["gender"]], table=kinship.known)
     study.adopt("degree", column="degree")
     for name in ("gender", "degree"):
-        with pytest.raises(ValueError, match=f"name='{name}' is taken by a feature of this study"):
+        with pytest.raises(ValueError, match=f"name='{name}' is taken by a feature that is known"):
             study.adopt(name, column="generation")
+
+
+def test_a_forgotten_name_is_free_again(kinship, tmp_path):
+    study = Discovery(kinship.dissimilarities, known=kinship.known[["gender"]], table=kinship.known)
+    study.fit(2, **FAST)
+    for column in ("degree", "generation"):
+        study.forget("gender")
+        study.adopt("gender", column=column)
+        study.fit(2, **FAST)
+    assert study.known["gender"].tolist() == kinship.known["generation"].tolist()
+    first, second, third = study.steps
+    for step, column in ((first, "gender"), (second, "degree"), (third, "generation")):
+        assert study.known_of(step)["gender"].tolist() == kinship.known[column].tolist()
+    loaded = Discovery.load(study.save(tmp_path / "study"))
+    assert_same(study, loaded)
+    assert loaded.replay()["same"].all()
 
 
 @pytest.mark.parametrize("way", [{"along": ("Aunt", "Son")}, {"from_axis": 0}, {"groups": 2}])
@@ -180,5 +196,3 @@ def test_a_feature_is_put_aside(kinship):
     assert study.history["adopted"].tolist() == ["-degree", ""]
     with pytest.raises(ValueError, match="name='degree' is not known now; known are 'gender'"):
         study.forget("degree")
-    with pytest.raises(ValueError, match="name='degree' is taken"):
-        study.adopt("degree", list(range(14)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import unmask.discovery._load as loading
+import unmask.discovery._zip as unpacking
 from unmask.discovery import Discovery
 from unmask.io import FileProblem
 
@@ -35,17 +35,17 @@ def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
         (lambda f: (f / "study.json").write_text("[" * 100_000), "study.json is no JSON"),
         (lambda f: (f / "study.json").write_text("[]"), "study.json is not that of a study of unmask"),
         (
-            lambda f: edit(f, lambda s: s.update(schema_version=2, unmask_version="9.1")),
-            "was written in version 2 of the format by unmask 9.1, and this one reads version 1",
+            lambda f: edit(f, lambda s: s.update(schema_version=3, unmask_version="9.1")),
+            "was written in version 3 of the format by unmask 9.1, and this one reads versions up to 2",
         ),
         (lambda f: (f / "table.csv").unlink(), "the file 'table.csv' is missing, which study.json names"),
         (lambda f: (f / "table.csv").write_bytes(b"\xff\xfe"), "table.csv is no CSV table"),
         (lambda f: (f / "table.csv").write_text(""), "table.csv is no CSV table"),
         (lambda f: shutil.copy(f / "adopted.csv", f / "table.csv"), "column 'line' where 'degree' should be"),
-        (lambda f: shutil.copy(f / "step2-map.csv", f / "step3-map.csv"), "'axis1' where 'stress per point' should be"),
+        (lambda f: shutil.copy(f / "fit5-map.csv", f / "fit9-map.csv"), "'axis1' where 'stress per point' should be"),
         (lambda f: cut(f / "table.csv"), "has 13 rows, not 14"),
         (lambda f: swap(f / "known.csv"), "has 'Brother' in row 2 where 'Aunt' should be"),
-        (lambda f: shutil.copy(f / "known.csv", f / "step2-coef.csv"), "step2-coef.csv has column"),
+        (lambda f: shutil.copy(f / "known.csv", f / "fit5-coef.csv"), "fit5-coef.csv has column"),
         (
             lambda f: replace(f / "table.csv", "True", "yes"),
             "has 'yes' in row 2, column 'truth', which is no cell of type b",
@@ -64,9 +64,12 @@ def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
             lambda f: edit(f, lambda s: s["tables"].pop("adopted")),
             "the values of 'gender', which was adopted, are missing",
         ),
-        (lambda f: edit(f, lambda s: s["tables"].pop("step2-map")), "names no map of step 2"),
+        (lambda f: edit(f, lambda s: s["tables"].pop("fit5-map")), "names no map of step 2"),
         (lambda f: edit(f, lambda s: s["objects"]["labels"].__setitem__(0, "Son")), "study.json has a label twice"),
-        (lambda f: edit(f, lambda s: s["actions"].pop(0)), r"numbers the steps \[2, 3\], not 1, 2, 3"),
+        (lambda f: edit(f, lambda s: s["actions"].pop(0)), "has 2 after 1 as the action 1"),
+        (lambda f: edit(f, lambda s: s["actions"][4].update(number=3)), "numbers a step 3 where 2 is the next"),
+        (lambda f: edit(f, lambda s: s["actions"][4].update(parent=5)), "has 5 after 5 as the action 5"),
+        (lambda f: edit(f, lambda s: s.update(here=11)), "has 11 for 'here', which is no action"),
         (
             lambda f: edit(f, lambda s: s["actions"][0].update(action="eval")),
             "'eval' for 'action', which is none of 'fit'",
@@ -157,7 +160,7 @@ def test_a_zip_file_with_paths_in_it_is_refused(whole, tmp_path, name):
 
 def test_a_zip_bomb_is_refused(whole, tmp_path, monkeypatch):
     path = whole.save(tmp_path / "study.zip")
-    monkeypatch.setattr(loading, "ALWAYS_ALLOWED", 100_000)
+    monkeypatch.setattr(unpacking, "ALWAYS_ALLOWED", 100_000)
     Discovery.load(path)
     repack(path, lambda entries: entries.update({"table.csv": b"0" * 50_000_000}))
     with pytest.raises(FileProblem, match="holds more than 200 times its own size, or than memory has room for"):
@@ -166,7 +169,7 @@ def test_a_zip_bomb_is_refused(whole, tmp_path, monkeypatch):
 
 def test_a_zip_file_larger_than_memory_is_refused(whole, tmp_path, monkeypatch):
     path = whole.save(tmp_path / "study.zip")
-    monkeypatch.setattr(loading, "memory_limit", lambda: 2000)
+    monkeypatch.setattr(unpacking, "memory_limit", lambda: 2000)
     with pytest.raises(FileProblem, match="or than memory has room for"):
         Discovery.load(path)
 

@@ -2,6 +2,10 @@
 
 import subprocess
 import sys
+from dataclasses import replace
+
+from unmask.discovery import Discovery
+from unmask.discovery._tree import Tree
 
 from .studies import KINDS
 
@@ -20,8 +24,9 @@ def test_replay_after_loading_in_another_process_gives_the_same_numbers(whole, t
 
 
 def test_replay_notices_numbers_that_are_not_those_of_the_study(whole):
-    changed = whole.branch()
-    changed.steps[0].embedding.iloc[0, 0] += 1e-3
+    first, *later = whole.tree
+    wrong = replace(first, embedding=first.embedding * (1 + 1e-3))
+    changed = Discovery._of(whole.material, "", Tree((wrong, *later)), whole.here)
     table = changed.replay()
     assert table["same"].tolist() == [False, True, True]
     assert table["difference"].iloc[0] > 1e-6

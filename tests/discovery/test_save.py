@@ -10,7 +10,7 @@ from unmask import Numeric
 from unmask.discovery import Discovery, read_tables
 from unmask.io import FileProblem
 
-from .studies import KINDS, assert_same
+from .studies import KINDS, assert_same, edit
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,3 +195,153 @@ def test_nothing_that_is_no_study_is_replaced(whole, tmp_path):
 def test_the_same_study_gives_the_same_bytes(whole, tmp_path):
     first, second = whole.save(tmp_path / "a.zip"), whole.save(tmp_path / "b.zip")
     assert first.read_bytes() == second.read_bytes()
+
+
+# ---- only what changed
+
+
+def files(path):
+    return {file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in path.iterdir()}
+
+
+def written(monkeypatch):
+    """Return a list that will hold the names of the tables that are written."""
+    names, write = [], saving.write_table
+
+    def note(frame, path, **options):
+        names.append(path.name)
+        return write(frame, path, **options)
+
+    monkeypatch.setattr(saving, "write_table", note)
+    return names
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["saved", "loaded"])
+def test_only_what_changed_is_written(whole, tmp_path, monkeypatch, kind, how):
+    path = tmp_path / kind
+    study = whole.branch()
+    study.save(path)
+    study = Discovery.load(path) if how == "loaded" else study
+    names = written(monkeypatch)
+    study.save(path)
+    assert names == []
+    assert_same(study, Discovery.load(path))
+    study.forget("line")
+    study.title = "other"
+    study.save(path)
+    assert names == []  # study.json only
+    study.adopt("more", column="degree")
+    study.fit(1, n_init=1)
+    study.save(path)
+    assert sorted(names) == ["adopted.csv", "fit13-coef.csv", "fit13-importance.csv", "fit13-map.csv"]
+    assert_same(study, Discovery.load(path))
+    fresh = study.branch(study.title)
+    fresh._saved = None
+    if kind.endswith("zip"):  # and nobody can tell
+        assert fresh.save(tmp_path / "fresh.zip").read_bytes() == path.read_bytes()
+
+
+def test_files_that_did_not_change_are_the_same_files(whole, tmp_path):
+    study = whole.branch()
+    path = study.save(tmp_path / "study")
+    before = files(path)
+    study.adopt("more", column="degree")
+    study.save(path)
+    after = files(path)
+    assert {name for name in after if after[name] != before.get(name)} == {"study.json", "adopted.csv"}
+
+
+def test_a_file_that_somebody_changed_is_written_again(whole, tmp_path, monkeypatch):
+    study = whole.branch()
+    path = study.save(tmp_path / "study")
+    (path / "table.csv").write_text("mine", encoding="utf-8")
+    (path / "known.csv").unlink()
+    names = written(monkeypatch)
+    study.save(path)
+    assert sorted(names) == ["known.csv", "table.csv"]
+    assert_same(study, Discovery.load(path))
+
+
+def test_another_place_format_or_study_gets_everything(whole, tmp_path, monkeypatch):
+    study = whole.branch()
+    study.save(tmp_path / "study")
+    names = written(monkeypatch)
+    study.save(tmp_path / "other")
+    assert "dissimilarities.csv" in names
+    names.clear()
+    other = Discovery(1.0 - np.eye(4))
+    other.save(tmp_path / "study")
+    study.save(tmp_path / "study")
+    assert names.count("dissimilarities.csv") == 2
+    assert_same(study, Discovery.load(tmp_path / "study"))
+
+
+def test_where_the_disk_knows_no_second_name_files_are_copied(whole, tmp_path, monkeypatch):
+    study = whole.branch()
+    path = study.save(tmp_path / "study")
+
+    def no_links(*_):
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(saving.os, "link", no_links)
+    names = written(monkeypatch)
+    study.save(path)
+    study.save(path)
+    assert names == []
+    assert_same(study, Discovery.load(path))
+
+
+# ---- pictures
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
+GIF, JPEG, WEBP = b"GIF89a12345", b"\xff\xd8\xff12345", b"RIFF1234WEBP5678"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_are_saved_with_the_study(kinship, tmp_path, kind):
+    (tmp_path / "aunt.png").write_bytes(PNG)
+    given = {"Uncle": JPEG, "Aunt": tmp_path / "aunt.png", "Son": bytearray(GIF), "Niece": WEBP}
+    study = Discovery(kinship.dissimilarities, pictures=given)
+    assert list(study.pictures.items()) == [("Aunt", PNG), ("Niece", WEBP), ("Son", GIF), ("Uncle", JPEG)]
+    path = study.save(tmp_path / kind)
+    loaded = Discovery.load(path)
+    assert loaded.pictures == study.pictures
+    loaded.save(path)
+    assert Discovery.load(path).pictures == study.pictures
+    study.pictures.clear()
+    assert len(study.pictures) == 4
+    assert len(study.branch().pictures) == 4
+
+
+@pytest.mark.parametrize(
+    ("pictures", "message"),
+    [
+        ([PNG], "pictures=list must be a dictionary"),
+        ({"Cousin": PNG}, "pictures names 'Cousin'"),
+        ({"Aunt": b"<svg onload=alert(1)>"}, r"pictures\['Aunt'\] is no PNG, JPEG, GIF or WebP"),
+        ({"Aunt": 3}, r"pictures\['Aunt'\] is of type int; give bytes, or the path of a file"),
+        ({"Aunt": "gone.png"}, r"pictures\['Aunt'\]: gone.png cannot be read \(no such file or directory\)"),
+        ({"Aunt": PNG + bytes(10_000_000)}, "has more than 10,000,000 bytes"),
+    ],
+)
+def test_what_is_no_picture_is_refused(kinship, pictures, message):
+    with pytest.raises(ValueError, match=message):
+        Discovery(kinship.dissimilarities, pictures=pictures)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda f: (f / "picture0.png").unlink(), r"the file 'picture0\.png' is missing"),
+        (lambda f: (f / "picture0.png").write_bytes(b"<svg>"), r"picture0\.png is no picture of its kind"),
+        (lambda f: edit(f, lambda s: s.update(pictures=["../picture0.png"])), "which is not in the study"),
+        (lambda f: edit(f, lambda s: s.update(pictures=["picture14.png"])), "which is not in the study"),
+        (lambda f: edit(f, lambda s: s.update(pictures=[1])), "for 'pictures', which is not what a study has there"),
+    ],
+)
+def test_pictures_of_a_damaged_study(kinship, tmp_path, break_it, message):
+    path = Discovery(kinship.dissimilarities, pictures={"Aunt": PNG}).save(tmp_path / "study")
+    break_it(path)
+    with pytest.raises(FileProblem, match=message):
+        Discovery.load(path)

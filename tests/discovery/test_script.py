@@ -187,6 +187,7 @@ def test_code_is_written_of_literals_only(whole):
     with pytest.raises(TypeError, match="cannot be written down"):
         as_code([Sly()])
     step = whole.steps[0]
-    sly = Discovery._of(whole._material, (dataclasses.replace(step, params={**step.params, CODE: 1}),), "")
+    sly = Discovery._of(whole.material, "")
+    sly._add(dataclasses.replace(step, params={**step.params, CODE: 1}))
     with pytest.raises(ValueError, match="no parameter"):
         sly.to_script()

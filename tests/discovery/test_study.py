@@ -1,4 +1,4 @@
-"""Discovery: taking back, branches, history, pictures."""
+"""Discovery: taking back, history, pictures."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from unmask.discovery import Discovery
 
 from .studies import FAST
 
-# ---- taking back, branching, history
+# ---- taking back, history
 
 
 def test_undo_takes_back_one_action_and_says_which(fitted, kinship):
@@ -33,43 +33,6 @@ def test_undo_takes_back_one_action_and_says_which(fitted, kinship):
     assert fitted.undo() == "undone: fit 1 in 2 dimensions, nothing known"
     with pytest.raises(ValueError, match="there is nothing to undo"):
         fitted.undo()
-
-
-def test_a_branch_shares_nothing_that_can_change(kinship):
-    study = Discovery(
-        kinship.dissimilarities, kinship.known[["degree"]], kinship.known, weights=np.ones((14, 14)), title="a"
-    )
-    study.fit(2, **FAST)
-    study.adopt("gender", column="gender")
-    study.forget("degree")
-    branch = study.branch()
-    assert branch.title == "a (branch)"
-    assert study.branch("other").title == "other"
-    step = branch.step
-    for table in (
-        step.embedding,
-        step.coef,
-        step.importance,
-        branch._material.dissimilarities,
-        branch._material.weights,
-    ):
-        table.iloc[:, :] = -1.0
-    step.stress_per_point.iloc[:] = -1.0
-    step.params["n_components"] = step.versions["python"] = -1
-    branch.actions[1].values.iloc[:] = 0
-    branch._material.known.iloc[:, :] = branch._material.table.iloc[:, :] = 0
-    assert study.step.embedding.to_numpy().min() < -1
-    assert (study.step.coef.to_numpy() > 0).all()
-    assert (study.step.stress_per_point > 0).all()
-    assert study.step.params["n_components"] == 2
-    assert study.step.versions["python"] != -1
-    assert (study.known["gender"] > 0).all()
-    assert (study.dissimilarities.to_numpy() >= 0).all()
-    assert (study.weights.to_numpy() == 1).all()
-    assert (study._material.known["degree"] > 0).all()
-    branch.undo()
-    assert len(study.actions) == 3
-    assert study.known.columns.tolist() == ["gender"]
 
 
 def test_history_says_what_was_given_found_and_adopted(study, kinship):

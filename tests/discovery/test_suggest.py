@@ -13,7 +13,7 @@ import unmask.discovery._suggest as suggesting
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
 from unmask.checking import rao_p_value
-from unmask.discovery import Discovery
+from unmask.discovery import Discovery, Stopped
 from unmask.discovery._circle import fit_circle
 from unmask.discovery._clusters import best_grouping, group_numbers, silhouette
 from unmask.discovery._columns import compare_columns
@@ -75,10 +75,33 @@ def test_strength_and_direction_are_those_of_name_axes(kinship):
 def test_every_suggestion_can_be_adopted_as_it_says(kinship):
     study = Discovery(kinship.dissimilarities, table=kinship.known)
     study.fit(2, **FAST)
-    for call in study.suggest(n_references=9)["adopt"]:
-        eval(f"study.{call}")
+    found = study.suggest(n_references=9)
+    for call, arguments in zip(found["adopt"], found["arguments"], strict=True):
+        by_code = eval(f"study.branch().{call}")
+        adopted = study.adopt(**arguments)
+        assert (by_code.name, by_code.source) == (adopted.name, adopted.source)
+        pd.testing.assert_series_equal(by_code.values, adopted.values)
     assert len(study.known.columns) == 6
     assert len(study.suggest(2, n_references=9)) == 2
+
+
+def test_suggest_tells_how_far_it_is_and_can_be_stopped(kinship):
+    study = Discovery(kinship.dissimilarities, table=kinship.known)
+    study.fit(2, **FAST)
+    heard = []
+
+    def listen(progress):
+        heard.append(progress)
+
+    found = study.suggest(n_references=9, callback=listen)
+    pd.testing.assert_frame_equal(found, study.suggest(n_references=9))
+    parts = [progress for progress in heard if progress.stage == "suggest"]
+    assert [progress.iteration for progress in parts] == list(range(len(parts)))
+    assert {progress.max_iter for progress in parts} == {4 + 6 * 9}
+    assert any(progress.stage == "search" for progress in heard)  # the maps of noise
+    for stage, iteration in (("suggest", 2), ("suggest", 6), ("search", 1)):
+        with pytest.raises(Stopped):
+            study.suggest(n_references=9, callback=lambda p, at=(stage, iteration): (p.stage, p.iteration) == at)
 
 
 # ---- no false alarms
@@ -353,7 +376,7 @@ def test_a_map_without_dimensions_suggests_nothing(study_of_three):
 
 def test_p_values_count_the_families_of_questions(kinship, monkeypatch):
     """Columns and structures are two families: what one alone would call 0.03 is 0.06 where both are asked."""
-    finding = {"kind": "column", "what": "x", "strength": 1.0, "adopt": "", "direction": np.zeros(2)}
+    finding = {"kind": "column", "what": "x", "strength": 1.0, "arguments": {}, "direction": np.zeros(2)}
     study = Discovery(kinship.dissimilarities, table=kinship.known)
     study.fit(2, n_init=1)
 

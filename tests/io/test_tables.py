@@ -7,7 +7,15 @@ import pandas as pd
 import pytest
 
 from unmask import ConditionalMDS
-from unmask.io import FileProblem, read_known, read_table, write_table
+from unmask.io import (
+    FileProblem,
+    read_data,
+    read_dissimilarities,
+    read_known,
+    read_ratings,
+    read_table,
+    write_table,
+)
 from unmask.io._problems import times
 
 NO_LABELS = "rows numbered, since column"
@@ -219,3 +227,28 @@ def test_what_is_read_can_be_known(kinship, tmp_path):
     assert list(found.table.index) == list(kinship.dissimilarities.index)
     mds = ConditionalMDS(2, metric="precomputed", n_init=1, random_state=0)
     assert mds.fit(kinship.dissimilarities, known=found.table).coef_.shape[0] == 1
+
+
+# ---- the name in messages
+
+
+@pytest.mark.parametrize("reader", [read_table, read_data, read_dissimilarities, read_ratings, read_known])
+def test_a_file_goes_by_the_name_that_was_given(tmp_path, reader):
+    given = [["Ada"]] if reader is read_known else []
+    secret = tmp_path / "upload-17"
+    for content in (None, b"", b"\x89PNG\r\n\x1a\n0000", b"\x1f\x8b\x08\x00broken"):
+        if content is not None:
+            secret.write_bytes(content)
+        with pytest.raises(FileProblem) as error:
+            reader(secret, *given, name="wine.csv")
+        assert str(error.value).startswith("wine.csv: ")
+        assert "upload" not in str(error.value)
+        assert error.value.path == "wine.csv"
+
+
+def test_the_given_name_tells_the_kind_where_the_bytes_do_not(tmp_path):
+    secret = tmp_path / "upload-17"
+    secret.write_text('[{"name": "Ada", "age": 36}, {"name": "Bo", "age": 41}]', encoding="utf-8")
+    read = read_table(secret, name="people.json")
+    assert read.path == "people.json"
+    assert read.table["age"].tolist() == [36, 41]

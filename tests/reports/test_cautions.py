@@ -70,7 +70,7 @@ def test_a_part_that_lacks_its_package_is_no_caution(study, no_pictures, monkeyp
     def missing(*_, **__):
         raise ImportError("this needs the package 'x'")
 
-    monkeypatch.setattr("unmask.reports._rivals.compare", missing)
+    monkeypatch.setattr("unmask.discovery._reading.compare", missing)
     page = render_report(study, **QUICK | {"compare": ["mds"]})
     assert "This part is not there: this needs the package 'x'." in section(page, "rivals").text
     assert "package" not in section(page, "cautions").text

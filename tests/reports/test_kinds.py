@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.discovery import Discovery
-from unmask.reports import _asked, _subject, render_report, write_report
+from unmask.discovery import Discovery, _reading
+from unmask.reports import _asked, render_report, write_report
 
 from .markup import pictures, section
 from .studies import QUICK, distances, quick_study, small_study
@@ -110,7 +110,7 @@ def test_many_objects_have_a_bounded_page(tmp_path):
 
 
 def test_a_sample_of_pairs_is_said_to_be_one(monkeypatch):
-    monkeypatch.setattr(_subject, "MOST_IN_PAIRS", 9)
+    monkeypatch.setattr(_reading, "MOST_IN_PAIRS", 9)
     page = render_report(quick_study(), **QUICK)
     assert "Shown are the pairs of 9 objects, picked at random." in section(page, "quality").text
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from unmask.discovery import Discovery
+from unmask.discovery import Discovery, Stopped
 from unmask.reports import render_report, write_report
 
 from .markup import everything, pictures, read, rows, section
@@ -130,10 +130,10 @@ def test_the_study_and_the_style_of_pictures_stay_as_they_were():
 
 def test_progress_is_told(study, no_pictures):
     told = []
-    render_report(study, **QUICK, progress=lambda *call: told.append(call))
+    render_report(study, **QUICK, callback=lambda heard: told.append((heard.stage, heard.iteration, heard.max_iter)))
     assert [number for _, number, _ in told] == list(range(len(told)))
     assert {total for *_, total in told} == {len(told) - 1}
-    assert (told[0][0], told[-1][0]) == ("what was asked", "done")
+    assert (told[0][0], told[-1][0]) == ("report: what was asked", "report: done")
 
 
 def test_a_page_is_written_whole_or_not_at_all(study, tmp_path, monkeypatch, no_pictures):
@@ -145,10 +145,24 @@ def test_a_page_is_written_whole_or_not_at_all(study, tmp_path, monkeypatch, no_
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_report(study, path, **QUICK, title="Second", progress=stop)
+        write_report(study, path, **QUICK, title="Second", callback=stop)
     assert "<title>First</title>" in path.read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="there is no folder"):
         write_report(study, tmp_path / "nowhere" / "page.html", **QUICK)
+
+
+def test_a_callback_stops_a_report_in_the_middle_of_a_fit(study, tmp_path, no_pictures):
+    parts = []
+
+    def stop(progress):
+        if progress.stage.startswith("report: "):
+            parts.append(progress.stage)
+        return parts[-1] == "report: scree" and progress.stage == "search" and progress.iteration == 2
+
+    with pytest.raises(Stopped):
+        write_report(study, tmp_path / "page.html", bootstrap=0, compare=False, callback=stop)
+    assert parts[-1] == "report: scree"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_title(study, no_pictures):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from unmask import ConditionalMDS
+from unmask.discovery import _reading
 from unmask.inspection import bootstrap, scree
-from unmask.reports import _subject, render_report
+from unmask.reports import render_report
 from unmask.reports._html import number
 
 from .markup import read, rows, section
@@ -128,7 +129,7 @@ def test_a_bootstrap_that_fails_leaves_importances_without_intervals(study, monk
     def fail(*_, **__):
         raise ValueError("no residuals")
 
-    monkeypatch.setattr(_subject, "bootstrap", fail)
+    monkeypatch.setattr(_reading, "bootstrap", fail)
     page = render_report(study, scree=False, bootstrap=5, compare=False)
     said = section(page, "importance")
     assert rows(said)[0][0] == ["Feature", "Importance"]

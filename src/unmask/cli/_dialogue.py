@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shlex
 import shutil
 from collections.abc import Callable
@@ -80,7 +79,7 @@ class Dialogue:
     saves_at_end: bool
     is_saved: bool = True
     was_saved: bool = False
-    suggestions: list[str] = field(default_factory=list)
+    suggestions: list[dict[str, Any]] = field(default_factory=list)
     looked_at: list[tuple[Step, pd.DataFrame]] = field(default_factory=list)
 
     def run(self) -> bool:
@@ -156,7 +155,7 @@ class Dialogue:
         if not self.study.steps or not self.study.step.n_components:
             return
         table = self._suggestions_for(self.study.step)
-        self.suggestions = list(table["adopt"])
+        self.suggestions = list(table["arguments"])
         if table.empty:
             self.output.tell("Nothing to suggest: the map is small, and there is no table to compare it with.")
             return
@@ -184,15 +183,12 @@ class Dialogue:
     def _adopt_suggestion(self, number: int) -> None:
         if not 1 <= number <= len(self.suggestions):
             raise ValueError(f"{number}: there are {len(self.suggestions)} suggestions; choose one, or write suggest.")
-        name, way = _call(self.suggestions[number - 1])
-        self._adopt(name, **way)
+        way = dict(self.suggestions[number - 1])
+        self._adopt(way.pop("name"), **way)
 
     def _adopt(self, default: str, **way: Any) -> None:
         """Ask for a name and a reason, adopt, and fit again; what cannot be adopted raises before the questions."""
-        trial = default
-        while trial in self.study.known.columns:
-            trial += " again"
-        self.study.branch().adopt(trial, **way)
+        self.study.preview(**way)
         name = self.output.ask(f"What is it called? [{default}]") or default
         why = self.output.ask("Why? [no reason]")
         self.study.adopt(name, why=why, **way)
@@ -302,14 +298,6 @@ def _whole(text: str, what: str, least: int = 0) -> int:
     if not text.isdigit() or int(text) < least:
         raise ValueError(f"{what} {text!r} must be a whole number of at least {least}.")
     return int(text)
-
-
-def _call(code: str) -> tuple[str, dict[str, Any]]:
-    """Return the name and the source in the code of a suggested call, whose arguments are literals."""
-    call = ast.parse(code, mode="eval").body
-    assert isinstance(call, ast.Call)
-    way = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    return ast.literal_eval(call.args[0]), way
 
 
 def _size(terminal: bool) -> tuple[int, int]:

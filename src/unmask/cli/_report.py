@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,10 @@ from ._fitting import REPORT
 from ._folder import Folder, read_mark, require_free
 from ._inputs import open_study
 from ._options import Force, Seed, StudyPath, output_option
-from ._output import Outcome, Output, progress
+from ._output import Advance, Outcome, Output, progress
+
+if TYPE_CHECKING:
+    from ..progress import Progress
 
 part_option = partial(typer.Option, rich_help_panel="Parts of the page")
 PagePath = Annotated[
@@ -65,12 +68,17 @@ def report(
             max_objects=max_objects,
             seed=seed,
             saved_as=saved.place,
-            progress=lambda _, number, total: advance(number / total),
+            callback=lambda heard: _show(heard, advance),
         )
     if read_mark(study) and path.parent == study:
         Folder(study, written=[path]).mark()
     output.say(f"Wrote {path}")
     return Outcome({"written": [str(path)]})
+
+
+def _show(heard: Progress, advance: Advance) -> None:
+    if heard.stage.startswith("report: "):  # not of the fits that a part needs
+        advance(heard.iteration / heard.max_iter)
 
 
 def _default(study: Path) -> Path:

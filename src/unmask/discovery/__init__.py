@@ -1,18 +1,30 @@
 """The loop: fit, look, name, condition, again."""
 
 from ..checking import UnfinishedMapWarning as UnfinishedMapWarning
+from ..progress import Stopped
 from ._actions import Action as Action
-from ._actions import Adoption, Forgetting, Step
+from ._actions import Adoption, Amendment, Forgetting, Step
+from ._actions import Change as Change
+from ._curve import along_curve
 from ._fitting import PACKAGES as PACKAGES
 from ._load import read_tables
 from ._material import Material
+from ._preview import Preview
+from ._reading import FittedPairs as FittedPairs
+from ._reading import LeftOut as LeftOut
+from ._reading import Reading
 from ._study import Discovery
 
 __all__ = [
     "Adoption",
+    "Amendment",
     "Discovery",
     "Forgetting",
     "Material",
+    "Preview",
+    "Reading",
     "Step",
+    "Stopped",
+    "along_curve",
     "read_tables",
 ]

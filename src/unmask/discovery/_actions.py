@@ -1,25 +1,33 @@
-"""What was done in a study, one record each: a fit, an adoption, a feature put aside."""
+"""What was done in a study, one record each: a fit, an adoption, a correction, a feature put aside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..checking import count
 from ._clusters import MOST_LINKED
+from ._locked import lock_tables
 from ._values import as_code
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Record:
-    """What was done, in a form that can be copied."""
+    """What was done, with its place in the tree of the study, in a form that can be copied."""
+
+    id: int = field(default=0, repr=False)
+    parent: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        lock_tables(self)
 
     def copy(self) -> Self:
-        """Return the same with tables of its own."""
+        """Return the same with tables of its own, which can be changed."""
         return deepcopy(self)
 
 
@@ -29,8 +37,10 @@ class Step(_Record):
 
     Attributes
     ----------
+    id, parent : int
+        Its own number in the study, and that of the action before it; 0 for the beginning.
     number : int
-        1 for the first fit, 2 for the next …
+        1 for the first fit on the way to it, 2 for the next …
     estimator : str
         Name of the estimator: ``"mds"``, ``"isomap"`` or ``"classical"``.
     params : dict
@@ -122,6 +132,8 @@ class Adoption(_Record):
 
     Attributes
     ----------
+    id, parent : int
+        Its own number in the study, and that of the action before it.
     name : str
         What it is called.
     values : Series
@@ -129,7 +141,8 @@ class Adoption(_Record):
     kind : str or feature type, optional
         Its type as declared; None to go by the values.
     source : dict
-        Where the values came from: ``values``, ``groups``, ``along``, ``from_axis`` or ``column``.
+        Where the values came from: ``values``, ``groups``, ``along``, ``from_axis`` or ``column``; with ``along``
+        perhaps the ``axes`` of the map it was drawn in.
     why : str
         The reason that was given.
     step : int, optional
@@ -143,6 +156,18 @@ class Adoption(_Record):
     why: str = ""
     step: int | None = None
 
+    verb: ClassVar[str] = "adopted"
+
+    @property
+    def called(self) -> str:
+        """What the feature is called from now on."""
+        return self.name
+
+    @property
+    def short(self) -> str:
+        """What was done, in a word."""
+        return self.name
+
     @property
     def text(self) -> str:
         """What was done, in a few words."""
@@ -152,13 +177,21 @@ class Adoption(_Record):
     def origin(self) -> str:
         """Where the values came from, in a few words."""
         (way, detail), *_ = self.source.items()
-        some = f", found among {MOST_LINKED:,} objects" if way == "groups" and len(self.values) > MOST_LINKED else ""
-        return _ORIGINS[way](detail, self.step) + some * isinstance(detail, int)
+        axes = self.source.get("axes")
+        plane = f", axes {axes[0] + 1} and {axes[1] + 1}" if axes else ""
+        few = way != "groups" or not isinstance(detail, int) or len(self.values) <= MOST_LINKED
+        return _ORIGINS[way](detail, self.step) + plane + ("" if few else f", found among {MOST_LINKED:,} objects")
 
 
-def _along(ends: Any, step: int | None) -> str:
-    where = f"the {ends}" if isinstance(ends, str) else " to ".join(map(as_code, ends))
+def _along(places: Any, step: int | None) -> str:
+    where = f"the {places}" if isinstance(places, str) else " to ".join(map(_place, places))
     return f"along {where} on map {step}"
+
+
+def _place(place: Any) -> str:
+    """Return a label, or a point with as many digits as one can see."""
+    is_point = isinstance(place, list)
+    return f"({', '.join(f'{coordinate:.3g}' for coordinate in place)})" if is_point else as_code(place)
 
 
 # What to say about each source of values, and the number of the step.
@@ -172,11 +205,67 @@ _ORIGINS: dict[str, Callable[[Any, int | None], str]] = {
 
 
 @dataclass(frozen=True, eq=False)
+class Amendment(_Record):
+    """A known feature that was corrected for the steps that follow.
+
+    Attributes
+    ----------
+    id, parent : int
+        Its own number in the study, and that of the action before it.
+    name : str
+        What the feature was called.
+    values : Series
+        All its values, after the correction.
+    cells : tuple
+        The objects whose values were corrected.
+    kind : str or feature type, optional
+        Its type from now on; None to go by the values.
+    rename : str, optional
+        What it is called from now on; None if that is the same.
+    why : str
+        The reason that was given.
+    """
+
+    name: str
+    values: pd.Series[Any] = field(repr=False)
+    cells: tuple[Any, ...] = ()
+    kind: Any = None
+    rename: str | None = None
+    why: str = ""
+
+    verb: ClassVar[str] = "corrected"
+
+    @property
+    def called(self) -> str:
+        """What the feature is called from now on."""
+        return self.name if self.rename is None else self.rename
+
+    @property
+    def short(self) -> str:
+        """What was done, in a word."""
+        return f"{self.name} corrected"
+
+    @property
+    def text(self) -> str:
+        """What was done, in a few words."""
+        return f"correction of {self.name!r} ({self.origin})"
+
+    @property
+    def origin(self) -> str:
+        """What was corrected, in a few words."""
+        done = [count(len(self.cells), "value")] if self.cells else []
+        done += [f"now called {self.rename!r}"] if self.rename is not None else []
+        return ", ".join(done) or "its type"
+
+
+@dataclass(frozen=True, eq=False)
 class Forgetting(_Record):
     """A known feature that later steps are not given.
 
     Attributes
     ----------
+    id, parent : int
+        Its own number in the study, and that of the action before it.
     name : str
         The feature.
     why : str
@@ -185,6 +274,13 @@ class Forgetting(_Record):
 
     name: str
     why: str = ""
+    verb: ClassVar[str] = "put aside"
+    origin: ClassVar[str] = ""
+
+    @property
+    def short(self) -> str:
+        """What was done, in a word."""
+        return f"-{self.name}"
 
     @property
     def text(self) -> str:
@@ -192,4 +288,6 @@ class Forgetting(_Record):
         return f"putting aside of {self.name!r}"
 
 
-Action = Step | Adoption | Forgetting
+# What happens between two fits.
+Change = Adoption | Amendment | Forgetting
+Action = Step | Change

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,26 +18,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def compare_columns(embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray) -> list[ComparedColumn]:
+def _nobody() -> None:
+    """Do not listen."""
+
+
+def compare_columns(
+    embedding: pd.DataFrame, table: pd.DataFrame, orders: IntArray, begin: Callable[[], None] = _nobody
+) -> list[ComparedColumn]:
     """Return how strongly every column is related to the map, in which direction, and how surely.
 
     The p-values are those of Westfall and Young: of the orders of the objects, the share in which *any* column is
     related to the map as strongly as this one is in truth. Strength is measured by the p-value of Wilks' lambda, in
-    which columns of different types can be compared; columns that say the same thing are counted once.
+    which columns of different types can be compared; columns that say the same thing are counted once. ``begin`` is
+    called before each column.
     """
     columns = [_read(embedding, table[name]) for name in table.columns]
     tested = [column for column in columns if column.basis is not None]
-    p_values = dict(zip((column.name for column in tested), _p_values(tested, embedding, orders), strict=True))
+    p_values = dict(zip((column.name for column in tested), _p_values(tested, embedding, orders, begin), strict=True))
     return [replace(column, p_value=p_values.get(column.name, np.nan)) for column in columns]
 
 
-def _p_values(tested: list[ComparedColumn], embedding: pd.DataFrame, orders: IntArray) -> list[float]:
+def _p_values(
+    tested: list[ComparedColumn], embedding: pd.DataFrame, orders: IntArray, begin: Callable[[], None]
+) -> list[float]:
     """Return the step-down p-values: each column against chance in it and in those that are related less strongly."""
     if not tested:
         return []
     U = embedding.to_numpy()
     own = np.array([column.chances(U, np.arange(len(U))[None])[0] for column in tested])
-    chance = np.array([column.chances(U, orders) for column in tested])
+    chance = np.empty((len(tested), len(orders)))
+    for column, chances in zip(tested, chance, strict=True):
+        begin()
+        chances[:] = column.chances(U, orders)
     ranking = np.argsort(own, kind="stable")
     least = np.minimum.accumulate(chance[ranking][::-1], axis=0)[::-1]
     beaten = np.sum(as_small(least, own[ranking][:, None]), axis=1)

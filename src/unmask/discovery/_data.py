@@ -20,6 +20,7 @@ from .._typing import IntArray
 from ..checking import is_file, is_source, open_file
 from ..dissimilarities import Metric
 from ..kernels import LARGE, MOST_SQUARED, ArraySource, Source, rectangle
+from ._locked import lock_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +66,9 @@ class SquareTable:
 
     table: pd.DataFrame
     words = ""
+
+    def __post_init__(self) -> None:
+        lock_tables(self)
 
     @property
     def objects(self) -> pd.Index:
@@ -138,6 +142,9 @@ class ComparedFeatures(_ReadInParts):
     metric: str
     metric_params: Mapping[str, Any] = field(default_factory=dict)
     single: bool = False
+
+    def __post_init__(self) -> None:
+        lock_tables(self)
 
     @property
     def objects(self) -> pd.Index:

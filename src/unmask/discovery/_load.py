@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import zipfile
-import zlib
+import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,68 +16,23 @@ import numpy as np
 from ..checking import is_file, quote
 from ..dissimilarities import make_transformer
 from ..estimators import imputed_frame
-from ..io import FileProblem, memory_limit
+from ..io import FileProblem
 from ..problem import feature_type
-from ._actions import Action, Adoption, Forgetting, Step
+from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._data import ComparedFeatures, Data, SquareTable, TableInFile
 from ._fitting import ESTIMATORS, check_params
 from ._material import Material, read_types
+from ._pictures import SUFFIXES, suffix_of
 from ._proposals import Context, check_written
-from ._save import SCHEMA, SCHEMA_VERSION, STUDY, recover
+from ._save import SCHEMA, SCHEMA_VERSION, STUDY, Kept, Saved, file_state, recover, tables_of
+from ._schema1 import upgraded
 from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
+from ._tree import Known, Tree, known_after
 from ._values import decode
+from ._zip import DamagedError, Zip, is_plain
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# A zip file may hold this many times its own size, and this many bytes in any case: what is more is no study.
-MOST_EXPANSION = 200
-ALWAYS_ALLOWED = 50_000_000
-
-
-# ---- folders and zip files
-
-
-class _DamagedError(Exception):
-    """A study cannot be read; the message goes on after the path of the study."""
-
-
-class _Zip:
-    """The files of a zip file, which may be no larger than is likely."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            with zipfile.ZipFile(path) as packed:
-                entries = packed.infolist()
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise _DamagedError(f"is no zip file ({error}); give what Discovery.save wrote.") from None
-        strange = [entry.filename for entry in entries if not _is_plain(entry.filename)]
-        if strange:
-            raise _DamagedError(f"has {strange[0]!r} in it, which is no name of a file of a study.")
-        self.left = min(max(ALWAYS_ALLOWED, MOST_EXPANSION * path.stat().st_size), memory_limit())
-
-    def read(self, name: str) -> bytes:
-        try:
-            with zipfile.ZipFile(self.path) as packed, packed.open(name) as file:
-                data = file.read(self.left + 1)  # whatever the header promises
-        except KeyError:
-            raise FileNotFoundError(name) from None
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-            raise _DamagedError(f"{name!r} in it cannot be read ({error}).") from None
-        self.left -= len(data)
-        if self.left < 0:
-            raise _DamagedError(
-                f"holds more than {MOST_EXPANSION} times its own size, or than memory has room for; if it can be "
-                "trusted, unpack it and load the folder.",
-            )
-        return data
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether a name is that of a file, and not a path that leads elsewhere."""
-    return bool(name) and name not in (".", "..") and PurePosixPath(name).name == PureWindowsPath(name).name == name
-
 
 # ---- the study
 
@@ -86,6 +41,7 @@ def _is_plain(name: str) -> bool:
 class _Files:
     """The files of a study, and what study.json says about them."""
 
+    place: Path
     read: Callable[[str], bytes]  # a file by its name
     study: dict[str, Any]
     labels: pd.Index
@@ -94,12 +50,12 @@ class _Files:
         """Return a table with the objects as its index; None if the study has none of this name."""
         return self._table(name, self.labels)
 
-    def imputed(self, number: int, record: dict[str, Any]) -> pd.DataFrame:
+    def imputed(self, id_: int, record: dict[str, Any]) -> pd.DataFrame:
         """Return the missing cells that a step estimated; a study of an earlier version has no word of them."""
         import pandas as pd
 
         count = _field(record, "imputed", int) if "imputed" in record else 0
-        cells = self._table(f"step{number}-imputed", pd.RangeIndex(count))
+        cells = self._table(f"fit{id_}-imputed", pd.RangeIndex(count))
         return imputed_frame() if cells is None else cells
 
     def small(self, name: str, features: list[str], columns: list[str]) -> pd.DataFrame:
@@ -117,16 +73,16 @@ class _Files:
             return None
         file = _field(tables[name], "file", str)
         columns = self._columns(tables[name])
-        if not _is_plain(file):
-            raise _DamagedError(f"{STUDY} names the file {file!r}, which is not in the study.")
+        if not is_plain(file):
+            raise DamagedError(f"{STUDY} names the file {file!r}, which is not in the study.")
         try:
             header, cells = read_cells(self.read(file), _field(self.study, "format", str))
             _require_like(header, cells, columns, labels)
             read = [from_cells(cells[at + 1], column, labels) for at, column in enumerate(columns)]
         except FileNotFoundError:
-            raise _DamagedError(f"the file {file!r} is missing, which {STUDY} names; save the study again.") from None
+            raise DamagedError(f"the file {file!r} is missing, which {STUDY} names; save the study again.") from None
         except WrongTableError as error:
-            raise _DamagedError(f"{file} {error}; it has been changed since it was saved.") from None
+            raise DamagedError(f"{file} {error}; it has been changed since it was saved.") from None
         return pd.concat(read, axis=1) if read else pd.DataFrame(index=labels)
 
     def _columns(self, described: dict[str, Any]) -> list[dict[str, Any]]:
@@ -165,7 +121,7 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except FileProblem:
         raise
-    except _DamagedError as error:
+    except DamagedError as error:
         what, cause = str(error), None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         first_line = str(error).partition("\n")[0].rstrip(".")
@@ -175,13 +131,40 @@ def _naming(path: Path) -> Iterator[None]:
     raise FileProblem(f"{path}: {what}", str(path)) from cause
 
 
-def load(path: Path) -> tuple[Material, tuple[Action, ...], str]:
-    """Return the tables, the actions and the title of a study."""
+@dataclass(frozen=True)
+class Loaded:
+    """A study that was read: what it is of, what was done, and what of it is in which file."""
+
+    material: Material
+    title: str
+    tree: Tree
+    here: int
+    saved: Saved
+
+
+def load(path: Path) -> Loaded:
+    """Return a study that was saved."""
     with _naming(path):
         files = _open(path)
-        material, actions = _material(files), _actions(files)
-        _require_consistent(material, actions)
-        return material, actions, _field(files.study, "title", str)
+        described = _field(files.study, "tables", dict)
+        # Before they are read: a file that is changed meanwhile counts as changed.
+        names = {name: str(table.get("file")) for name, table in described.items()}
+        names |= {name: name for name in _texts({"pictures": [], **files.study}, "pictures")}
+        states = {name: file_state(files.place, file) for name, file in names.items()}
+        material, tree = _material(files), _tree(files)
+        _require_consistent(material, tree)
+        here = _field(files.study, "here", int)
+        if not 0 <= here <= len(tree.actions):
+            raise DamagedError(f"{STUDY} has {here!r} for 'here', which is no action.")
+        kept = {
+            name: Kept(owners, described[name], states[name])
+            for name, (owners, _) in tables_of(material, tree).items()
+            if name in described
+        }
+        pictures = zip(files.study.get("pictures", []), material.pictures.values(), strict=True)
+        kept |= {name: Kept((data,), {"file": name}, states[name]) for name, data in pictures}
+        saved = Saved(files.place, _field(files.study, "format", str), kept)
+        return Loaded(material, _field(files.study, "title", str), tree, here, saved)
 
 
 def read_tables(path: Any) -> dict[str, pd.DataFrame]:
@@ -223,24 +206,25 @@ def _open(path: Path) -> _Files:
     if not path.exists():
         recover(path)
     if not path.exists():
-        raise _DamagedError("is not there; give the folder or zip file that Discovery.save wrote.")
-    read = (lambda name: (path / name).read_bytes()) if path.is_dir() else _Zip(path).read
+        raise DamagedError("is not there; give the folder or zip file that Discovery.save wrote.")
+    read = (lambda name: (path / name).read_bytes()) if path.is_dir() else Zip(path).read
     try:
         study = json.loads(read(STUDY).decode("utf-8"))
     except FileNotFoundError:
-        raise _DamagedError(f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
+        raise DamagedError(f"has no {STUDY}; give the folder or zip file that Discovery.save wrote.") from None
     except (ValueError, RecursionError) as error:
-        raise _DamagedError(f"{STUDY} is no JSON ({error}).") from None
+        raise DamagedError(f"{STUDY} is no JSON ({error}).") from None
     if not isinstance(study, dict) or study.get("schema") != SCHEMA:
-        raise _DamagedError(f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
+        raise DamagedError(f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
     version = _field(study, "schema_version", int)
-    if version != SCHEMA_VERSION:
-        raise _DamagedError(
+    if not 1 <= version <= SCHEMA_VERSION:
+        raise DamagedError(
             f"was written in version {version} of the format by unmask {study.get('unmask_version')}, and this one "
-            f"reads version {SCHEMA_VERSION}; load it with that version of unmask.",
+            f"reads versions up to {SCHEMA_VERSION}; load it with that version of unmask.",
         )
+    study = upgraded(study) if version == 1 else study
     _require_choice(_field(study, "format", str), FORMATS, "format")
-    return _Files(read, study, _labels(_field(study, "objects", dict)))
+    return _Files(Path(os.path.realpath(path)), read, study, _labels(_field(study, "objects", dict)))
 
 
 def _labels(objects: dict[str, Any]) -> pd.Index:
@@ -251,7 +235,7 @@ def _labels(objects: dict[str, Any]) -> pd.Index:
         return pd.RangeIndex(len(labels))
     index: pd.Index = pd.Index(labels, name=objects.get("name"), tupleize_cols=False)
     if not index.is_unique:
-        raise _DamagedError(f"{STUDY} has a label twice.")
+        raise DamagedError(f"{STUDY} has a label twice.")
     return index
 
 
@@ -270,6 +254,7 @@ def _material(files: _Files) -> Material:
         or_nothing("table"),
         None if weights is None else weights.set_axis(files.labels, axis=1),
         read_types(decode(_field(files.study, "known_types", dict)), known),
+        _pictures(files),
     )
 
 
@@ -283,7 +268,7 @@ def _data(files: _Files) -> Data:
     if D is not None:
         return SquareTable(D.set_axis(files.labels, axis=1).astype(np.dtype(dtype)))
     if features is None:
-        raise _DamagedError(f"{STUDY} names no table of dissimilarities.")
+        raise DamagedError(f"{STUDY} names no table of dissimilarities.")
     metric, params = _field(files.study, "metric", str), decode(_field(files.study, "metric_params", dict))
     make_transformer(metric, params or None)  # which says what is wrong with either
     return ComparedFeatures(features, metric, params, dtype == "float32")
@@ -294,38 +279,56 @@ def _in_file(files: _Files) -> TableInFile:
     record = _field(files.study, "file", dict)
     data = TableInFile(_field(record, "path", str))
     if not is_file(data.path) or not Path(data.path).exists():
-        raise _DamagedError(f"was made from the dissimilarities in {data.path!r}, which is not there; put it back.")
+        raise DamagedError(f"was made from the dissimilarities in {data.path!r}, which is not there; put it back.")
     if data.source.n != len(files.labels) or data.checksum != _field(record, "checksum", int):
-        raise _DamagedError(f"was made from the dissimilarities in {data.path!r}, which has been changed since then.")
+        raise DamagedError(f"was made from the dissimilarities in {data.path!r}, which has been changed since then.")
     return data
+
+
+def _pictures(files: _Files) -> dict[Any, bytes]:
+    """Return the pictures; a study of an earlier version has no word of them."""
+    found: dict[Any, bytes] = {}
+    for name in _texts({"pictures": [], **files.study}, "pictures"):
+        row = re.fullmatch(rf"picture(\d{{1,9}})\.({'|'.join(SUFFIXES)})", name)
+        if row is None or int(row[1]) >= len(files.labels):
+            raise DamagedError(f"{STUDY} names the picture {name!r}, which is not in the study.")
+        try:
+            data = files.read(name)
+        except FileNotFoundError:
+            raise DamagedError(f"the file {name!r} is missing, which {STUDY} names; save the study again.") from None
+        if suffix_of(data) != row[2]:
+            raise DamagedError(f"{name} is no picture of its kind; it has been changed since it was saved.")
+        found[files.labels[int(row[1])]] = data
+    return found
 
 
 # ---- actions
 
 
-def _actions(files: _Files) -> tuple[Action, ...]:
+def _tree(files: _Files) -> Tree:
     adopted = files.table("adopted")
-    actions: list[Action] = []
-    for record in _field(files.study, "actions", list):
+    tree = Tree()
+    for at, record in enumerate(_field(files.study, "actions", list)):
         action = _field(record, "action", str)
         _require_choice(action, tuple(_READERS), "action")
-        actions.append(_READERS[action](files, record, adopted))
-    numbers = [action.number for action in actions if isinstance(action, Step)]
-    if numbers != list(range(1, len(numbers) + 1)):
-        raise _DamagedError(f"{STUDY} numbers the steps {numbers}, not 1, 2, 3 ….")
-    return tuple(actions)
+        parent = _field(record, "parent", int)
+        if _field(record, "id", int) != at + 1 or not 0 <= parent <= at:
+            raise DamagedError(f"{STUDY} has {record.get('id')!r} after {parent!r} as the action {at + 1}.")
+        tree = tree.add(_READERS[action](files, record, adopted), parent)
+    return tree
 
 
 def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step:
     import pandas as pd
 
     number, estimator = _field(record, "number", int), _field(record, "estimator", str)
+    name = f"fit{_field(record, 'id', int)}"
     _require_choice(estimator, tuple(ESTIMATORS), "estimator")
-    objects = files.table(f"step{number}-map")
+    objects = files.table(f"{name}-map")
     if objects is None:
-        raise _DamagedError(f"{STUDY} names no map of step {number}.")
+        raise DamagedError(f"{STUDY} names no map of step {number}.")
     embedding = pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1])
-    free = files.table(f"step{number}-free")
+    free = files.table(f"{name}-free")
     # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
     leak = float(_field(record, "leak", (int, float)))
     earlier: dict[str, Any] = {"free_leak": leak, "leak_reference": float("nan"), "stress_se": 0.0, "solver": ""}
@@ -337,9 +340,9 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
         known_types=_types(decode(_field(record, "known_types", dict))),
         embedding=embedding,
         free_embedding=embedding if free is None else free,
-        coef=files.small(f"step{number}-coef", list(_texts(record, "coef")), []),
-        importance=files.small(f"step{number}-importance", list(_texts(record, "importance")), ["raw", "standardized"]),
-        imputed=files.imputed(number, record),
+        coef=files.small(f"{name}-coef", list(_texts(record, "coef")), []),
+        importance=files.small(f"{name}-importance", list(_texts(record, "importance")), ["raw", "standardized"]),
+        imputed=files.imputed(record["id"], record),
         stress=float(_field(record, "stress", (int, float))),
         stress_se=float(_field(earlier | record, "stress_se", (int, float))),
         solver=str(_field(earlier | record, "solver", str)),
@@ -375,49 +378,79 @@ def _versions(record: dict[str, Any]) -> dict[str, str]:
     return versions
 
 
-def _adoption(_files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
-    name, step = _field(record, "name", str), record.get("step")
-    if adopted is None or name not in adopted.columns:
-        raise _DamagedError(f"the values of {name!r}, which was adopted, are missing.")
-    source = decode(_field(record, "source", dict))
-    if len(source) != 1:
-        raise _DamagedError(f"{STUDY} names {len(source)} sources of {name!r}, not one.")
+def _adopted(record: dict[str, Any], adopted: pd.DataFrame | None, name: str) -> pd.Series[Any]:
+    """Return the values of an adoption or a correction."""
+    column = _field(record, "column", str)
+    if adopted is None or column not in adopted.columns:
+        raise DamagedError(f"the values of {name!r}, which was adopted, are missing.")
+    values: pd.Series[Any] = adopted[column].rename(name)
+    return values
+
+
+def _kind(record: dict[str, Any], name: str) -> Any:
     kind = decode(record.get("kind"))
     if kind is not None:
         feature_type(kind, name)
-    return Adoption(name, adopted[name].copy(), kind, source, _field(record, "why", str), step)
+    return kind
+
+
+def _adoption(_files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Adoption:
+    name = _field(record, "name", str)
+    values = _adopted(record, adopted, name)
+    source = decode(_field(record, "source", dict))
+    sources = [way for way in source if way != "axes"]
+    if len(sources) != 1:
+        raise DamagedError(f"{STUDY} names {len(sources)} sources of {name!r}, not one.")
+    return Adoption(name, values, _kind(record, name), source, _field(record, "why", str), record.get("step"))
+
+
+def _amendment(files: _Files, record: dict[str, Any], adopted: pd.DataFrame | None) -> Amendment:
+    name, rename = _field(record, "name", str), record.get("rename")
+    called = name if rename is None else _field(record, "rename", str)
+    cells = tuple(decode(_field(record, "cells", list)))
+    strangers = [label for label in cells if label not in files.labels]
+    if strangers:
+        raise ValueError(f"the correction of {name!r} names {quote(strangers)}, which are not among the objects")
+    kind = _kind(record, called)
+    return Amendment(name, _adopted(record, adopted, called), cells, kind, rename, _field(record, "why", str))
 
 
 _READERS: dict[str, Callable[[_Files, dict[str, Any], Any], Action]] = {
     "fit": _step,
     "adopt": _adoption,
+    "amend": _amendment,
     "forget": lambda _files, record, _: Forgetting(_field(record, "name", str), _field(record, "why", str)),
 }
 
 
-def _require_consistent(material: Material, actions: tuple[Action, ...]) -> None:
+def _require_consistent(material: Material, tree: Tree) -> None:
     """Raise unless every action was possible after those before it, as in a study that was made step by step."""
-    known, taken, last = list(map(str, material.known.columns)), set(material.known.columns), None
-    for action in actions:
+    for action in tree.actions:
+        before = tree.path(action.parent)
+        known = known_after(material, before)
+        steps = [step for step in before if isinstance(step, Step)]
         if isinstance(action, Step):
-            if list(action.known) != known:
-                raise ValueError(
-                    f"step {action.number} is given {quote(action.known) or 'nothing'} but "
-                    f"{quote(known) or 'nothing'} was known then"
-                )
-            last = action
+            _require_next_step(action, list(known.columns), len(steps) + 1)
         elif isinstance(action, Adoption):
-            _require_adoptable(material, action, taken, last)
-            known.append(action.name)
-            taken.add(action.name)
-        elif action.name not in known:
-            raise ValueError(f"{action.name!r}, which was put aside, was not known")
-        else:
-            known.remove(action.name)
+            _require_adoptable(material, action, known, steps[-1] if steps else None)
+        elif action.name not in known.columns:
+            done = "put aside" if isinstance(action, Forgetting) else "corrected"
+            raise ValueError(f"{action.name!r}, which was {done}, was not known")
+        elif isinstance(action, Amendment) and action.rename in known.columns:
+            raise ValueError(f"{action.name!r} is now called {action.rename!r} but that was taken by another feature")
 
 
-def _require_adoptable(material: Material, action: Adoption, taken: set[Any], last: Step | None) -> None:
-    if action.name in taken:
+def _require_next_step(step: Step, known: list[str], number: int) -> None:
+    if step.number != number:
+        raise DamagedError(f"{STUDY} numbers a step {step.number} where {number} is the next on the way to it.")
+    if list(step.known) != known:
+        raise ValueError(
+            f"step {number} is given {quote(step.known) or 'nothing'} but {quote(known) or 'nothing'} was known then"
+        )
+
+
+def _require_adoptable(material: Material, action: Adoption, known: Known, last: Step | None) -> None:
+    if action.name in known.columns:
         raise ValueError(f"{action.name!r} is adopted but was taken by another feature")
     number = None if last is None else last.number
     if action.step != number or isinstance(action.step, bool):
@@ -433,7 +466,7 @@ def _field(record: Any, name: str, kind: Any) -> Any:
     value = record.get(name) if isinstance(record, dict) else None
     # True is a number to Python, but not to a reader.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise _DamagedError(f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
+        raise DamagedError(f"{STUDY} has {value!r} for {name!r}, which is not what a study has there.")
     return value
 
 
@@ -441,10 +474,10 @@ def _texts(record: dict[str, Any], name: str) -> tuple[str, ...]:
     """Return an entry of study.json that is a list of texts."""
     values = _field(record, name, list)
     if not all(isinstance(value, str) for value in values):
-        raise _DamagedError(f"{STUDY} has {values!r} for {name!r}, which is not what a study has there.")
+        raise DamagedError(f"{STUDY} has {values!r} for {name!r}, which is not what a study has there.")
     return tuple(values)
 
 
 def _require_choice(value: str, choices: tuple[str, ...], name: str) -> None:
     if value not in choices:
-        raise _DamagedError(f"{STUDY} has {value!r} for {name!r}, which is none of {', '.join(map(repr, choices))}.")
+        raise DamagedError(f"{STUDY} has {value!r} for {name!r}, which is none of {', '.join(map(repr, choices))}.")

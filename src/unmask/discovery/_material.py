@@ -26,6 +26,7 @@ from ..estimators import some_objects
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
 from ._data import ComparedFeatures, Data, SquareTable, is_many, large_file
+from ._locked import lock_tables
 from ._values import plain
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Material:
         Weights of the pairs.
     known_types : dict
         Types that were declared for columns of `known`.
+    pictures : dict
+        Pictures of objects by their label, as the bytes of a PNG, JPEG, GIF or WebP file.
     """
 
     data: Data
@@ -59,6 +62,10 @@ class Material:
     table: pd.DataFrame
     weights: pd.DataFrame | None = None
     known_types: dict[str, Any] = field(default_factory=dict)
+    pictures: dict[Any, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lock_tables(self)
 
     @property
     def objects(self) -> pd.Index:

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..checking import count
-from ._actions import Action, Adoption, Forgetting, Step
+from ._actions import Action, Change, Step
 from ._material import Material
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
     steps = [action for action in actions if isinstance(action, Step)]
     features = list(dict.fromkeys(name for step in steps for name in step.importance.index))
     rows = [_row(step, features) for step in steps]
-    after: dict[int, list[Adoption | Forgetting]] = {}
+    after: dict[int, list[Change]] = {}
     number = 0
     for action in actions:
         if isinstance(action, Step):
@@ -31,7 +31,7 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
         rows.insert(0, {"step": 0, "known": ""})
     for row in rows:
         done = after.get(row["step"], [])
-        row["adopted"] = ", ".join(f"-{a.name}" if isinstance(a, Forgetting) else a.name for a in done)
+        row["adopted"] = ", ".join(action.short for action in done)
         row["why"] = "; ".join(a.why for a in done if a.why)
     columns = ["step", "known", *BEFORE, *(f"importance_{name}" for name in features), *AFTER, "adopted", "why"]
     return pd.DataFrame(rows, columns=columns).set_index("step")
@@ -65,9 +65,8 @@ def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]
                 f"stress {action.stress:.4f}, leak {action.leak:.2f}{state}"
             )
         else:
-            word = "adopted" if isinstance(action, Adoption) else "put aside"
-            origin = f" ({action.origin})" if isinstance(action, Adoption) else ""
-            lines.append(f"{word} {action.name!r}{origin}{': ' + action.why if action.why else ''}")
+            origin = f" ({action.origin})" if action.origin else ""
+            lines.append(f"{action.verb} {action.name!r}{origin}{': ' + action.why if action.why else ''}")
     return lines
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._actions import Action, Adoption, Step
-from ._material import Material
+from ..progress import Callback
+from ._actions import Action, Adoption, Amendment, Forgetting, Step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,34 +16,53 @@ if TYPE_CHECKING:
     from ._study import Discovery
 
 
-def replay(material: Material, actions: tuple[Action, ...], tol: float) -> pd.DataFrame:
-    """Fit every step again, and return a table that compares the maps."""
+def replay(again: Discovery, actions: tuple[Action, ...], tol: float) -> pd.DataFrame:
+    """Fit every step again in a study that has just begun, and return a table that compares the maps."""
     import pandas as pd
 
-    from ._study import Discovery
-
-    again = Discovery._of(material, (), "")
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the steps have theirs
         for action in actions:
-            _repeat(again, action)
+            repeat(again, action)
             if isinstance(action, Step):
                 rows.append(_compared(action, again.step, tol))
     columns = ["step", "stress", "replayed", "difference", "same", "note"]
     return pd.DataFrame(rows, columns=columns).set_index("step")
 
 
-def _repeat(again: Discovery, action: Action) -> None:
+def repeat(again: Discovery, action: Action, callback: Callback | None = None) -> None:
+    """Do in a study what was done in another one."""
     if isinstance(action, Step):
         params: dict[str, Any] = {"adjust": False, **action.params}  # a study of an earlier version has no word of it
-        again.fit(params.pop("n_components"), estimator=action.estimator, **params)
+        again.fit(params.pop("n_components"), estimator=action.estimator, callback=callback, **params)
     elif isinstance(action, Adoption):
-        (way, detail), *_ = action.source.items()
-        source = {way: detail} if detail != "given" else {"values": action.values}
-        again.adopt(action.name, kind=action.kind, **source)
+        (_, detail), *_ = action.source.items()
+        source = action.source if not isinstance(detail, str) or detail != "given" else {"values": action.values}
+        again.adopt(action.name, kind=action.kind, why=action.why, **source)
+    elif isinstance(action, Amendment):
+        cells = {label: action.values[label] for label in action.cells} or None
+        again.amend(action.name, values=cells, kind=action.kind, rename=action.rename, why=action.why)
     else:
-        again.forget(action.name)
+        again.forget(action.name, why=action.why)
+
+
+def repeat_without(
+    again: Discovery, actions: tuple[Action, ...], dropped: Action, callback: Callback | None
+) -> list[Action]:
+    """Do in a study what followed an action in another one, and return what was left out.
+
+    That is the action itself and, if it made a feature known, whatever was done to that feature.
+    """
+    left_out = [dropped]
+    lost = dropped.name if isinstance(dropped, Adoption) else None
+    for action in actions[actions.index(dropped) + 1 :]:
+        if lost is not None and isinstance(action, Amendment | Forgetting) and action.name == lost:
+            left_out.append(action)
+            lost = None if isinstance(action, Forgetting) else action.called
+        else:
+            repeat(again, action, callback)
+    return left_out
 
 
 def _compared(old: Step, new: Step, tol: float) -> tuple[Any, ...]:

@@ -7,18 +7,19 @@ from typing import Any
 
 from ..checking import quote
 from ..problem import FEATURE_TYPES
-from ._actions import Action, Adoption, Forgetting, Step
+from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._data import ComparedFeatures, Data, TableInFile
 from ._fitting import ESTIMATORS, Recipe
 from ._material import Material
+from ._tree import Tree, adopted_columns
 from ._values import as_code
 
 WIDTH = 100
 
 
-def script_of(material: Material, actions: tuple[Action, ...], title: str, path: str) -> str:
+def script_of(material: Material, actions: tuple[Action, ...], tree: Tree, title: str, path: str) -> str:
     """Return the script."""
-    body = list(_body(material, actions))
+    body = list(_body(material, actions, adopted_columns(tree.actions)))
     head = f"""Make the maps of the study{f" {title}" if title else ""} from its saved tables."""
     lines = [f'"""{_one_line(head)}"""', "", *_imports(actions, "\n".join(body)), ""]
     lines += [f"tables = read_tables({as_code(path)})", *_data(material.data), *body]
@@ -44,10 +45,11 @@ def _imports(actions: tuple[Action, ...], body: str) -> list[str]:
     used |= {kind.__name__ for kind in FEATURE_TYPES.values() if f"{kind.__name__}(" in body}
     lines = ["import pandas as pd", ""]
     lines += [f"from unmask import {', '.join(sorted(used))}"] if used else []
-    return [*lines, "from unmask.discovery import read_tables"]
+    curve = "along_curve, " if "along_curve(" in body else ""
+    return [*lines, f"from unmask.discovery import {curve}read_tables"]
 
 
-def _body(material: Material, actions: tuple[Action, ...]) -> Iterator[str]:
+def _body(material: Material, actions: tuple[Action, ...], columns: dict[int, str]) -> Iterator[str]:
     index = "range(len(D))" if isinstance(material.data, TableInFile) else "D.index"
     yield 'known = tables["known"]' if material.known.shape[1] else f"known = pd.DataFrame(index={index})"
     yield "maps = {}"
@@ -56,7 +58,9 @@ def _body(material: Material, actions: tuple[Action, ...]) -> Iterator[str]:
         if isinstance(action, Step):
             yield from _fit(material, action)
         elif isinstance(action, Adoption):
-            yield from _adoption(action)
+            yield from _adoption(action, columns[action.id])
+        elif isinstance(action, Amendment):
+            yield from _amendment(action, columns[action.id])
         else:
             yield from _forgetting(action)
 
@@ -87,7 +91,7 @@ def _call(recipe: Recipe, params: dict[str, Any]) -> Iterator[str]:
     yield from [line] if len(line) <= WIDTH else [f"{function}(", *(f"    {a}," for a in arguments), ")"]
 
 
-def _adoption(adoption: Adoption) -> Iterator[str]:
+def _adoption(adoption: Adoption, column: str) -> Iterator[str]:
     why = f": {adoption.why}" if adoption.why else ""
     yield f"# Adopted {_one_line(f'{adoption.name}, {adoption.origin}{why}')}."
     name = as_code(adoption.name)
@@ -97,23 +101,47 @@ def _adoption(adoption: Adoption) -> Iterator[str]:
     elif way == "from_axis":
         yield f"known[{name}] = maps[{as_code(adoption.step)}][{as_code(detail)}]"
     elif way == "along" and not isinstance(detail, str):
-        yield from _line(adoption, name, detail)
+        yield from _drawn(adoption, name, detail)
     else:
-        yield f'known[{name}] = tables["adopted"][{name}]'
+        yield f'known[{name}] = tables["adopted"][{as_code(column)}]'
 
 
-def _line(adoption: Adoption, name: str, ends: Any) -> Iterator[str]:
-    """Return the projection on a line, with the arithmetic of `adopt`."""
-    places = f"maps[{as_code(adoption.step)}]"
-    for word, end in zip(("start", "end"), ends, strict=True):
-        if isinstance(end, list) or end not in adoption.values.index:
-            yield f"{word} = pd.Series({as_code(list(end))})"
-        else:
-            # .loc would take a label that is a tuple for a row and a column
-            at = f"iloc[list(D.index).index({as_code(end)})]" if isinstance(end, tuple) else f"loc[{as_code(end)}]"
-            yield f"{word} = {places}.{at}"
+def _drawn(adoption: Adoption, name: str, corners: Any) -> Iterator[str]:
+    """Return what was read off a line or a curve, with the arithmetic of `adopt`."""
+    places, axes = f"maps[{as_code(adoption.step)}]", adoption.source.get("axes")
+    if axes:
+        yield f"plane = {places}[{as_code(axes)}].set_axis([0, 1], axis=1)"
+        places = "plane"
+    points = [_point(corner, places, adoption) for corner in corners]
+    if len(points) > 2:
+        yield f"corners = [{', '.join(points)}]"
+        yield f"known[{name}] = along_curve({places}, corners)"
+        return
+    for word, corner, point in zip(("start", "end"), corners, points, strict=True):
+        yield f"{word} = {point if _is_label(corner, adoption) else f'pd.Series({point})'}"
     yield "way = (end - start) / ((end - start) ** 2).sum() ** 0.5"
     yield f"known[{name}] = {places} @ way - start @ way"
+
+
+def _point(corner: Any, places: str, adoption: Adoption) -> str:
+    if not _is_label(corner, adoption):
+        return as_code(list(corner))
+    # .loc would take a label that is a tuple for a row and a column
+    is_tuple = isinstance(corner, tuple)
+    return f"{places}.{f'iloc[list(D.index).index({as_code(corner)})]' if is_tuple else f'loc[{as_code(corner)}]'}"
+
+
+def _is_label(corner: Any, adoption: Adoption) -> bool:
+    return not isinstance(corner, list) and corner in adoption.values.index
+
+
+def _amendment(amendment: Amendment, column: str) -> Iterator[str]:
+    why = f": {amendment.why}" if amendment.why else ""
+    yield f"# After the {_one_line(f'{amendment.text}{why}')}."
+    if amendment.rename is not None:
+        yield f"known = known.rename(columns={as_code({amendment.name: amendment.rename})})"
+    if amendment.cells:
+        yield f'known[{as_code(amendment.called)}] = tables["adopted"][{as_code(column)}]'
 
 
 def _forgetting(forgetting: Forgetting) -> Iterator[str]:

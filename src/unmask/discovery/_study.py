@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,29 @@ import numpy as np
 
 from ..checking import quote, require_integer, require_number
 from ..dissimilarities import make_transformer
-from ..progress import Callback
-from ._actions import Action, Adoption, Forgetting, Step
+from ..progress import Callback, series
+from ._actions import Action, Adoption, Amendment, Forgetting, Step
+from ._contrast import contrast, sides
+from ._corrections import corrected
 from ._fitting import ESTIMATORS, check_params, fit_step
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
+from ._pictures import read_pictures
+from ._preview import Preview, preview
 from ._proposals import Context, checked_values, make_proposal
+from ._reading import Reading
+from ._replay import repeat_without, replay
 from ._script import script_of
 from ._suggest import suggest
+from ._tree import Tree
 from ._values import plain
+from ._walk import Walk
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Discovery:
+class Discovery(Walk):
     """A study of one set of objects: fit a map, name what it shows, and fit again given that.
 
     Every fit adds a step; every feature that is recognised is adopted, under a name and with a reason, and is known to
@@ -51,6 +59,8 @@ class Discovery:
         Further arguments of a metric that is a name or a function.
     symmetrize : {None, "mean"}, default=None
         ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
+    pictures : dict from label to bytes or path, optional
+        Pictures of the objects (PNG, JPEG, GIF or WebP), which are saved with the study.
     title : str, default=""
         What the study is called.
 
@@ -112,19 +122,13 @@ class Discovery:
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         symmetrize: str | None = None,
+        pictures: Mapping[Any, Any] | None = None,
         title: str = "",
     ) -> None:
-        self.title = str(title)
         transformer = make_transformer(metric, metric_params)
-        self._material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
-        self._actions: tuple[Action, ...] = ()
-
-    @classmethod
-    def _of(cls, material: Material, actions: tuple[Action, ...], title: str) -> Discovery:
-        """Return a study of material that has been checked."""
-        study = cls.__new__(cls)
-        study.title, study._material, study._actions = title, material, actions
-        return study
+        material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
+        material = replace(material, pictures=read_pictures(pictures, material.objects))
+        self._begin(material, str(title), Tree(), 0)
 
     # ---- what there is
 
@@ -149,50 +153,14 @@ class Discovery:
         return None if self._material.weights is None else self._material.weights.copy()
 
     @property
-    def actions(self) -> tuple[Action, ...]:
-        """What was done, in order."""
-        return self._actions
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The fits, in order."""
-        return tuple(action for action in self._actions if isinstance(action, Step))
-
-    @property
-    def step(self) -> Step:
-        """The last fit."""
-        if not self.steps:
-            raise ValueError("nothing has been fitted in this study; call fit first.")
-        return self.steps[-1]
+    def pictures(self) -> dict[Any, bytes]:
+        """Pictures of the objects by their label; a copy."""
+        return dict(self._material.pictures)
 
     @property
     def embedding(self) -> pd.DataFrame:
         """The last map; a copy."""
         return self.step.embedding.copy()
-
-    @property
-    def known(self) -> pd.DataFrame:
-        """What is known now, one row per object; a copy."""
-        aside = {action.name for action in self._actions if isinstance(action, Forgetting)}
-        features = self.features
-        return features[[name for name in features.columns if name not in aside]]
-
-    @property
-    def features(self) -> pd.DataFrame:
-        """Every feature that was ever known: from the start or adopted, also those put aside; a copy."""
-        import pandas as pd
-
-        columns = dict(self._material.known.items())
-        columns |= {action.name: action.values for action in self._actions if isinstance(action, Adoption)}
-        return pd.DataFrame(columns, index=self._material.objects, copy=True)
-
-    @property
-    def known_types(self) -> dict[str, Any]:
-        """The declared types of what is known now."""
-        adopted = {action.name: action.kind for action in self._actions if isinstance(action, Adoption)}
-        known = self.known.columns
-        types = (self._material.known_types | adopted).items()
-        return {name: kind for name, kind in types if name in known and kind is not None}
 
     @property
     def history(self) -> pd.DataFrame:
@@ -203,7 +171,7 @@ class Discovery:
         ``seconds``, ``adopted`` (what was recognised on this map; with a minus what was put aside), ``why``. A row 0
         says what was adopted before the first fit, if anything was.
         """
-        return history_table(self._actions)
+        return history_table(self.actions)
 
     # ---- the loop
 
@@ -251,8 +219,8 @@ class Discovery:
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
         number = len(self.steps) + 1
         step = fit_step(self._material, self.known, self.known_types, estimator, given, number, callback, resume_from)
-        self._actions += (step,)
-        return step
+        added: Step = self._add(step)
+        return added
 
     def adopt(
         self,
@@ -263,6 +231,7 @@ class Discovery:
         from_axis: int | None = None,
         column: Any = None,
         groups: Any = None,
+        axes: tuple[int, int] | None = None,
         kind: Any = None,
         why: str = "",
     ) -> Adoption:
@@ -276,10 +245,11 @@ class Discovery:
             What to call it; no other known feature may have the name.
         values : Series, dict from label to value, or sequence of length n_objects, optional
             The values themselves; a Series is aligned by label. None or NaN is missing.
-        along : tuple (start, end), "circle" or "arc", optional
+        along : tuple (start, end), sequence of places, "circle" or "arc", optional
             A direction of the last map, from one place to another, each the label of an object or a point (a
-            sequence of coordinates): objects get their coordinate along it, which is 0 at the start. Or the circle
-            fitted to the first two axes: objects get their angle around it, in degrees.
+            sequence of coordinates): objects get their coordinate along it, which is 0 at the start. Three places or
+            more are the corners of a curve: objects get the length from its beginning to its point nearest to them.
+            Or the circle fitted to the first two axes: objects get their angle around it, in degrees.
         from_axis : int, optional
             An axis of the last map, counted from 0.
         column : str, optional
@@ -288,6 +258,8 @@ class Discovery:
             Groups of objects; an object that is in none of them is in the group "other". Or a number of groups, as
             Ward's method finds them on the last map; of more than 10,000 objects among so many, picked at random, and
             each of the others is in the group of the nearest of these.
+        axes : tuple of two int, optional
+            The two axes of the map in which `along` was drawn, counted from 0; its points have two coordinates then.
         kind : str or feature type, optional
             The type of the feature, as in ``known_types`` of :class:`unmask.ConditionalMDS`. By default groups are
             nominal, angles around a circle cyclic, and anything else goes by its values.
@@ -299,23 +271,51 @@ class Discovery:
         Adoption
         """
         self._require_new_name(name)
-        last = self.steps[-1] if self.steps else None
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
-        way, proposal = make_proposal(Context(self._material, last), ways)
-        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
-        feature = checked_values(proposal, name, declared, self._material.objects)
-        number = last.number if last is not None else None
-        adoption = Adoption(name, feature, declared, {way: proposal.saved}, str(why), number)
-        self._actions += (adoption,)
-        return adoption
+        feature, declared, source = self._proposed(name, {**ways, "axes": axes}, kind)
+        number = self.step.number if self.steps else None
+        added: Adoption = self._add(Adoption(name, feature, declared, source, str(why), number))
+        return added
 
-    def _require_new_name(self, name: Any) -> None:
+    def preview(
+        self,
+        values: Any = None,
+        *,
+        along: Any = None,
+        from_axis: int | None = None,
+        column: Any = None,
+        groups: Any = None,
+        axes: tuple[int, int] | None = None,
+        kind: Any = None,
+    ) -> Preview:
+        """Show what :meth:`adopt` would adopt; nothing changes.
+
+        Parameters
+        ----------
+        values, along, from_axis, column, groups, axes, kind
+            As in :meth:`adopt`.
+
+        Returns
+        -------
+        Preview
+        """
+        ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
+        feature, declared, _ = self._proposed("preview", {**ways, "axes": axes}, kind)
+        return preview(feature, declared, self.known, self.known_types)
+
+    def _proposed(self, name: str, ways: Mapping[str, Any], kind: Any) -> tuple[pd.Series[Any], Any, dict[str, Any]]:
+        """Return the values of a feature, its declared type and where it comes from."""
+        last = self.steps[-1] if self.steps else None
+        proposal = make_proposal(Context(self._material, last), ways)
+        declared = proposal.kind if kind is None else plain(kind, "kind", "use a type of a feature.")
+        return checked_values(proposal.values, name, declared, self._material.objects), declared, proposal.source
+
+    def _require_new_name(self, name: Any, what: str = "name") -> None:
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"name={name!r} must be text; say what was recognised.")
-        taken = {*self._material.known.columns, *(a.name for a in self._actions if isinstance(a, Adoption))}
-        if name in taken:
+            raise ValueError(f"{what}={name!r} must be text; say what was recognised.")
+        if name in self.known.columns:
             raise ValueError(
-                f"name={name!r} is taken by a feature of this study; choose another name, or undo() its adoption first."
+                f"{what}={name!r} is taken by a feature that is known; choose another name, or forget({name!r}) first."
             )
 
     def forget(self, name: str, *, why: str = "") -> Forgetting:
@@ -332,41 +332,89 @@ class Discovery:
         -------
         Forgetting
         """
-        known = self.known.columns
-        if name not in known:
-            raise ValueError(f"name={name!r} is not known now; known are {quote(known) or 'no features'}.")
-        record = Forgetting(name, str(why))
-        self._actions += (record,)
-        return record
+        self._require_known(name)
+        added: Forgetting = self._add(Forgetting(name, str(why)))
+        return added
 
-    def undo(self) -> str:
-        """Take the last action back, and say which it was."""
-        if not self._actions:
-            raise ValueError("there is nothing to undo; the study has just begun.")
-        *kept, last = self._actions
-        self._actions = tuple(kept)
-        return f"undone: {last.text}"
-
-    def branch(self, name: str | None = None) -> Discovery:
-        """Return a study that begins as this one is now, and has everything to itself.
+    def amend(
+        self, name: str, *, values: Any = None, kind: Any = None, rename: str | None = None, why: str = ""
+    ) -> Amendment:
+        """Correct a known feature for the steps that follow; those before keep what they were given.
 
         Parameters
         ----------
-        name : str, optional
-            Title of the new study; by default that of this one and "(branch)".
+        name : str
+            The feature.
+        values : dict from label to value, Series, or sequence of length n_objects, optional
+            Other values. A dictionary or a Series may name some of the objects; the others keep theirs.
+        kind : str or feature type, optional
+            Another type.
+        rename : str, optional
+            Another name, which no other known feature may have.
+        why : str, default=""
+            The reason, for the history.
 
         Returns
         -------
-        Discovery
+        Amendment
         """
-        title = f"{self.title} (branch)".strip() if name is None else str(name)
-        return Discovery._of(*deepcopy((self._material, self._actions)), title)
+        self._require_known(name)
+        if values is None and kind is None and rename is None:
+            raise ValueError(f"amend({name!r}) changes nothing; give values, kind or rename.")
+        if rename is not None:
+            self._require_new_name(rename, "rename")
+        declared = self.known_types.get(name) if kind is None else plain(kind, "kind", "use a type of a feature.")
+        column, cells = corrected(self.known[name], values)
+        feature = checked_values(column, rename or name, declared, self._material.objects)
+        added: Amendment = self._add(Amendment(name, feature, cells, declared, rename, str(why)))
+        return added
+
+    def _require_known(self, name: Any) -> None:
+        known = self.known.columns
+        if name not in known:
+            raise ValueError(f"name={name!r} is not known now; known are {quote(known) or 'no features'}.")
+
+    def without(self, id: int, *, callback: Callback | None = None) -> str:  # noqa: A002
+        """Go to a new branch on which an action was not done, and do there again what followed it.
+
+        What followed is done as it was: with the same parameters, and what was read off a map is now read off the new
+        one. Where an adoption is left out, so are corrections of its feature, and putting it aside.
+
+        Parameters
+        ----------
+        id : int
+            An action on the way to here.
+        callback : callable, optional
+            As in :meth:`fit`, for all fits; one that it stops is kept as it is then.
+
+        Returns
+        -------
+        str
+            What was left out.
+
+        Raises
+        ------
+        ValueError
+            If the action is not on the way to here, or what followed cannot be done without it; the study stays as it
+            was.
+        """
+        dropped = self._on_the_way(id)
+        again = self.branch()
+        again.go(dropped.parent)
+        left_out = repeat_without(again, self.actions, dropped, callback)
+        self._tree = again._tree
+        self._move(again.here)
+        return f"left out: {'; '.join(action.text for action in left_out)}"
+
+    def _on_the_way(self, given: Any) -> Action:
+        found = self._checked_id(given)
+        for action in self.actions:
+            if action.id == found:
+                return action
+        ids = ", ".join(str(action.id) for action in self.actions)
+        raise ValueError(f"id={found} is not on the way to here ({ids or 'nothing was done'}); go there first.")
 
     # ---- fitting a step again
-
-    def known_of(self, step: Step) -> pd.DataFrame | None:
-        """Return the known features that a step was given; None if there were none."""
-        return self.features[list(step.known)] if step.known else None
 
     def estimator_of(self, step: Step) -> Any:
         """Return the estimator of a step with the parameters it had, not fitted.
@@ -380,8 +428,38 @@ class Discovery:
 
     # ---- looking
 
+    def reading(self, step: Step | int | None = None) -> Reading:
+        """Return what a fit says beyond its map: scree, Shepard diagram, bootstrap, rivals, leaks.
+
+        Parameters
+        ----------
+        step : Step or int, optional
+            Any fit of the :attr:`tree`, or the number of one on the way to here; by default the last.
+
+        Returns
+        -------
+        Reading
+        """
+        return Reading(self, self._chosen_step(step))
+
+    def _chosen_step(self, step: Any) -> Step:
+        if step is None:
+            return self.step
+        if isinstance(step, Step) and any(step is action for action in self.tree):
+            return step
+        if isinstance(step, int | np.integer) and not isinstance(step, bool) and 1 <= step <= len(self.steps):
+            return self.steps[int(step) - 1]
+        last = len(self.steps)
+        raise ValueError(f"step={step!r} must be a fit of this study, or the number of one, from 1 to {last}.")
+
     def suggest(
-        self, n: int = 10, *, n_permutations: int = 999, n_references: int = 199, random_state: int = 0
+        self,
+        n: int = 10,
+        *,
+        n_permutations: int = 999,
+        n_references: int = 199,
+        random_state: int = 0,
+        callback: Callback | None = None,
     ) -> pd.DataFrame:
         """Rank what the last map could show: external columns, groups of objects, and an order along a circle or arc.
 
@@ -395,15 +473,18 @@ class Discovery:
             Maps without groups, or without an order, of each kind that the map is compared with.
         random_state : int, default=0
             Seed.
+        callback : callable, optional
+            Hears how far it is, as an :class:`unmask.Progress` whose ``stage`` is "suggest", and of the iterations of
+            the maps it fits; if it returns True, :class:`unmask.discovery.Stopped` is raised.
 
         Returns
         -------
         DataFrame
             The surest first: ``kind`` (``"column"``, ``"groups"`` or ``"order"``), ``what``, ``strength`` (of columns
             the multiple correlation, or eta for categories; of groups the mean silhouette; of an order the share of
-            the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it), ``note`` (why a column could
-            not be tested, or by how many of very many objects), and the direction of a column (``cos_…``, one for each
-            axis).
+            the map it accounts for), ``p_value``, ``adopt`` (the call that adopts it, as code), ``arguments`` (the
+            same as a dictionary: ``study.adopt(**arguments)``), ``note`` (why a column could not be tested, or by how
+            many of very many objects), and the direction of a column (``cos_…``, one for each axis).
 
         Notes
         -----
@@ -420,7 +501,38 @@ class Discovery:
         step = self.step
         if step.n_components == 0:
             raise ValueError("the last map has no dimensions and shows nothing; fit one that has.")
-        return suggest(self._material, self.known, step, n_permutations, n_references, random_state).head(n)
+        with series(callback) as tell:
+            asked = (n_permutations, n_references, random_state)
+            return suggest(self._material, self.known, step, *asked, tell).head(n)
+
+    def contrast(self, group: Any, other: Any = None) -> pd.DataFrame:
+        """Say what sets some objects apart: rank all columns by how these objects differ in them from others.
+
+        Parameters
+        ----------
+        group : sequence
+            Labels of the objects.
+        other : sequence, optional
+            Labels of the objects to compare them with; by default all others.
+
+        Returns
+        -------
+        DataFrame
+            One row for each known feature and each column of the table, the surest first: ``column``, ``where``
+            ("known" or "table"), ``type``, ``strength`` (correlation of the column with being in the group, from 0 to
+            1: of ranks, levels or angles), ``p_value``, ``group`` and ``other`` (the medians; or how many have the
+            level that tells most), ``arguments`` (``study.adopt(**arguments)`` adopts a column of the table), and
+            ``note`` (why a column could not be tested).
+
+        Notes
+        -----
+        Numbers and levels with an order are compared by their ranks (the test of Wilcoxon, or of Kruskal and Wallis),
+        other levels by their counts (Pearson's χ²), angles by uniform scores (Mardia, Watson and Wheeler). The p-values
+        are exact, or of 9999 random groups, where there are few objects, and corrected for the number of columns
+        by Holm's rule. They take the group as given: chosen by looking at a map, it differs in what the map shows.
+        """
+        inside, outside = sides(self._material.objects, group, other)
+        return contrast(self.known, self.known_types, self._material.table, inside, outside)
 
     def plot(self, *, steps: tuple[int, int] | None = None, color: Any = None, ax: Any = None) -> Any:
         """Draw the last two maps side by side, or the only one.
@@ -478,9 +590,8 @@ class Discovery:
             ``stress``, ``replayed`` (the stress found now), ``difference`` (largest of a coordinate, as a share of the
             largest coordinate), ``same``, ``note``. An interrupted step is now fitted to its end, and is not the same.
         """
-        from ._replay import replay
-
-        return replay(self._material, self._actions, require_number("tol", tol, 0.0))
+        again = self._of(self._material, self.title)
+        return replay(again, self.actions, require_number("tol", tol, 0.0))
 
     def to_script(self, path: str | PathLike[str] = "study") -> str:
         """Return plain Python code that makes the maps of this study from its saved tables.
@@ -495,7 +606,7 @@ class Discovery:
         str
             It leaves the maps in ``maps``, a dictionary from the number of the step.
         """
-        return script_of(self._material, self._actions, self.title, str(path))
+        return script_of(self._material, self.actions, self._tree, self.title, str(path))
 
     def save(self, path: str | PathLike[str], *, format: str = "csv") -> Path:  # noqa: A002
         """Write the study as one folder, or as one file if the path ends in ``.zip``.
@@ -514,7 +625,8 @@ class Discovery:
         """
         from ._save import save
 
-        return save(self._material, self._actions, self.title, Path(path), format)
+        self._saved = save(self._material, self._tree, self._here, self.title, Path(path), format, self._saved)
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Discovery:
@@ -536,10 +648,11 @@ class Discovery:
         """
         from ._load import load
 
-        return cls._of(*load(Path(path)))
+        read = load(Path(path))
+        return cls._of(read.material, read.title, read.tree, read.here, read.saved)
 
     def __repr__(self) -> str:
-        return text_of(self._material, self._actions, self.title, list(self.known.columns))
+        return text_of(self._material, self.actions, self.title, list(self.known.columns))
 
     def _repr_html_(self) -> str:
-        return html_of(self._material, self._actions, self.title, list(self.known.columns))
+        return html_of(self._material, self.actions, self.title, list(self.known.columns))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import Array
 from ..checking import holm
+from ..progress import Tell
 from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import best_grouping
@@ -32,6 +33,9 @@ MOST_COMPARED = 5000
 # Beyond this, further references could only make a p-value larger.
 CERTAINLY_CHANCE = 0.1
 
+# Kinds of references of a structure.
+MOST_REFERENCES = 3
+
 Reference = Callable[[], Iterator[Array]]
 
 
@@ -43,9 +47,17 @@ class Suggestion:
     what: str
     strength: float
     p_value: float
-    adopt: str
+    arguments: dict[str, Any]  # of adopt; empty if it cannot be adopted
     direction: Array | None = None
     note: str = ""
+
+    @property
+    def code(self) -> str:
+        """The call that adopts it."""
+        if not self.arguments:
+            return ""
+        name, *ways = self.arguments.items()
+        return f"adopt({', '.join([as_code(name[1]), *(f'{way}={as_code(given)}' for way, given in ways)])})"
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,15 @@ class View:
     step: Step
     rng: np.random.Generator
     n_references: int
+    tell: Tell
     noise_maps: list[Array] = field(default_factory=list)
+    compared: list[int] = field(default_factory=lambda: [0])
+
+    def next(self) -> None:
+        """Say that another column or reference is looked at; there are no more of them than that, but may be less."""
+        most = self.material.table.shape[1] + 2 * MOST_REFERENCES * self.n_references
+        self.tell("suggest", self.compared[0], most)
+        self.compared[0] += 1
 
     @property
     def points(self) -> Array:
@@ -96,6 +116,7 @@ class View:
         """Return the p-value against other maps, of which no more are made once it is certainly large."""
         beaten = 0
         for tried, other in enumerate(islice(others, self.n_references), start=1):
+            self.next()
             beaten += statistic(other) >= observed
             if beaten > CERTAINLY_CHANCE * (1 + self.n_references):
                 return (1 + beaten) / (1 + tried)
@@ -103,11 +124,11 @@ class View:
 
 
 def suggest(
-    material: Material, known: pd.DataFrame, step: Step, n_permutations: int, n_references: int, seed: int
+    material: Material, known: pd.DataFrame, step: Step, n_permutations: int, n_references: int, seed: int, tell: Tell
 ) -> pd.DataFrame:
     """Return a table of what the map of a step could show."""
     rng = np.random.default_rng(seed)
-    view = View(material, known, step, rng, n_references)
+    view = View(material, known, step, rng, n_references, tell)
     families = [_columns(view, n_permutations), _structures(view)]
     tested = sum(any(np.isfinite(s.p_value) for s in family) for family in families)
     return _table([s for family in families for s in family], tested, list(step.embedding.columns))
@@ -130,11 +151,10 @@ def _columns(view: View, n_permutations: int) -> list[Suggestion]:
         note = f"compared by {MOST_COMPARED:,} of the {len(view.points):,} objects"
     orders = permutations_of(places, n_permutations, view.rng)
     suggestions = []
-    for column in compare_columns(embedding, table, orders):
-        name = as_code(column.name)
-        code = "" if column.note else f"adopt({name}, column={name})"
-        numbers = (column.strength, column.p_value)
-        suggestions.append(Suggestion("column", column.name, *numbers, code, column.direction, column.note or note))
+    for column in compare_columns(embedding, table, orders, view.next):
+        arguments = {} if column.note else {"name": column.name, "column": column.name}
+        told = (column.strength, column.p_value, arguments, column.direction, column.note or note)
+        suggestions.append(Suggestion("column", column.name, *told))
     return suggestions
 
 
@@ -159,8 +179,8 @@ def _groups(view: View, U: Array) -> Suggestion:
         lambda: view.noise(len(U)),
     ]
     p_value = view.p_value(lambda other: best_grouping(other).silhouette, U, references)
-    adopt = f'adopt("groups", groups={best.n_groups})'
-    return Suggestion("groups", f"{best.n_groups} groups", best.silhouette, p_value, adopt)
+    arguments = {"name": "groups", "groups": best.n_groups}
+    return Suggestion("groups", f"{best.n_groups} groups", best.silhouette, p_value, arguments)
 
 
 def _order(view: View, U: Array) -> Suggestion:
@@ -172,7 +192,7 @@ def _order(view: View, U: Array) -> Suggestion:
     ]
     p_value = view.p_value(lambda other: fit_circle(other).strength, U, references)
     shape, what = ("circle", "order around a circle") if circle.is_closed else ("arc", "order along an arc")
-    return Suggestion("order", what, circle.strength, p_value, f'adopt("order", along="{shape}")')
+    return Suggestion("order", what, circle.strength, p_value, {"name": "order", "along": shape})
 
 
 # ---- the table
@@ -186,7 +206,7 @@ def _table(suggestions: list[Suggestion], n_families: int, axes: list[str]) -> p
     for s in suggestions:
         direction = np.full(len(axes), np.nan) if s.direction is None else s.direction
         p_value = np.minimum(1.0, s.p_value * n_families)  # NaN stays NaN
-        rows.append((s.kind, s.what, s.strength, p_value, s.adopt, s.note, *direction))
-    columns = ["kind", "what", "strength", "p_value", "adopt", "note", *(f"cos_{axis}" for axis in axes)]
+        rows.append((s.kind, s.what, s.strength, p_value, s.code, s.arguments, s.note, *direction))
+    columns = ["kind", "what", "strength", "p_value", "adopt", "arguments", "note", *(f"cos_{axis}" for axis in axes)]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values(["p_value", "strength"], ascending=[True, False], kind="stable", ignore_index=True)

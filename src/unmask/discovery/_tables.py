@@ -33,8 +33,7 @@ def describe(column: pd.Series[Any]) -> dict[str, Any]:
     kind = column.dtype
     if isinstance(levels := getattr(kind, "categories", None), type(None)):
         names = {"f": "float", "i": "int", "b": "bool"}
-        cells = [cell for cell in column if not is_missing(cell)]
-        name = names.get(kind.kind) or ("text" if all(type(cell) is str for cell in cells) else "cells")
+        name = names.get(kind.kind) or ("text" if _is_text(column) else "cells")
         described: dict[str, Any] = {"name": str(column.name), "kind": name}
     else:
         described = {"name": str(column.name), "kind": "category", "levels": [encode(level) for level in levels]}
@@ -42,6 +41,10 @@ def describe(column: pd.Series[Any]) -> dict[str, Any]:
     missing = np.flatnonzero(column.isna().to_numpy())
     # An empty cell may be empty text; of a column of numbers it can only be missing.
     return described | ({"missing": missing.tolist()} if described["kind"] != "float" and len(missing) else {})
+
+
+def _is_text(column: pd.Series[Any]) -> bool:
+    return all(type(cell) is str for cell in column if not is_missing(cell))
 
 
 def to_cells(column: pd.Series[Any], described: dict[str, Any]) -> pd.Series[Any]:
@@ -132,10 +135,15 @@ def to_frame(table: pd.DataFrame, columns: list[dict[str, Any]]) -> pd.DataFrame
     """Return a table to be written: labels as text in the first column, then the columns."""
     import pandas as pd
 
+    names = header_of(columns)
+    if all(described["kind"] == "float" for described in columns):  # such as N² dissimilarities, all at once
+        frame = table.astype(np.float64).reset_index(drop=True).set_axis(names[1:], axis=1)
+        frame.insert(0, names[0], [str(label) for label in table.index])
+        return frame
     cells = [to_cells(table.iloc[:, at], described) for at, described in enumerate(columns)]
     labels = pd.Series([str(label) for label in table.index], dtype=object)
     frame = pd.concat([labels, *(column.reset_index(drop=True) for column in cells)], axis=1)
-    return frame.set_axis(header_of(columns), axis=1)
+    return frame.set_axis(names, axis=1)
 
 
 def header_of(columns: list[dict[str, Any]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from ._axes import name_axes
 from ._compare import Task, compare, register_method
+from ._compare import method_names as method_names
 from ._correlations import (
     abs_correlations,
     average_canonical_correlation,
@@ -9,6 +10,7 @@ from ._correlations import (
     leak,
     recovery,
 )
+from ._fits import ending_all as ending_all
 from ._gplvm import UnfinishedScoreWarning, gplvm_score
 from ._leak import leak_report
 from ._permutation import dimension_test, permutation_test

@@ -20,7 +20,7 @@ from ..problem.leak import linear_leak, neighbour_leak
 from ..problem.linalg import canonical_correlations
 from ._completed import completed
 from ._correlations import average, unknown_columns
-from ._fits import ending_all
+from ._fits import Advance, ending_all, nobody
 from ._inputs import LabelledTable, align, code_known, read_dissimilarities, read_table, require_rows
 from ._leak import taken_out
 from ._rivals import mds_then_regress, partial_dbrda
@@ -91,6 +91,7 @@ def compare(
     n_neighbors: int | None = None,
     random_state: int | None = 0,
     metric: Any = "precomputed",
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Map one data set by several methods and return their scores in one table.
 
@@ -122,6 +123,8 @@ def compare(
         Seed of every method that uses one.
     metric : str, callable or transformer, default="precomputed"
         Makes dissimilarities of a table of features, if one is given instead; as in :class:`unmask.ConditionalMDS`.
+    progress : callable, optional
+        Called with how many methods are done, and how many there are.
 
     Returns
     -------
@@ -159,11 +162,19 @@ def compare(
         random_state,
     )
     chosen = _chosen(methods)
-    rows = [_run(method, task, judge) for method in chosen.values()]
+    rows = []
+    for done, method in enumerate(chosen.values()):
+        (progress or nobody)(done, len(chosen))
+        rows.append(_run(method, task, judge))
     return pd.DataFrame(rows, index=pd.Index(chosen, name="method"), columns=COLUMNS)
 
 
 COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the names of all registered methods."""
+    return tuple(_METHODS)
 
 
 def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:

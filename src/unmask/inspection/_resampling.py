@@ -18,7 +18,7 @@ from ..estimators import stages_of
 from ..kernels import MOST_SQUARED
 from ..problem import check_known
 from ..solvers import LANDMARKS
-from ._fits import FitSetup, make_setup, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
 from ._inputs import SomeDissimilarities, axis_names, count_objects, read_in_parts
 from ._residuals import make_residuals
 
@@ -75,6 +75,7 @@ def bootstrap(
     n_resamples: int = 200,
     level: float = 0.95,
     random_state: Any = 0,
+    progress: Advance | None = None,
 ) -> Stability:
     """Return confidence ellipses of the objects and intervals of the coefficients by a bootstrap of the residuals.
 
@@ -94,6 +95,8 @@ def bootstrap(
         Nominal coverage of ellipses and intervals.
     random_state : int, RandomState or None, default=0
         Seed.
+    progress : callable, optional
+        Called with how many resamples are done, and how many there are.
 
     Returns
     -------
@@ -117,7 +120,8 @@ def bootstrap(
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
     if are_many(estimator, X):
-        return many_objects(estimator, X, known, weights, n_resamples, level, check_random_state(random_state))
+        rng = check_random_state(random_state)
+        return many_objects(estimator, X, known, weights, n_resamples, level, rng, progress or nobody)
     setup = make_setup("bootstrap", estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
@@ -125,8 +129,11 @@ def bootstrap(
         setup, fitted = _first_fit(setup)
         residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-        fits = (setup.fit(residuals.wild(rng), start=start) for _ in range(n_resamples))
-        draws = [_draw(fit, _aligned(fit.embedding_, fitted.embedding_)) for fit in fits]
+        draws = []
+        for done in range(n_resamples):
+            (progress or nobody)(done, n_resamples)
+            fit = setup.fit(residuals.wild(rng), start=start)
+            draws.append(_draw(fit, _aligned(fit.embedding_, fitted.embedding_)))
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
@@ -167,7 +174,7 @@ def are_many(estimator: Any, X: Any) -> bool:
 
 
 def many_objects(
-    estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any
+    estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any, progress: Advance
 ) -> Stability:
     """Return intervals of the coefficients from fits of samples of the objects."""
     if weights is not None:
@@ -179,8 +186,10 @@ def many_objects(
         fitted = clone(estimator).fit(X, known=known)
         start = warm_start(fitted)
         whole = FitSetup(fresh, np.empty((data.n, 0)), data.labels, known).decided(fitted)
-        samples = (np.sort(rng.permutation(data.n)[:size]) for _ in range(n_resamples))
-        draws = [_sampled_draw(whole, data, start, at) for at in samples]
+        draws = []
+        for done in range(n_resamples):
+            progress(done, n_resamples)
+            draws.append(_sampled_draw(whole, data, start, np.sort(rng.permutation(data.n)[:size])))
         seeds = rng.randint(2**31 - 1, size=SEEDS) if getattr(fitted, "solver_", "").startswith("stochastic") else ()
         repeats = [_draw(_again(whole, estimator, X, seed), NO_PLACES) for seed in seeds]
     factor = size / (data.n - size) / (n_resamples - 1)

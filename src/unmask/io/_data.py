@@ -25,6 +25,7 @@ def read_data(
     encoding: str | None = None,
     sheet: str | None = None,
     max_expanded: int | None = None,
+    name: str | None = None,
 ) -> DissimilarityFile | TableFile:
     r"""Read dissimilarities if a file holds them, and a table of features otherwise.
 
@@ -32,7 +33,7 @@ def read_data(
     ----------
     path : str or path
         Any file that `read_dissimilarities` or `read_table` reads.
-    delimiter, decimal, header, encoding, sheet, max_expanded
+    delimiter, decimal, header, encoding, sheet, max_expanded, name
         As for these.
 
     Returns
@@ -62,7 +63,7 @@ def read_data(
     'taken for a table of features: 3 for objects 2 and 3, but 4 the other way round (row 3, column 2)'
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    file = open_input(path, max_expanded)
+    file = open_input(path, max_expanded, name)
     evidence = _Evidence()
     try:
         read = dissimilarities_of(file, "auto", options, None, evidence)

@@ -66,6 +66,7 @@ def read_dissimilarities(
     similarity: str | None = None,
     pseudocount: float | None = None,
     max_expanded: int | None = None,
+    name: str | None = None,
 ) -> DissimilarityFile:
     r"""Read dissimilarities from a file, in any of the usual forms.
 
@@ -96,6 +97,9 @@ def read_dissimilarities(
         For ``similarity="confusion"``: added to every cell.
     max_expanded : int, optional
         How many bytes a compressed file may unpack to; by default a quarter of the machine's memory.
+    name : str, optional
+        What to call the file in messages and in the result, for example the name under which it was uploaded; by
+        default its path.
 
     Returns
     -------
@@ -123,7 +127,7 @@ def read_dissimilarities(
     require_choice("symmetrize", symmetrize, (None, "mean"))
     kind = None if similarity is None else SimilarityKind(similarity, pseudocount)
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    return dissimilarities_of(open_input(path, max_expanded), shape, options, symmetrize, similarity_kind=kind)
+    return dissimilarities_of(open_input(path, max_expanded, name), shape, options, symmetrize, similarity_kind=kind)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -61,17 +61,18 @@ _NAMES = {"npy": "a NumPy array", "npz": "a NumPy archive", "parquet": "a Parque
 class InputFile:
     """A file that exists and is not empty."""
 
-    path: str
+    path: str  # as it is named in messages
     kind: str  # "text", "json", "npy", "npz", "parquet" or "excel"
     packed: bool
     limit: int  # bytes
     size: int  # bytes, as stored
+    place: str | None = None  # where it is, unless at path
 
     @contextmanager
     def binary(self) -> Iterator[IO[bytes]]:
         """Open the file for its bytes, unpacked, as a stream."""
         try:
-            with open(self.path, "rb") as stream:
+            with open(self.place or self.path, "rb") as stream:
                 unpacked = _Unpacked(self.path, stream, self.limit) if self.packed else None
                 yield stream if unpacked is None else io.BufferedReader(unpacked, buffer_size=2**18)
         except OSError as error:
@@ -96,21 +97,22 @@ class InputFile:
             )
 
 
-def open_input(path: str | PathLike[str], max_expanded: int | None) -> InputFile:
-    """Return a file with its kind; raise if it cannot be read."""
-    name = str(path)
+def open_input(path: str | PathLike[str], max_expanded: int | None, name: str | None = None) -> InputFile:
+    """Return a file with its kind; raise if it cannot be read. In messages it goes by the name."""
+    place = str(path)
+    name = place if name is None else str(name)
     limit = memory_limit() if max_expanded is None else require_integer("max_expanded", max_expanded, 1)
-    size = _regular_size(name)
-    with InputFile(name, "text", False, limit, size).binary() as stream:
+    size = _regular_size(place, name)
+    with InputFile(name, "text", False, limit, size, place).binary() as stream:
         start = stream.read(16)
     packed = start.startswith(_GZIP)
-    whole = InputFile(name, "text", packed, limit, size)
+    whole = InputFile(name, "text", packed, limit, size, place)
     if packed:
         with whole.binary() as stream:
             start = stream.read(16)
     if not start:
         raise problem(name, "is empty; write the table again.")
-    return InputFile(name, _kind(whole, start), packed, limit, size)
+    return replace(whole, kind=_kind(whole, start))
 
 
 def readable(size: int) -> str:
@@ -121,9 +123,9 @@ def readable(size: int) -> str:
     return f"{size} bytes"
 
 
-def _regular_size(name: str) -> int:
+def _regular_size(place: str, name: str) -> int:
     try:
-        state = Path(name).stat()
+        state = Path(place).stat()
     except FileNotFoundError:
         raise problem(name, "there is no such file; check its name and folder.") from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have

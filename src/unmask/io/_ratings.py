@@ -31,6 +31,7 @@ def read_ratings(
     encoding: str | None = None,
     sheet: str | None = None,
     max_expanded: int | None = None,
+    name: str | None = None,
 ) -> DissimilarityFile:
     r"""Read a list of pairs in which a pair may occur several times, such as the judgements of several raters.
 
@@ -43,7 +44,7 @@ def read_ratings(
         What becomes of the judgements of a pair.
     rater : str, optional
         The column that says who judged; it is left out, and raters are counted.
-    delimiter, decimal, header, encoding, sheet, max_expanded
+    delimiter, decimal, header, encoding, sheet, max_expanded, name
         As for `read_dissimilarities`.
 
     Returns
@@ -73,7 +74,7 @@ def read_ratings(
     """
     require_choice("aggregate", aggregate, AGGREGATES)
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    file = open_input(path, max_expanded)
+    file = open_input(path, max_expanded, name)
     table, _ = table_of(file, options, index=False)
     pairs, n_raters = _without_rater(file, table.table, rater)
     judged = _judgements(file, pairs)

@@ -75,6 +75,7 @@ def read_table(
     encoding: str | None = None,
     sheet: str | None = None,
     max_expanded: int | None = None,
+    name: str | None = None,
 ) -> TableFile:
     r"""Read a table of features, one row per object.
 
@@ -88,7 +89,7 @@ def read_table(
         or else the first column if it holds text and each label once.
     header : bool, optional
         Whether the first row names the columns; detected by default.
-    delimiter, decimal, encoding, sheet, max_expanded
+    delimiter, decimal, encoding, sheet, max_expanded, name
         As for `read_dissimilarities`.
 
     Returns
@@ -111,7 +112,7 @@ def read_table(
     np.int64(36)
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    return table_of(open_input(path, max_expanded), options, index)[0]
+    return table_of(open_input(path, max_expanded, name), options, index)[0]
 
 
 def read_known(
@@ -126,6 +127,7 @@ def read_known(
     encoding: str | None = None,
     sheet: str | None = None,
     max_expanded: int | None = None,
+    name: str | None = None,
 ) -> TableFile:
     r"""Read what is known of given objects, joined by label.
 
@@ -137,7 +139,7 @@ def read_known(
         The objects, in the order in which they are wanted.
     columns : sequence of str, optional
         The columns that are wanted, in this order; by default all.
-    index, delimiter, decimal, header, encoding, sheet, max_expanded
+    index, delimiter, decimal, header, encoding, sheet, max_expanded, name
         As for `read_table`.
 
     Returns
@@ -164,7 +166,7 @@ def read_known(
     import pandas as pd
 
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    file = open_input(path, max_expanded)
+    file = open_input(path, max_expanded, name)
     read, repeated = table_of(file, options, index)
     objects = labels if isinstance(labels, pd.Index) else pd.Index(list(labels))
     table = read.table if columns is None else _chosen(file, read.table, columns)

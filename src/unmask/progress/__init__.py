@@ -2,6 +2,7 @@
 
 from ._bar import ProgressBar, position_of
 from ._journal import Journal, Run, RunKey
+from ._series import Stopped, Tell, series
 from ._time_left import TimeLeft
 from ._watching import (
     Callback,
@@ -23,10 +24,13 @@ __all__ = [
     "ProgressBar",
     "Run",
     "RunKey",
+    "Stopped",
+    "Tell",
     "TimeLeft",
     "Watch",
     "current_watch",
     "listeners_of",
     "position_of",
+    "series",
     "watching",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..discovery import Step
+from ..discovery import LeftOut, Step
 from ..plotting import MOST_CONNECTIONS
 from ._html import (
     Column,
@@ -25,7 +25,7 @@ from ._html import (
 from ._maps import Paint, map_picture, paint_of, pair_pictures, shown_on
 from ._pictures import figure_element
 from ._section import METHODS, beside, given, more, section, told
-from ._subject import LeftOut, Subject
+from ._subject import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def _known_table(subject: Subject) -> Html:
     step = subject.last
     if not step.known:
         return note("The last map was given no known features.")
-    features = subject.coded(step).features
+    features = subject.reading.coded().features
     shown = features[:MOST_FEATURES]
     origins = {a.name: a.origin for a in subject.adoptions}
     columns = [

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..inspection import shepard
+from ..discovery import LeftOut
 from ..plotting import plot_importance, plot_scree, plot_shepard
 from ._html import Column, Html, clip_apart, count, element, join, name_of, note, number, paragraph, percent, table
 from ._maps import Paint, map_picture
 from ._pictures import CHART, SQUARE, draw, figure_element
 from ._section import beside, more, section
-from ._subject import LeftOut, Subject
+from ._subject import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ def _shepard(subject: Subject) -> Html:
         "Shepard's diagram: each pair's distance in the fit against its dissimilarity. On the line they agree; pairs "
         f"above it came out too far apart, pairs below it too close.{some}",
     )
-    rows = shepard(pairs.dissimilarities, pairs.fit, **pairs.weights)
+    rows = pairs.table()
     rows = rows[rows["weight"] > 0]
     worst = rows.iloc[np.argsort(-rows["residual"].abs().to_numpy(), kind="stable")[:MOST_PAIRS]]
     columns = [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..discovery import LeftOut
 from ..plotting import plot_leak
 from ._html import Column, Html, count, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
 from ._pictures import MAP, WIDE, draw, figure_element
 from ._section import section
-from ._subject import LeftOut, Subject
+from ._subject import Subject
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ from typing import Any
 from ..checking import require_flag, require_integer
 from ..discovery import Discovery
 from ..io import atomic_path
+from ..progress import Callback, series
 from ._asked import asked, before_and_after, step_by_step
 from ._cautions import cautions, cautions_section, in_short
 from ._findings import dimensions, importances, quality, sureness
@@ -20,8 +21,6 @@ from ._rivals import RIVALS, rivals
 from ._section import Section
 from ._style import STYLE
 from ._subject import ReportOptions, Subject
-
-Progress = Callable[[str, int, int], object]
 
 # Nothing is loaded, nothing runs, nothing is sent: the browser is told so too.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -38,7 +37,7 @@ def write_report(
     seed: int = 0,
     max_objects: int = 500,
     saved_as: str | PathLike[str] = "study",
-    progress: Progress | None = None,
+    callback: Callback | None = None,
 ) -> Path:
     """Write a study as one page that opens in any browser, from disk and without a network.
 
@@ -48,7 +47,7 @@ def write_report(
         A study with at least one fit.
     path : str or path
         The file to write, which usually ends in ``.html``. It is written whole or not at all.
-    title, scree, bootstrap, compare, seed, max_objects, saved_as, progress
+    title, scree, bootstrap, compare, seed, max_objects, saved_as, callback
         As in :func:`render_report`.
 
     Returns
@@ -78,7 +77,7 @@ def write_report(
         seed=seed,
         max_objects=max_objects,
         saved_as=saved_as,
-        progress=progress,
+        callback=callback,
     )
     with atomic_path(path) as draft:
         draft.write_text(page, encoding="utf-8")
@@ -95,7 +94,7 @@ def render_report(
     seed: int = 0,
     max_objects: int = 500,
     saved_as: str | PathLike[str] = "study",
-    progress: Progress | None = None,
+    callback: Callback | None = None,
 ) -> str:
     """Return a study as one page of HTML that needs no other file, no network and no script.
 
@@ -119,9 +118,11 @@ def render_report(
         as many; the page says what was left out.
     saved_as : str or path, default="study"
         Where the study is saved, as the script in the page is to find it.
-    progress : callable, optional
-        Called as ``progress(what, number, total)`` before each part is made, ``number`` counting from 0, and once with
-        ``number == total`` at the end.
+    callback : callable, optional
+        Hears how far the page is, as an :class:`unmask.Progress`, before each part is made and at the end: ``stage`` is
+        "report: " and the name of the part, ``iteration`` how many are done, ``max_iter`` how many there are; and of
+        every iteration of further fits. If it returns True, :class:`unmask.discovery.Stopped` is raised, and nothing
+        is written.
 
     Returns
     -------
@@ -137,18 +138,16 @@ def render_report(
     heading = clip(title if title is not None else study.title) or "A study of dissimilarities"
     builders = _builders(subject.options)
     made = []
-    for at, (what, build) in enumerate(builders.items()):
-        if progress is not None:
-            progress(what, at, len(builders))
-        made.append(build(subject))
+    with series(callback) as tell:
+        for at, (what, build) in enumerate(builders.items()):
+            tell(f"report: {what}", at, len(builders))
+            made.append(build(subject))
+        tell("report: done", len(builders), len(builders))
     listed = cautions(subject)
     # What was found, and what to be careful about, can be said only when all else is there; cautions follow findings.
     ahead = list(builders).index("history")
     made[ahead:ahead] = [cautions_section(listed)]
-    page = _page(heading, subject, [in_short(subject, len(listed)), *made])
-    if progress is not None:
-        progress("done", len(builders), len(builders))
-    return page
+    return _page(heading, subject, [in_short(subject, len(listed)), *made])
 
 
 def _builders(options: ReportOptions) -> dict[str, Callable[[Subject], Section]]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checking import EstimatedKnownWarning
-from ..inspection import compare, neighbourhood_scores
+from ..inspection import neighbourhood_scores
 from ._html import NOTHING, Column, Html, clip, count, items, join, name_of, note, number, paragraph, table
 from ._section import section
-from ._subject import LeftOut, Subject
+from ._subject import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,28 +27,14 @@ RIVALS = {
     "tsne": "t-SNE, told nothing",
     "umap": "UMAP, told nothing",
 }
-# Parameters of a step that leave conditional scaling as it is by default.
-DEFAULTS = {"n_components", "random_state", "known_types"}
 
 
 @section("rivals", "Would a simpler method have done?")
 def rivals(subject: Subject) -> Html:
     """Compare the last map with those of other methods."""
-    step = subject.last
-    if not step.n_components:
-        raise LeftOut("Other methods are left out: they need at least one dimension.")
-    methods = [name for name in subject.options.rivals if name != "conditional-mds" or not _is_plain(subject)]
-    subject.require_few("The comparison with other methods", f"{count(len(methods), 'further map')}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimatedKnownWarning)  # the page says so
-        scores = compare(
-            subject.dissimilarities,
-            subject.study.known_of(step),
-            n_components=step.n_components,
-            methods=methods,
-            known_types=dict(step.known_types) or None,
-            random_state=subject.options.seed,
-        )
+    reading, asked = subject.reading, subject.options.rivals
+    subject.require_few("The comparison with other methods", count(len(reading.other_methods(asked)), "further map"))
+    scores = reading.rivals(asked, random_state=subject.options.seed)
     made = scores["leak"].notna()
     absent = scores["note"].str.startswith("ImportError: ")
     parts = [_words(subject), _estimated(subject), _table(subject, scores[made])]
@@ -60,18 +44,11 @@ def rivals(subject: Subject) -> Html:
 
 def _estimated(subject: Subject) -> Html:
     """Say that missing cells of known features are estimates."""
-    known = subject.study.known_of(subject.last)
+    known = subject.reading.known
     gaps = 0 if known is None else int(known.isna().to_numpy().sum())
     are = "is" if gaps == 1 else "are"
     words = f"{count(gaps, 'missing cell')} of the known features {are} estimated, and all methods use the estimates."
     return note(words) if gaps else Html("")
-
-
-def _is_plain(subject: Subject) -> bool:
-    """Return whether the last step is conditional scaling with its defaults."""
-    step = subject.last
-    chosen = set(step.params) - ({"adjust"} if not step.adjusted else set())
-    return step.estimator == "mds" and chosen <= DEFAULTS and subject.study.material.weights is None
 
 
 def _words(subject: Subject) -> Html:

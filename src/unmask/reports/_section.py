@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 
-from ..discovery import Adoption, Forgetting, Step
+from ..discovery import Change, Step
 from ._html import Html, count, element, join, name_of, names_of, note
 from ._subject import Subject
 
@@ -60,9 +60,9 @@ def more(total: int, shown: int, what: str) -> Html:
     return note(f"{count(hidden, f'more {what}')} {verb} not shown.") if hidden > 0 else Html("")
 
 
-def told(action: Adoption | Forgetting) -> Html:
-    """Return in words which feature was adopted or put aside, where it came from, and why."""
+def told(action: Change) -> Html:
+    """Return in words which feature was adopted, corrected or put aside, where it came from, and why."""
     name = element("b", name_of(action.name))
-    where = join([" (", name_of(action.origin, 200), ")"]) if isinstance(action, Adoption) else ""
-    verb = "Adopted " if isinstance(action, Adoption) else "Put aside "
-    return join([verb, name, where, join([": ", name_of(action.why, LONGEST_REASON)]) if action.why else "."])
+    where = join([" (", name_of(action.origin, 200), ")"]) if action.origin else ""
+    why = join([": ", name_of(action.why, LONGEST_REASON)]) if action.why else "."
+    return join([f"{action.verb.capitalize()} ", name, where, why])
