@@ -129,3 +129,4 @@ adjusted: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/discoveries docs/limits dist build .coverage .mypy_cache .ruff_cache
+	rm -rf web/node_modules web/build

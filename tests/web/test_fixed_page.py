@@ -100,6 +100,11 @@ class Bench:
     def button(self, name, *, exact=True):
         return self.page.get_by_role("button", name=name, exact=exact)
 
+    def tool(self, name):
+        """Take a tool, and wait until the map has heard of it."""
+        self.button(name).click()
+        self.page.locator("button[aria-pressed=true]", has_text=name).wait_for()
+
     def drag(self, *corners):
         """Draw with the pointer; corners as shares of the map's width and height."""
         places = [self.place(*corner) for corner in corners]
@@ -134,7 +139,7 @@ class Bench:
         self.page.get_by_role("combobox", name=name, exact=True).select_option(label=option)
 
     def lasso_the_men(self):
-        self.button("Lasso").click()
+        self.tool("Lasso")
         self.drag((0.01, 0.01), (0.99, 0.01), (0.99, 0.5), (0.01, 0.5))
         self.says("7 selected")
 
@@ -167,10 +172,10 @@ def test_a_lasso_becomes_a_known_feature_and_the_next_map(open_page):
 
 def test_an_arrow_and_a_curve_are_places_on_the_map(open_page):
     bench = open_page()
-    bench.button("Arrow").click()
+    bench.tool("Arrow")
     bench.drag((0.2, 0.5), (0.8, 0.5))
     bench.page.wait_for_selector("text=From your arrow.")
-    bench.button("Curve").click()
+    bench.tool("Curve")
     corners = [(0.2, 0.8), (0.3, 0.4), (0.5, 0.2), (0.8, 0.2)]
     for corner in [*corners, corners[-1]]:
         bench.page.mouse.click(*bench.place(*corner))
@@ -185,7 +190,7 @@ def test_an_arrow_and_a_curve_are_places_on_the_map(open_page):
 
 def test_a_drawing_that_was_not_finished_is_taken_back(open_page):
     bench = open_page()
-    bench.button("Curve").click()
+    bench.tool("Curve")
     for corner in [(0.2, 0.8), (0.3, 0.4)]:
         bench.page.mouse.click(*bench.place(*corner))
     bench.page.wait_for_selector("text=2 places marked")
@@ -227,14 +232,14 @@ def test_only_visible_points_are_selected(open_page):
     bench.select("Colour", "gender")
     bench.page.locator(".legend button").first.click()
     bench.says("7 hidden")
-    bench.button("Select").click()
+    bench.tool("Select")
     bench.drag((0.01, 0.01), (0.99, 0.99))
     bench.says("7 selected")
 
 
 def test_groups_are_drawn_one_after_the_other(open_page):
     bench = open_page()
-    bench.button("Groups").click()
+    bench.tool("Groups")
     bench.drag((0.01, 0.01), (0.99, 0.01), (0.99, 0.5), (0.01, 0.5))
     bench.page.wait_for_selector("text=Group 1 (7)")
     bench.drag((0.01, 0.5), (0.99, 0.5), (0.99, 0.99), (0.01, 0.99))
@@ -254,6 +259,8 @@ def test_objects_on_the_same_spot_fan_out(open_page):
     leaf = bench.page.locator(".leaf").nth(1).bounding_box()
     bench.page.mouse.click(leaf["x"] + leaf["width"] / 2, leaf["y"] + leaf["height"] / 2)
     bench.says("At Sister, selected")
+    bench.page.mouse.move(*bench.place(0.02, 0.98))
+    assert [label for label in bench.labels() if "Sister" in label] == ["Sister"]
 
 
 def test_everything_by_keys(open_page):
@@ -263,6 +270,8 @@ def test_everything_by_keys(open_page):
     bench.page.locator(".map").focus()
     bench.page.keyboard.press("ArrowLeft")
     bench.says("At ")
+    focus = bench.page.locator(".map .label.strong").text_content()
+    assert [text for text in bench.page.locator(".map .label").all_text_contents() if focus in text] == [focus]
     for _ in range(14):
         bench.page.keyboard.press("ArrowUp")
     bench.page.keyboard.press("Enter")
@@ -297,7 +306,7 @@ def test_pairs_of_axes_and_space(open_page):
         "before => document.querySelector('.map .label').getAttribute('y') !== before",
         arg=next(iter(before.values()))[1],
     )
-    bench.button("Arrow").click()
+    bench.tool("Arrow")
     bench.drag((0.2, 0.5), (0.8, 0.5))
     bench.page.wait_for_selector("text=From your arrow.")
     assert bench.asked("preview")[0]["way"]["axes"] == [0, 2]
@@ -329,7 +338,7 @@ def test_problems_stand_at_their_cell(open_page):
 def test_many_points_are_drawn(open_page):
     bench = open_page("n=20000")
     bench.says("20,000 objects")
-    bench.button("Select").click()
+    bench.tool("Select")
     bench.drag((0.3, 0.3), (0.7, 0.7))
     bench.page.wait_for_selector(".chosen")
     assert bench.page.evaluate(DRAWN) > 20_000

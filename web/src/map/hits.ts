@@ -1,6 +1,6 @@
 /** Which objects are at a place of the screen, inside a lasso or a rectangle, or next in a direction. */
 
-import { type Camera, type Plane, type Point, type Size, toScreen } from "./camera.ts";
+import { type Camera, type Plane, type Point, type Size, toMap, toScreen } from "./camera.ts";
 
 /** What is needed to find objects on the screen; only visible ones are ever found. */
 export interface Scene {
@@ -18,27 +18,30 @@ export function isVisible({ plane, hidden, camera, size }: Scene, object: number
 
 /** Return the visible object nearest to a place of the screen, at most so many pixels away; null if there is none. */
 export function nearest(scene: Scene, at: Point, within: number): number | null {
+  const { xs, ys } = scene.plane;
+  const { x, y } = toMap(scene.camera, scene.size, at);
   let best: number | null = null;
-  let least = within * within;
-  for (let i = 0; i < scene.plane.xs.length; i++) {
-    const { x, y } = toScreen(scene.camera, scene.size, scene.plane.xs[i], scene.plane.ys[i]);
-    const distance = (x - at.x) ** 2 + (y - at.y) ** 2;
+  let least = (within / scene.camera.zoom) ** 2;
+  for (let i = 0; i < xs.length; i++) {
+    const distance = (xs[i] - x) ** 2 + (ys[i] - y) ** 2;
     if (distance <= least && isVisible(scene, i)) [best, least] = [i, distance];
   }
   return best;
 }
 
 /** Return the visible objects inside a polygon of places on the screen. */
-export function inside(scene: Scene, polygon: Point[]): number[] {
-  const { camera, size, plane } = scene;
+export function inside({ plane, hidden, camera, size }: Scene, polygon: Point[]): number[] {
   // In coordinates of the map, so that nothing need be converted per object.
-  const corners = polygon.map(({ x, y }) => ({ x: camera.x + (x - size.width / 2) / camera.zoom, y: camera.y - (y - size.height / 2) / camera.zoom }));
+  const corners = polygon.map((place) => toMap(camera, size, place));
+  const window = boxOf([toMap(camera, size, { x: 0, y: 0 }), toMap(camera, size, { x: size.width, y: size.height })]);
   const box = boxOf(corners);
+  const [left, right] = [Math.max(box.left, window.left), Math.min(box.right, window.right)];
+  const [low, high] = [Math.max(box.low, window.low), Math.min(box.high, window.high)];
   const found: number[] = [];
   for (let i = 0; i < plane.xs.length; i++) {
-    const [x, y] = [plane.xs[i], plane.ys[i]];
-    if (x < box.left || x > box.right || y < box.low || y > box.high) continue;
-    if (isInPolygon(corners, x, y) && isVisible(scene, i)) found.push(i);
+    const x = plane.xs[i];
+    const y = plane.ys[i];
+    if (x >= left && x <= right && y >= low && y <= high && !hidden[i] && isInPolygon(corners, x, y)) found.push(i);
   }
   return found;
 }

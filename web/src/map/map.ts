@@ -101,6 +101,7 @@ export class MapView {
     if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
     else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
     this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper);
+    if (last?.focus !== shown.focus) this.setFan(shown.focus);
     this.drawNow();
   }
 
@@ -177,6 +178,7 @@ export class MapView {
 
   look(camera: Camera): void {
     this.aim(camera);
+    if (this.fan) this.setFan(this.hover ?? this.shown?.focus ?? null); // where it is now
     this.heard.camera(camera);
     this.draw();
   }
@@ -440,7 +442,6 @@ export class MapView {
     const to = from === null || !isVisible(this.scene, from) ? first(this.scene) : next(this.scene, from, direction);
     if (to === null) return;
     this.hover = null;
-    this.setFan(to);
     this.heard.focus(to);
   }
 

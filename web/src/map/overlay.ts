@@ -25,7 +25,7 @@ export interface Marks {
 type Drawn = TemplateResult | typeof nothing;
 
 export function overlay(marks: Marks): Drawn {
-  const fanned = new Set(marks.fan?.spot.objects);
+  const named = new Set(marks.fan?.spot.objects ?? (marks.focus === null ? [] : [marks.focus])); // by what follows
   return svg`
     <defs>
       <marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="5" markerHeight="5" orient="auto-start-reverse">
@@ -38,7 +38,7 @@ export function overlay(marks: Marks): Drawn {
     ${marks.outlines.map((points, group) => svg`${points.map(({ x, y }) => svg`<circle class="ring" cx=${x} cy=${y} r=${marks.radius + 5}></circle>`)}
       ${points.length ? svg`<text class="tag" x=${mean(points, "x")} y=${Math.min(...points.map(({ y }) => y)) - 14} text-anchor="middle">group ${group + 1}</text>` : nothing}`)}
     ${marks.rings.map(({ x, y }) => svg`<circle class="ring found" cx=${x} cy=${y} r=${marks.radius + 4}></circle>`)}
-    ${marks.labels.filter(({ objects }) => !objects.some((object) => fanned.has(object))).map(({ x, y, anchor, text }) => svg`<text class="label" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`)}
+    ${marks.labels.filter(({ objects }) => !objects.some((object) => named.has(object))).map(({ x, y, anchor, text }) => svg`<text class="label" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`)}
     ${marks.path.length ? line(marks.path, "path") : nothing}
     ${marks.drawing ? drawn(marks.drawing) : nothing}
     ${marks.fan ? fan(marks) : marks.focus !== null ? focus(marks, marks.focus) : nothing}`;

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
-import type { Reading, Readings } from "../protocol.ts";
+import type { ContrastRow, Reading, Readings } from "../protocol.ts";
 import { type State, currentFit, currentMap, digits } from "../store.ts";
 import { barChart, screeChart, shepardChart } from "./charts.ts";
 import { type Html, count, pValue, percent } from "./parts.ts";
@@ -42,13 +42,16 @@ function contrast(state: State, acts: Acts): Html {
       : rows.length === 0
         ? html`<p class="quiet">There are no columns to compare.</p>`
         : html`<div class="scroll"><table>
-            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th><th></th></tr></thead>
-            <tbody>
-              ${rows.map((row) => html`<tr><th scope="row" title=${row.text}>${row.column}<br /><span class="quiet">${row.text}</span></th><td>${digits(row.strength)}</td><td>${pValue(row.p_value)}</td>
-                <td><button class="plain" @click=${() => void acts.paint("colour", row.key)}>Colour</button>
-                ${row.key.startsWith("table:") ? html`<button class="plain" @click=${() => void acts.recognise({ from: `column ${row.column}`, way: { column: row.column }, name: row.column })}>Adopt</button>` : nothing}</td></tr>`)}
-            </tbody>
+            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th></tr></thead>
+            <tbody>${rows.map((row) => html`<tr><th scope="row">${contrastRow(row, acts)}</th><td>${digits(row.strength)}</td><td>${pValue(row.p_value)}</td></tr>`)}</tbody>
           </table></div>`}`;
+}
+
+function contrastRow({ column, key, text }: ContrastRow, acts: Acts): Html {
+  const adopt = () => void acts.recognise({ from: `column ${column}`, way: { column }, name: column });
+  return html`${column}<br /><span class="quiet">${text}</span><br />
+    <button class="plain" aria-label="Colour by ${column}" @click=${() => void acts.paint("colour", key)}>Colour</button>
+    ${key.startsWith("table:") ? html`<button class="plain" aria-label="Adopt ${column}" @click=${adopt}>Adopt</button>` : nothing}`;
 }
 
 const suggestions = ({ rows }: Readings["suggest"], _: State, acts: Acts): Html =>
