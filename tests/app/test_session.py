@@ -207,3 +207,15 @@ def test_the_study_is_saved_as_it_goes(tmp_path):
     finally:
         session.close()
     assert len(Discovery.load(tmp_path / "study").steps) == 1
+
+
+def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):
+    page.job("fit", **FAST)
+    number = page.state["study"]
+    job = page.ask("read", step=1, what="suggest")["job"]
+    (told,) = Page(page.session).state["jobs"]
+    assert (told["job"], told["kind"], told["step"], told["what"]) == (job, "read", 1, "suggest")
+    page.ask("cancel", job=job)
+    page.hear("done", "failed", job=job)
+    page.session.begin(Discovery(load_kinship().dissimilarities))
+    assert page.state["study"] != number

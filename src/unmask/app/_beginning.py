@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 ROLES = ("dissimilarities", "features", "known", "table", "pictures")
 METRICS = ("euclidean", "seuclidean", "cityblock", "cosine", "correlation", "braycurtis", "gower")
 
-# Rows of a file that are shown before a study begins.
-HEAD = 8
+# Rows and columns of a file that are shown before a study begins.
+HEAD, ACROSS = 8, 50
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Part:
             return told
         frame = self.table
         shown = [] if self.role == "dissimilarities" else [_column(frame[name]) for name in frame.columns]
-        head = frame.head(HEAD).reset_index().to_numpy(object)[:, :HEAD]
+        head = frame.head(HEAD).reset_index().to_numpy(object)[:, : ACROSS + 1]
         return {**told, "rows": len(frame), "columns": shown, "head": [[str(cell) for cell in row] for row in head]}
 
 

@@ -22,7 +22,7 @@ def _read(session: Session, step: int, what: str) -> Message:
         return {"step": step, "what": what, "result": found}
 
     study = session.study.branch(session.study.title)
-    return session.start(what, what, keep, _work.read, study, step, what, urgent=False)
+    return session.start("read", what, keep, _work.read, study, step, what, urgent=False, step=step, what=what)
 
 
 @request("read")

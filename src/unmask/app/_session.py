@@ -33,8 +33,14 @@ class Task:
     kind: str
     text: str
     then: Then
+    about: Message  # which step is read, and for what
     done: float | None = None
     cancelled: bool = False
+
+    @property
+    def told(self) -> Message:
+        """What the page is told of it."""
+        return {"job": self.job, "kind": self.kind, "text": self.text, "done": self.done, **self.about}
 
 
 class Session:
@@ -56,6 +62,7 @@ class Session:
         self.views: dict[str, Any] = {}
         self.readings: dict[tuple[int, str], Message] = {}
         self.revision = 0
+        self._number = 0  # of the study
         self._study: Discovery | None = None
         self._path = path
         self._lock = threading.RLock()
@@ -123,6 +130,7 @@ class Session:
             self.jobs.cancel(number)
         self._tasks.clear()  # what they find is of the study before
         self._study, self.views, self.readings = study, {}, {}
+        self._number += 1
         self.jobs.use(study.material)
         self.changed()
 
@@ -158,7 +166,7 @@ class Session:
             "known": [],
         }
         state |= {"columns": [], "undo": None, "redo": None, "pictures": False, "saved": None, "views": self.views}
-        state["jobs"] = [{"job": t.job, "kind": t.kind, "text": t.text, "done": t.done} for t in self._tasks.values()]
+        state |= {"study": self._number, "jobs": [task.told for task in self._tasks.values()]}
         study = self._study
         if study is not None:
             state |= {
@@ -178,10 +186,12 @@ class Session:
 
     # ---- long work
 
-    def start(self, kind: str, text: str, then: Then, work: Any, *arguments: Any, urgent: bool = True) -> Message:
+    def start(
+        self, kind: str, text: str, then: Then, work: Any, *arguments: Any, urgent: bool = True, **about: Any
+    ) -> Message:
         """Begin a job; ``then`` gets what it finds and returns what the pages hear of it."""
         number = self.jobs.start(work, *arguments, urgent=urgent)
-        self._tasks[number] = Task(number, kind, text, then)
+        self._tasks[number] = Task(number, kind, text, then, about)
         self.tell(self.state())
         return {"job": number}
 

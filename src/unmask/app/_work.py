@@ -84,11 +84,13 @@ class PartsWatcher(Listener):
     """Shows how many of the fits of a series are done, and ends the series when the page says so."""
 
     def __init__(self, talk: Talk) -> None:
-        self._talk = talk
+        self._talk, self._next = talk, 0.0
 
     def hear(self, progress: Progress) -> bool:
-        """Show that a part begins; of the iterations of each fit nothing is said."""
-        if math.isnan(progress.stress):
+        """Show that a part begins, not too often; of the iterations of each fit nothing is said."""
+        now = time.perf_counter()
+        if math.isnan(progress.stress) and now >= self._next:
+            self._next = now + SHOW_EVERY
             text = f"{progress.stage}, {progress.iteration} of {progress.max_iter}"
             self._talk.tell(done=progress.iteration / max(progress.max_iter, 1), text=text)
         return self._talk.is_to_stop
