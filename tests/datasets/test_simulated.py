@@ -1,9 +1,13 @@
-"""The simulated runner and robot have the shapes and hidden structure they promise."""
+"""What is simulated has the shapes and hidden structure it promises."""
+
+import io
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from PIL import Image
+from scipy.spatial.distance import cdist, pdist, squareform
 
+from unmask.datasets import make_drawn_faces
 from unmask.datasets._motion import make_running_figure
 from unmask.datasets._robot import make_robot_wifi
 
@@ -65,3 +69,16 @@ def test_a_seed_makes_the_data_again(make):
 def test_noise_has_the_size_asked_for():
     clean, noisy = (make_running_figure(noise=noise, random_state=0).features.to_numpy() for noise in (0.0, 0.01))
     assert (noisy - clean).std() == pytest.approx(0.01, rel=0.05)
+
+
+def test_drawn_faces_differ_as_their_features_do():
+    faces = make_drawn_faces(n=6, noise=0.0, random_state=1)
+    expected = squareform(pdist(faces.features * [1.0, 0.8, 0.6]))
+    np.testing.assert_allclose(faces.dissimilarities, expected)
+    drawn = np.array([np.asarray(Image.open(io.BytesIO(picture))) for picture in faces.pictures.values()])
+    assert drawn.shape == (6, 96, 96, 4)
+    # The ink of a face grows with its width.
+    ink = (drawn[..., 3] > 127).sum(axis=(1, 2))
+    assert np.argsort(ink).tolist() == np.argsort(faces.features["width"]).tolist()
+    again = make_drawn_faces(n=6, noise=0.0, random_state=1)
+    assert again.pictures == faces.pictures

@@ -1,5 +1,7 @@
 """The tree of a study: going about in it, branches, leaving an action out."""
 
+import pickle
+
 import pandas as pd
 import pytest
 
@@ -203,3 +205,23 @@ def test_a_study_of_the_first_schema_comes_back(whole, tmp_path):
     assert loaded.replay(tol=1e-5)["same"].all()
     again = Discovery.load(loaded.save(tmp_path / "study"))
     assert_same(loaded, again)
+
+
+def test_what_a_branch_did_elsewhere_is_taken_over(grown):
+    grown.go(3)
+    since, branch = len(grown.tree), pickle.loads(pickle.dumps(grown.branch()))
+    branch.adopt("line", from_axis=0)
+    last = branch.fit(1, **FAST)
+    grown.adopt("other", from_axis=1)  # meanwhile
+    assert grown.take_over(branch, since) == 8
+    assert [(action.id, action.parent) for action in grown.tree[since:]] == [(6, 3), (7, 3), (8, 7)]
+    assert grown.here == 6, "people stay where they are"
+    grown.go(8)
+    assert grown.step.embedding.equals(last.embedding)
+    assert list(grown.known) == ["gender", "line"]
+
+
+def test_what_is_ahead_is_what_redo_does(grown):
+    assert grown.ahead is None
+    grown.undo()
+    assert grown.ahead is grown.tree[4]

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import Cyclic, Nominal, Numeric, Ordinal, RedundantKnownWarning, Spline
-from unmask.problem import check_known
+from unmask.problem import check_known, type_as_text, type_from_text
 from unmask.problem._blocks import CommonBlock
 
 ROUND = {"rtol": 0, "atol": 1e-12}
@@ -343,3 +343,26 @@ def test_declarations_can_be_compared_and_shown():
     assert Nominal() != Nominal(("a", "b"))
     assert repr(Spline()) == "Spline(df=4)"
     assert Numeric() == Numeric()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "numeric",
+        "numeric:0..100",
+        "numeric:..3",
+        "numeric:log:1..",
+        "nominal",
+        "ordinal:low<mid<high",
+        "cyclic:24",
+        "spline:3",
+    ],
+)
+def test_a_type_is_written_as_it_is_read(text):
+    assert type_as_text(type_from_text(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "cyclic", "cyclic:day", "colour", "nominal:3"])
+def test_a_text_that_is_no_type_is_refused_with_all_that_are(text):
+    with pytest.raises(ValueError, match=r"cyclic:24.* or spline:3"):
+        type_from_text(text)

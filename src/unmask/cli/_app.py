@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import _convert, _datasets, _demo, _discover, _fit, _look, _place, _report
+from . import _convert, _datasets, _demo, _discover, _explore, _fit, _look, _place, _report
 from ._commands import Function, Group, register_command
 from ._examples import EXAMPLES
 
@@ -46,6 +46,7 @@ _COMMANDS: dict[str, Function] = {
     "dbrda": _look.dbrda,
     "place": _place.place,
     "discover": _discover.discover,
+    "explore": _explore.explore,
     "convert": _convert.convert,
     "datasets": _datasets.datasets,
     "report": _report.report,

@@ -42,7 +42,7 @@ def discover(
     Answers may be piped in. When they end, the study is saved if --out says where.
     """
     folder = open_folder(saving, TABLES, OTHERS)
-    study, record = _begin(output, data, given, reading, table)
+    study, record = begin_study(output, data, given, reading, table)
     params = search.params
     if neighbors is not None:
         params["n_neighbors"] = neighbors
@@ -77,9 +77,10 @@ def _with_unselected(beside: Any, source: Input, given: Given, reading: Reading)
     return rest if beside is None else beside.join(rest)
 
 
-def _begin(
+def begin_study(
     output: Output, data: Path, given: Given, reading: Reading, table: Path | None
 ) -> tuple[Any, dict[str, Any]]:
+    """Return a study of data, or one that was saved, and the record of where its data came from."""
     if not is_study(data):
         source = read_input(output, data, given, reading)
         beside = read_beside(output, table, source.objects, reading.labels)

@@ -22,6 +22,11 @@ EXAMPLES: dict[str, list[str]] = {
         f"unmask discover {DATA} --table kinship/known.csv --out result",
         "unmask discover result",
     ],
+    "explore": [
+        "unmask explore",
+        f"unmask explore {DATA} --out study",
+        "unmask explore study",
+    ],
     "convert": [
         f"unmask convert {DATA} kinship.phy",
         "unmask convert correlations.csv dissimilarities.parquet --similarity correlation",

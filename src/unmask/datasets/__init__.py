@@ -2,6 +2,7 @@
 
 from ._car_brands import make_car_brands
 from ._cylinders import make_cylinders
+from ._drawn_faces import make_drawn_faces
 from ._kinship import load_kinship
 from ._motion import make_running_figure
 from ._robot import make_robot_wifi
@@ -12,6 +13,7 @@ __all__ = [
     "load_kjv_bible",
     "make_car_brands",
     "make_cylinders",
+    "make_drawn_faces",
     "make_robot_wifi",
     "make_running_figure",
 ]

@@ -30,6 +30,8 @@ class Preview:
         One per object.
     type : str
         Its type: the declared one, or the one its values have.
+    kind : str or feature type, optional
+        Its type as it would be declared; None to go by the values.
     r2 : float
         How far it is already known: the share of its variance that a linear regression on what is known accounts for.
     r2_by_chance : float
@@ -40,6 +42,7 @@ class Preview:
 
     values: pd.Series[Any] = field(repr=False)
     type: str
+    kind: Any
     r2: float
     r2_by_chance: float
     warnings: tuple[str, ...] = ()
@@ -57,7 +60,7 @@ def preview(feature: pd.Series[Any], kind: Any, known: pd.DataFrame, types: Mapp
     r2 = float(np.sum((basis.T @ Y) ** 2) / np.sum(Y**2)) if np.any(Y) else float("nan")
     by_chance = basis.shape[1] / max(len(Y) - 1, 1)
     said = tuple(_warnings(feature, r2, basis.shape[1], len(Y)))
-    return Preview(feature, own.features[0].coding.kind, r2, by_chance, said)
+    return Preview(feature, own.features[0].coding.kind, kind, r2, by_chance, said)
 
 
 def _coded(table: pd.DataFrame, types: Mapping[str, Any]) -> KnownFeatures:

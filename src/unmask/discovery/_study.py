@@ -573,6 +573,23 @@ class Discovery(Walk):
             f"color={color!r} is neither a known feature nor a column of the table; name one, or pass values."
         )
 
+    def explore(self) -> Any:
+        """Show the workbench, in which this study goes on by mouse or keyboard, in Jupyter or marimo.
+
+        What is done on the page is done in this study. From a terminal, ``unmask explore`` opens the same page in the
+        browser. Needs the extra ``app``.
+
+        Returns
+        -------
+        Workbench
+            A widget, which a notebook shows; its ``close()`` ends the process that fits the maps.
+        """
+        try:
+            from ..app import Workbench
+        except ImportError as missing:
+            raise ImportError(f"explore() needs {missing.name}; install it with: pip install 'unmask[app]'.") from None
+        return Workbench(self)
+
     # ---- repeating
 
     def replay(self, *, tol: float = 1e-8) -> pd.DataFrame:

@@ -140,12 +140,17 @@ class Walk:
         self._move(last.parent)
         return f"undone: {last.text}"
 
-    def redo(self) -> str:
-        """Do again what was taken back, and say what it is: of several actions the one that was done or seen last."""
+    @property
+    def ahead(self) -> Action | None:
+        """What :meth:`redo` would do again: of several actions the one that was done or seen last; None if nothing."""
         children = self._tree.children(self._here)
-        if not children:
+        return self._tree.actions[self._next.get(self._here, children[-1]) - 1] if children else None
+
+    def redo(self) -> str:
+        """Do again what was taken back, and say what it is."""
+        if self.ahead is None:
             raise ValueError("there is nothing to redo; this is the last action on this branch.")
-        self._move(self._next.get(self._here, children[-1]))
+        self._move(self.ahead.id)
         return f"redone: {self.actions[-1].text}"
 
     def branch(self, name: str | None = None) -> Self:
@@ -164,3 +169,27 @@ class Walk:
         """
         title = f"{self.title} (branch)".strip() if name is None else str(name)
         return self._of(self._material, title, self._tree, self._here, self._saved)
+
+    def take_over(self, branch: Self, since: int) -> int:
+        """Add to the tree what was done in a branch of this study, without going there.
+
+        Parameters
+        ----------
+        branch : Discovery
+            A branch, which may have been worked on by another process.
+        since : int
+            Number of actions in the tree when the branch was made.
+
+        Returns
+        -------
+        int
+            The id that the last action of the branch has here.
+        """
+        moved = len(self._tree.actions) - since
+
+        def here(id: int) -> int:  # noqa: A002
+            return id + moved if id > since else id
+
+        for action in branch.tree[since:]:
+            self._tree = self._tree.add(action, here(action.parent))
+        return here(branch.here)

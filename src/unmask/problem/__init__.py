@@ -24,6 +24,9 @@ from ._types import (
     Ordinal,
     Spline,
     feature_type,
+    inferred_type,
+    type_as_text,
+    type_from_text,
     types_with_levels,
 )
 
@@ -60,6 +63,7 @@ __all__ = [
     "check_dimension",
     "check_known",
     "feature_type",
+    "inferred_type",
     "known_table",
     "make_cost",
     "make_graph",
@@ -67,6 +71,8 @@ __all__ = [
     "make_structure",
     "ranked",
     "register_scheme",
+    "type_as_text",
+    "type_from_text",
     "types_with_levels",
     "warn_of_few_pairs",
 ]

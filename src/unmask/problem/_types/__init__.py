@@ -28,6 +28,8 @@ __all__ = [
     "Spline",
     "feature_type",
     "inferred_type",
+    "type_as_text",
+    "type_from_text",
     "types_with_levels",
 ]
 
@@ -62,3 +64,29 @@ def feature_type(declared: Any, name: str) -> FeatureType:
         f"known_types: {name!r} is declared {declared!r}, which is none of "
         f"{', '.join([*words, *(kind.signature for kind in FEATURE_TYPES.values())])}."
     )
+
+
+def type_from_text(text: str) -> Any:
+    """Return a type that is written as on the command line: nominal, cyclic:24."""
+    name, colon, options = text.partition(":")
+    kind = FEATURE_TYPES.get(name)
+    if kind is None or not any((":" in form) == bool(colon) for form in kind.forms):
+        raise ValueError(f"{text!r} is no type; {_every_form()}.")
+    if kind.by_name and not colon:
+        return name
+    try:
+        return kind.from_text(options)
+    except ValueError:
+        raise ValueError(f"{options!r} is not what {name} takes; {_every_form()}.") from None
+
+
+def type_as_text(declared: FeatureType | str) -> str:
+    """Return a type as it is written on the command line, where nominal features do not list their levels."""
+    if isinstance(declared, str):
+        return declared
+    return f"{declared.coding.kind}{':' if declared.options else ''}{declared.options}"
+
+
+def _every_form() -> str:
+    *forms, last = (form for kind in FEATURE_TYPES.values() for form in kind.forms)
+    return f"write {', '.join(forms)} or {last}"

@@ -83,3 +83,8 @@ class FeatureType:
     def from_text(cls, options: str) -> FeatureType:
         """Return the type with options from the command line; raise ValueError if they are invalid."""
         raise ValueError
+
+    @property
+    def options(self) -> str:
+        """Return its options as `from_text` reads them; nothing if it has none."""
+        return ""

@@ -71,3 +71,7 @@ class Cyclic(FeatureType):
     @classmethod
     def from_text(cls, options: str) -> Cyclic:
         return cls(float(options))
+
+    @property
+    def options(self) -> str:
+        return f"{self.period:.15g}"

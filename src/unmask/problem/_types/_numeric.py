@@ -126,3 +126,9 @@ class Numeric(FeatureType):
         if bounds and (not dots or not (lower or upper)):
             raise ValueError
         return cls(float(lower) if lower else None, float(upper) if upper else None, log)
+
+    @property
+    def options(self) -> str:
+        lower, upper = ("" if bound is None else f"{bound:.15g}" for bound in (self.lower, self.upper))
+        bounds = f"{lower}..{upper}" if lower or upper else ""
+        return ":".join(part for part in ("log" if self.log else "", bounds) if part)

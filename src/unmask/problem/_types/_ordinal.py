@@ -82,6 +82,10 @@ class Ordinal(FeatureType):
             raise ValueError
         return cls(tuple(_numbers(names) or names))
 
+    @property
+    def options(self) -> str:
+        return "" if self.levels is None else "<".join(map(str, self.levels))
+
 
 def _numbers(names: list[str]) -> list[float] | None:
     """Return levels as numbers if they all are: the columns of a file are read in the same way."""

@@ -74,3 +74,7 @@ class Spline(FeatureType):
     @classmethod
     def from_text(cls, options: str) -> Spline:
         return cls(int(options)) if options else cls()
+
+    @property
+    def options(self) -> str:
+        return str(self.df)

@@ -1,0 +1,1 @@
+"""Measurements of the workbench: ``make bench-app``."""

@@ -1,0 +1,122 @@
+"""A study as the page is told of it: everything but what has the size of its objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..discovery import Adoption, Amendment, Discovery, Step
+from ..problem import feature_type, inferred_type, type_as_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KINDS = {"Step": "fit", "Adoption": "adopt", "Amendment": "amend", "Forgetting": "forget"}
+_SCALES = {"nominal": "category", "ordinal": "ordered", "cyclic": "cycle"}
+
+
+def describe_tree(study: Discovery) -> list[dict[str, Any]]:
+    """Return everything that was ever done, one record each."""
+    return [_action(action) for action in study.tree]
+
+
+def _action(action: Any) -> dict[str, Any]:
+    told = {"id": action.id, "parent": action.parent, "kind": _KINDS[type(action).__name__], "text": action.text}
+    if isinstance(action, Step):
+        return {**told, "why": "", "fit": _fit(action)}
+    name = action.called if isinstance(action, Adoption | Amendment) else action.name
+    return {**told, "why": action.why, "name": name}
+
+
+def _fit(step: Step) -> dict[str, Any]:
+    importance: Any = step.importance.get("standardized", {})
+    return {
+        "number": step.number,
+        "title": step.title,
+        "n_components": step.n_components,
+        "estimator": step.estimator,
+        "stress": step.stress,
+        "leak": step.leak,
+        "leak_reference": step.leak_reference,
+        "free_leak": step.free_leak,
+        "adjusted": step.adjusted,
+        "converged": step.converged,
+        "finished": step.finished,
+        "seconds": step.seconds,
+        "known": list(step.known),
+        "warnings": [text.partition(": ")[2] for text in step.warnings],
+        "importance": [{"name": str(name), "standardized": value} for name, value in importance.items()],
+    }
+
+
+def describe_known(study: Discovery) -> list[dict[str, Any]]:
+    """Return every feature that was ever known, with its type, and whether it is known now."""
+    now, kinds, began = study.known, study.known_types, set(study.material.known.columns)
+    return [
+        {
+            "name": str(name),
+            "type": type_name(column, kinds.get(str(name))),
+            "missing": int(column.isna().sum()),
+            "used": name in now.columns,
+            "origin": "from the start" if name in began else "found here",
+            "key": f"known:{name}",
+        }
+        for name, column in study.features.items()
+    ]
+
+
+def describe_columns(study: Discovery) -> list[dict[str, Any]]:
+    """Return every column that the map can be coloured by."""
+    known = [(f"known:{name}", name, column, True) for name, column in study.features.items()]
+    table = [(f"table:{name}", name, column, False) for name, column in study.material.table.items()]
+    kinds = study.known_types
+    return [
+        {
+            "key": key,
+            "name": str(name),
+            "scale": scale_of(column, kinds.get(str(name)) if is_known else None),
+            "known": is_known,
+        }
+        for key, name, column, is_known in [*known, *table]
+    ]
+
+
+def find_column(study: Discovery, key: str) -> tuple[pd.Series[Any], Any]:
+    """Return the column of a key, and its declared type."""
+    where, _, name = key.partition(":")
+    frame = {"known": study.features, "table": study.material.table}.get(where)
+    found = [] if frame is None else [own for own in frame.columns if str(own) == name]
+    if frame is None or not found:
+        raise ValueError(f"there is no column {name!r} any more; reload the page.")
+    return frame[found[0]], study.known_types.get(name) if where == "known" else None
+
+
+def type_name(column: pd.Series[Any], kind: Any = None) -> str:
+    """Return the type of a column as it is written on the command line."""
+    return type_as_text(_type(column, kind))
+
+
+def _type(column: pd.Series[Any], kind: Any) -> Any:
+    name = str(column.name)
+    return inferred_type(column, name) if kind is None else feature_type(kind, name)
+
+
+def scale_of(column: pd.Series[Any], kind: Any = None) -> str:
+    """Return how the values of a column are drawn."""
+    return _SCALES.get(_type(column, kind).coding.kind, "number")
+
+
+def draw_values(column: pd.Series[Any], kind: Any = None) -> dict[str, Any]:
+    """Return a column as it is drawn: numbers, or codes of levels; NaN where missing."""
+    import pandas as pd
+
+    scale = scale_of(column, kind)
+    if scale in ("category", "ordered"):
+        levels = _type(column, kind).learn(column, str(column.name)).levels if column.notna().any() else ()
+        codes = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
+        values = np.where(codes < 0, np.nan, codes).astype(np.float32)
+        return {"scale": scale, "levels": [str(level) for level in levels], "values": values}
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan).astype(np.float32)
+    period = {"period": feature_type(kind, str(column.name)).period} if scale == "cycle" else {}  # type: ignore[attr-defined]
+    return {"scale": scale, **period, "values": values}

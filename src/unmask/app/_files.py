@@ -1,0 +1,88 @@
+"""Files that came from the page, and files made for it: in a folder of their own, which ends with the session."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+# Readers go by the end of a name; all else of the name that a page sends is only shown.
+SUFFIXES = frozenset(
+    [".csv", ".tsv", ".txt", ".dat", ".phy", ".dist", ".mat", ".xlsx", ".parquet", ".npy", ".npz", ".json", ".zip"]
+)
+PICTURES = frozenset([".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"])
+
+_CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file: where it is, and what people call it."""
+
+    path: Path
+    name: str
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it is called like a picture."""
+        return self.path.suffix in PICTURES
+
+
+class Files:
+    """The files of one session, under names that the session makes."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True)
+        self._kept: dict[str, Kept] = {}
+        self._made: dict[str, Kept] = {}
+
+    def keep(self, name: str, stream: IO[bytes], limit: int) -> dict[str, Any]:
+        """Keep a file that comes in, and return how it is called here."""
+        shown = PurePath(name.replace("\\", "/")).name or "file"
+        suffix = PurePath(shown).suffix.lower()
+        if suffix not in SUFFIXES | PICTURES:
+            raise ValueError(
+                f"{shown} is no kind of file that is read here; tables are {', '.join(sorted(SUFFIXES))}, pictures "
+                f"{', '.join(sorted(PICTURES))}."
+            )
+        file = secrets.token_hex(8)
+        path = self._place(file, suffix)
+        size = 0
+        try:
+            with path.open("xb") as target:
+                while chunk := stream.read(_CHUNK):
+                    size += len(chunk)
+                    if size > limit:
+                        raise ValueError(f"{shown} is larger than {limit:,} bytes, the limit here; read it in Python.")
+                    target.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        self._kept[file] = Kept(path, shown)
+        return {"file": file, "name": shown, "bytes": size}
+
+    def kept(self, file: Any) -> Kept:
+        """Return a file that came in."""
+        if not isinstance(file, str) or file not in self._kept:
+            raise ValueError("a file is no longer here; drop it again.")
+        return self._kept[file]
+
+    def make(self, name: str) -> tuple[str, Kept]:
+        """Return a key and a place for a file that is made for the page."""
+        key = secrets.token_hex(16)
+        self._made[key] = Kept(self._place(key, PurePath(name).suffix), name)
+        return key, self._made[key]
+
+    def made(self, key: str) -> Kept | None:
+        """Return a file that was made, if it is there."""
+        made = self._made.get(key)
+        return made if made is not None and made.path.exists() else None
+
+    def close(self) -> None:
+        """Remove them all."""
+        self._folder.cleanup()
+
+    def _place(self, key: str, suffix: str) -> Path:
+        return Path(self._folder.name) / f"{key}{suffix}"

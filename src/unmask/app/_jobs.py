@@ -1,0 +1,217 @@
+"""Long work in a process of its own, which stays warm: it says how far it is, can be stopped, and may die.
+
+The page stays quick while a map is fitted, and a crash in compiled code takes no study with it. Jobs run one after
+the other, urgent ones (a fit that somebody waits for) before background ones (a reading of a map), which step aside.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._pipe import Pipe
+
+# Seconds for which the worker, which shows every second that it lives, may be silent before it is replaced.
+PATIENCE = 60.0
+# Seconds it may take to start.
+STARTING = 60.0
+
+SILENT = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
+GONE = "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
+
+
+@dataclass
+class Job:
+    """Something to be done by the worker: ``work(talk, *arguments)`` returns what it found.
+
+    Attributes
+    ----------
+    number : int
+        Its name; later jobs have larger numbers.
+    work : callable
+        A function of a module, which the worker imports.
+    arguments : tuple
+        What it is called with.
+    urgent : bool
+        Whether somebody waits for it.
+    state : str
+        ``"waiting"``, ``"running"``, ``"done"``, ``"failed"`` or ``"stopped"``.
+    """
+
+    number: int
+    work: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    urgent: bool = True
+    state: str = "waiting"
+    stepped_aside: bool = field(default=False, repr=False)
+
+
+@dataclass(frozen=True)
+class News:
+    """What became of a job, or how far it is.
+
+    Attributes
+    ----------
+    number : int
+        Of the job.
+    kind : str
+        ``"running"``, ``"progress"``, ``"done"``, ``"failed"`` or ``"stopped"`` (before it had begun).
+    content : object
+        Of progress a dictionary, of a finished job what it returned, of a failed one the sentence to show.
+    """
+
+    number: int
+    kind: str
+    content: Any = None
+
+
+class Jobs:
+    """The jobs of one study and the worker that does them.
+
+    The worker is a program of its own, which imports nothing of the one it was started from: no script needs a guard.
+
+    Parameters
+    ----------
+    hear : callable
+        Called with every `News`, from a thread of its own.
+    patience : float, default=60
+        Seconds of silence after which the worker is taken for hung, killed and replaced.
+    """
+
+    def __init__(self, hear: Callable[[News], None], *, patience: float = PATIENCE) -> None:
+        self._hear, self._patience = hear, patience
+        self._lock = threading.RLock()
+        self._queue: list[Job] = []
+        self._running: Job | None = None
+        self._material: Any = None
+        self._last = 0
+        self._closed = False
+        self._begin_worker()
+
+    @property
+    def process_id(self) -> int:
+        """The worker's process."""
+        return self._process.pid
+
+    def use(self, material: Any) -> None:
+        """Give the worker what all later jobs are about."""
+        with self._lock:
+            self._material = material
+            self._tell("material", material)
+
+    def start(self, work: Callable[..., Any], *arguments: Any, urgent: bool = True) -> int:
+        """Put a job into the queue and return its number."""
+        with self._lock:
+            self._last += 1
+            job = Job(self._last, work, arguments, urgent)
+            first = next((k for k, other in enumerate(self._queue) if urgent and not other.urgent), len(self._queue))
+            self._queue.insert(first, job)
+            if urgent and self._running is not None and not self._running.urgent:
+                self._running.stepped_aside = True
+                self._stop(self._running)
+            self._begin_next()
+            return job.number
+
+    def cancel(self, number: int) -> None:
+        """Stop a job: one that runs ends with the best it has so far, one that waits is not begun."""
+        with self._lock:
+            if self._running is not None and self._running.number == number:
+                self._running.stepped_aside = False
+                self._stop(self._running)
+                return
+            waiting = [job for job in self._queue if job.number == number]
+            self._queue = [job for job in self._queue if job.number != number]
+        for job in waiting:
+            self._hear(News(job.number, "stopped"))
+
+    def close(self) -> None:
+        """End the worker; what runs is lost."""
+        with self._lock:
+            self._closed = True
+            self._process.kill()
+        for thread in self._threads:
+            thread.join()
+
+    # ---- the worker
+
+    def _begin_worker(self) -> None:
+        command = [sys.executable, "-c", f"from {__package__}._worker import main; main()"]
+        self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._pipe = Pipe(process.stdout, process.stdin)
+        self._heard_at = time.monotonic() + STARTING
+        self._tell("path", sys.path)
+        if self._material is not None:
+            self._tell("material", self._material)
+        self._threads = [
+            threading.Thread(target=self._listen, args=(process, self._pipe), daemon=True, name="unmask-jobs"),
+            threading.Thread(target=self._watch, args=(process,), daemon=True, name="unmask-watch"),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _tell(self, *message: Any) -> None:
+        with suppress(OSError):  # it has just died; the listener replaces it, and the new one is given everything again
+            self._pipe.send(message, None if message[0] == "material" else self._material)
+
+    def _stop(self, job: Job) -> None:
+        self._tell("stop", job.number)
+
+    def _begin_next(self) -> None:
+        if self._running is not None or not self._queue or self._closed:
+            return
+        self._running = job = self._queue.pop(0)
+        job.state, job.stepped_aside = "running", False
+        self._tell("job", job.number, job.work, job.arguments)
+
+    def _listen(self, process: Any, pipe: Pipe) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                message = pipe.receive(self._material)
+                self._heard_at = time.monotonic()
+                if message != "alive":
+                    self._take(News(*message))
+        process.kill()
+        process.wait()
+        pipe.close()
+        self._replace()
+
+    def _watch(self, process: Any) -> None:
+        """Kill a worker that is silent; the listener then hears that it has ended."""
+        while process.poll() is None:
+            if time.monotonic() - self._heard_at > self._patience:
+                process.kill()
+            time.sleep(min(1.0, self._patience / 4))
+
+    def _take(self, news: News) -> None:
+        with self._lock:
+            job = self._running
+            if job is None or job.number != news.number:
+                return
+            if news.kind in ("done", "failed"):
+                self._running = None
+                if job.stepped_aside:
+                    self._queue.append(job)
+                    job.state = "waiting"
+                else:
+                    job.state = news.kind
+                self._begin_next()
+            again = job.state == "waiting"
+        if not again:
+            self._hear(news)
+
+    def _replace(self) -> None:
+        silent = time.monotonic() - self._heard_at > self._patience
+        with self._lock:
+            lost, self._running = self._running, None
+            if self._closed:
+                return
+            self._begin_worker()
+            self._begin_next()
+        if lost is not None:
+            self._hear(News(lost.number, "failed", SILENT if silent else GONE))

@@ -1,0 +1,88 @@
+"""Requests that fit maps and move about in the history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _work
+from ._requests import Message, field, request
+
+if TYPE_CHECKING:
+    from ..discovery import Discovery
+    from ._session import Session
+
+
+def _start(session: Session, kind: str, text: str, work: Any, *arguments: Any) -> Message:
+    """Let the worker go on with a branch of the study, and take over what it did."""
+    study = session.study
+    since, here = len(study.tree), study.here
+
+    def take(branch: Discovery) -> Message:
+        action = study.take_over(branch, since)
+        if study.here == here:  # otherwise people have gone elsewhere meanwhile, and stay there
+            study.go(action)
+        session.changed()
+        return {"action": action}
+
+    return session.start(kind, text, take, work, study.branch(study.title), *arguments)
+
+
+def begin_fit(session: Session, **options: Any) -> Message:
+    """Begin to fit a map; what is not said is as in the last step."""
+    steps = session.study.steps
+    if steps:
+        own = {name: value for name, value in steps[-1].params.items() if name not in ("adjust", "n_free")}
+        options = {**own, "estimator": steps[-1].estimator, **options}
+    return _start(session, "fit", "a map", _work.fit, options)
+
+
+@request("fit", changes=True)
+def fit(session: Session, message: Message) -> Message:
+    """Fit a map given what is known now."""
+    named = {name: message[name] for name in ("n_components", "estimator", "adjust") if message.get(name) is not None}
+    return begin_fit(session, **named, **(message.get("params") or {}))
+
+
+@request("without", changes=True)
+def without(session: Session, message: Message) -> Message:
+    """Do again what was done after an action, without it."""
+    action, study = field(message, "action", int), session.study
+    text = f"without {study.tree[action - 1].text}" if 0 < action <= len(study.tree) else "without"
+    return _start(session, "without", text, _work.without, action)
+
+
+@request("cancel")
+def cancel(session: Session, message: Message) -> None:
+    """End a job."""
+    session.cancel(field(message, "job", int))
+
+
+@request("go", changes=True)
+def go(session: Session, message: Message) -> Message:
+    """Go to an action."""
+    text = session.study.go(field(message, "to", int))
+    session.changed()
+    return {"text": text}
+
+
+@request("undo", changes=True)
+def undo(session: Session, _: Message) -> Message:
+    """Take the last action back."""
+    text = session.study.undo()
+    session.changed()
+    return {"text": text}
+
+
+@request("redo", changes=True)
+def redo(session: Session, _: Message) -> Message:
+    """Do again what was taken back."""
+    text = session.study.redo()
+    session.changed()
+    return {"text": text}
+
+
+@request("title", changes=True)
+def title(session: Session, message: Message) -> None:
+    """Call the study something else."""
+    session.study.title = field(message, "title", str)
+    session.changed()

@@ -1,0 +1,59 @@
+"""Messages between two processes, over their standard streams."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import threading
+from contextlib import suppress
+from typing import IO, Any
+
+
+class Pipe:
+    """Sends and receives objects; what both sides have already is only named.
+
+    Parameters
+    ----------
+    source, target : binary file
+        Where messages come from, and where they go to.
+    """
+
+    def __init__(self, source: Any, target: Any) -> None:
+        self._source: IO[bytes] = source
+        self._target: IO[bytes] = target
+        self._sending = threading.Lock()
+
+    def send(self, message: Any, shared: Any = None) -> None:
+        """Send an object; ``shared`` may be anywhere in it."""
+
+        class Packer(pickle.Pickler):
+            def persistent_id(self, given: Any) -> str | None:
+                return "shared" if given is shared and shared is not None else None
+
+        packed = io.BytesIO()
+        Packer(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
+        with self._sending:
+            self._target.write(packed.tell().to_bytes(8, "little"))
+            self._target.write(packed.getbuffer())
+            self._target.flush()
+
+    def receive(self, shared: Any = None) -> Any:
+        """Wait for an object; EOFError if the other side has gone."""
+
+        class Unpacker(pickle.Unpickler):
+            def persistent_load(self, _: Any) -> Any:
+                return shared
+
+        return Unpacker(io.BytesIO(self._read(int.from_bytes(self._read(8), "little")))).load()
+
+    def close(self) -> None:
+        """Close both ends; what could not be sent is lost."""
+        for end in (self._source, self._target):
+            with suppress(OSError):
+                end.close()
+
+    def _read(self, size: int) -> bytes:
+        data = self._source.read(size)
+        if len(data) < size:
+            raise EOFError
+        return data

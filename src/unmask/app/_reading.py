@@ -1,0 +1,40 @@
+"""Requests that read a map: background jobs, whose results are kept for each step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _work
+from ._looking import find_step
+from ._requests import Message, field, request
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+
+def _read(session: Session, step: int, what: str) -> Message:
+    kept = session.readings.get((step, what))
+    if kept is not None:
+        return {"result": kept}
+
+    def keep(found: Message) -> Message:
+        session.readings[step, what] = found
+        return {"step": step, "what": what, "result": found}
+
+    study = session.study.branch(session.study.title)
+    return session.start("read", what, keep, _work.read, study, step, what, urgent=False, step=step, what=what)
+
+
+@request("read")
+def read(session: Session, message: Message) -> Message:
+    """Return what a step says beyond its map, at once if it was asked for before."""
+    what = field(message, "what", str)
+    if what not in _work.READERS:
+        raise ValueError(f"{what!r} cannot be read off a map; choose one of {', '.join(_work.READERS)}.")
+    return _read(session, find_step(session, message).id, what)
+
+
+@request("ellipses")
+def ellipses(session: Session, message: Message) -> Message:
+    """Return how sure the place of each object is."""
+    return _read(session, find_step(session, message).id, "ellipses")

@@ -1,0 +1,42 @@
+"""What a page may ask for, by name: each request is one small function in the file of its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+Message = dict[str, Any]
+Answer = Callable[["Session", Message], Message | None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a request is answered, and whether it changes the study, so that the page must know how it is now."""
+
+    answer: Answer
+    changes: bool
+
+
+REQUESTS: dict[str, Request] = {}
+
+
+def request(name: str, *, changes: bool = False) -> Callable[[Answer], Answer]:
+    """Make a function of the session and the message the answer to a request."""
+
+    def register(answer: Answer) -> Answer:
+        REQUESTS[name] = Request(answer, changes)
+        return answer
+
+    return register
+
+
+def field(message: Message, name: str, kind: type | tuple[type, ...]) -> Any:
+    """Return a field of a message; a ValueError if it is not there, or not what it must be."""
+    value = message.get(name)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        raise ValueError(f"the page sent {name}={value!r} with {message.get('do')!r}; reload it and try again.")
+    return value

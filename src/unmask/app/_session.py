@@ -1,0 +1,237 @@
+"""One study under discussion: messages of pages in, answers and events out. Knows no transport and no mathematics."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..discovery import Discovery
+from . import _beginning, _looking, _loop, _reading, _recognising, _taking  # noqa: F401 - each registers its requests
+from ._describe import describe_columns, describe_known, describe_tree
+from ._files import Files
+from ._jobs import Jobs, News
+from ._requests import REQUESTS, Message
+
+PROTOCOL = 1
+
+# Seconds after a change until the study is saved, so that a run of changes is saved once.
+SAVE_AFTER = 0.5
+
+Hear = Callable[[Message], None]
+Then = Callable[[Any], Message]
+
+
+@dataclass
+class Task:
+    """A job as the page knows it, and what is to be done with what it finds."""
+
+    job: int
+    kind: str
+    text: str
+    then: Then
+    about: Message  # which step is read, and for what
+    done: float | None = None
+    cancelled: bool = False
+
+    @property
+    def told(self) -> Message:
+        """What the page is told of it."""
+        return {"job": self.job, "kind": self.kind, "text": self.text, "done": self.done, **self.about}
+
+
+class Session:
+    """A study, the pages that look at it, and the worker that fits its maps.
+
+    Parameters
+    ----------
+    study : Discovery, optional
+        What to begin with; without it the page asks for data.
+    path : path, optional
+        Where the study is saved after every change.
+    by_http : bool, default=True
+        Whether files are fetched by their address; otherwise they are sent in messages.
+    """
+
+    def __init__(self, study: Discovery | None = None, *, path: Path | None = None, by_http: bool = True) -> None:
+        self.files = Files()
+        self.by_http = by_http
+        self.views: dict[str, Any] = {}
+        self.readings: dict[tuple[int, str], Message] = {}
+        self.revision = 0
+        self._number = 0  # of the study
+        self._study: Discovery | None = None
+        self._path = path
+        self._lock = threading.RLock()
+        self._hearing: list[Hear] = []
+        self._tasks: dict[int, Task] = {}
+        self._saving: threading.Timer | None = None
+        self.jobs = Jobs(self._hear_news)
+        if study is not None:
+            self.begin(study)
+
+    # ---- pages
+
+    def listen(self, hear: Hear) -> None:
+        """Let a page hear what happens."""
+        with self._lock:
+            self._hearing.append(hear)
+
+    def leave(self, hear: Hear) -> None:
+        """Let a page go."""
+        with self._lock:
+            self._hearing.remove(hear)
+
+    def handle(self, message: Message) -> Message:
+        """Do what a page asks for and return the answer; every page hears of changes before."""
+        name, number = message.get("do"), message.get("id")
+        known = REQUESTS.get(name) if isinstance(name, str) else None
+        with self._lock:
+            if known is None:
+                return {
+                    "id": number,
+                    "ok": False,
+                    "error": f"the page asked for {name!r}, which is unknown; reload it.",
+                }
+            if known.changes and message.get("revision") != self.revision:
+                self.tell(self.state())
+                stale = "the study has changed meanwhile; look again, and repeat this if you still want it."
+                return {"id": number, "ok": False, "stale": True, "error": stale}
+            try:
+                answer = known.answer(self, message)
+            except ValueError as problem:  # a sentence for people
+                return {"id": number, "ok": False, "error": str(problem)}
+            except Exception as problem:  # a mistake of ours, or a page that sends nonsense: the study goes on
+                traceback.print_exc()
+                return {"id": number, "ok": False, "error": f"this went wrong: {type(problem).__name__}: {problem}"}
+        return {"id": number, "ok": True, **(answer or {})}
+
+    def tell(self, event: Message) -> None:
+        """Let all pages hear something."""
+        with self._lock:
+            for hear in tuple(self._hearing):
+                hear(event)
+
+    # ---- the study
+
+    @property
+    def study(self) -> Discovery:
+        """The study; an error where none has begun."""
+        if self._study is None:
+            raise ValueError("no study has begun; drop a file, or choose an example.")
+        return self._study
+
+    def begin(self, study: Discovery) -> None:
+        """Go on with another study."""
+        for number in tuple(self._tasks):
+            self.jobs.cancel(number)
+        self._tasks.clear()  # what they find is of the study before
+        self._study, self.views, self.readings = study, {}, {}
+        self._number += 1
+        self.jobs.use(study.material)
+        self.changed()
+
+    def changed(self) -> None:
+        """Say that the study is not what it was, and save it soon."""
+        self.revision += 1
+        self.tell(self.state())
+        if self._path is not None and self._saving is None and self._study is not None:
+            self._saving = threading.Timer(SAVE_AFTER, self.save)
+            self._saving.daemon = True
+            self._saving.start()
+
+    def save(self) -> None:
+        """Save the study where it belongs; a problem is told to the pages."""
+        with self._lock:
+            self._saving = None
+            if self._path is None or self._study is None:
+                return
+            try:
+                self._study.save(self._path)
+            except (OSError, ValueError) as problem:
+                self.tell({"event": "notice", "level": "warning", "text": f"The study could not be saved: {problem}"})
+
+    def state(self) -> Message:
+        """Return the event that tells a page everything but what has the size of the objects."""
+        state: Message = {
+            "revision": self.revision,
+            "title": "",
+            "n": 0,
+            "here": 0,
+            "step": None,
+            "tree": [],
+            "known": [],
+        }
+        state |= {"columns": [], "undo": None, "redo": None, "pictures": False, "saved": None, "views": self.views}
+        state |= {"study": self._number, "jobs": [task.told for task in self._tasks.values()]}
+        study = self._study
+        if study is not None:
+            state |= {
+                "title": study.title,
+                "n": len(study.material.objects),
+                "here": study.here,
+                "step": study.step.id if study.steps else None,
+                "tree": describe_tree(study),
+                "known": describe_known(study),
+                "columns": describe_columns(study),
+                "undo": study.actions[-1].text if study.actions else None,
+                "redo": None if study.ahead is None else study.ahead.text,
+                "pictures": bool(study.material.pictures),
+                "saved": None if self._path is None else str(self._path.name),
+            }
+        return {"event": "state", "state": state}
+
+    # ---- long work
+
+    def start(
+        self, kind: str, text: str, then: Then, work: Any, *arguments: Any, urgent: bool = True, **about: Any
+    ) -> Message:
+        """Begin a job; ``then`` gets what it finds and returns what the pages hear of it."""
+        number = self.jobs.start(work, *arguments, urgent=urgent)
+        self._tasks[number] = Task(number, kind, text, then, about)
+        self.tell(self.state())
+        return {"job": number}
+
+    def cancel(self, number: int) -> None:
+        """End a job; a fit ends with the best map so far."""
+        if number in self._tasks:
+            self._tasks[number].cancelled = True
+        self.jobs.cancel(number)
+
+    def _hear_news(self, news: News) -> None:
+        with self._lock:
+            task = self._tasks.get(news.number)
+            if task is None or news.kind == "running":
+                return
+            told = {"job": task.job, "kind": task.kind}
+            if news.kind == "progress":
+                self._tell_progress(task, news.content)
+                return
+            del self._tasks[news.number]
+            if news.kind == "done":
+                try:
+                    self.tell({"event": "done", **told, "text": task.text, **task.then(news.content)})
+                    return
+                except (ValueError, OSError) as problem:
+                    news = News(news.number, "failed", str(problem))
+            error = news.content or "stopped before it began"
+            self.tell({"event": "failed", **told, "error": error, "cancelled": task.cancelled})
+            self.tell(self.state())
+
+    def _tell_progress(self, task: Task, seen: dict[str, Any]) -> None:
+        task.done = seen.get("done")
+        event = {"event": "progress", "job": task.job, "done": task.done, "text": seen.get("text", task.text)}
+        if "points" in seen:
+            event |= {"stress": seen.get("stress"), "points": seen["points"]}
+        self.tell(event)
+
+    def close(self) -> None:
+        """Save what is unsaved, and end the worker."""
+        if self._saving is not None:
+            self._saving.cancel()
+            self.save()
+        self.jobs.close()
+        self.files.close()

@@ -1,0 +1,69 @@
+"""Requests for files: reports, tables, the study, a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _work
+from ._files import Kept
+from ._requests import Message, field, request
+
+if TYPE_CHECKING:
+    from ..discovery import Discovery
+    from ._session import Session
+
+
+def _csv(study: Discovery, path: Path) -> None:
+    _table(study).to_csv(path)
+
+
+def _parquet(study: Discovery, path: Path) -> None:
+    _table(study).to_parquet(path)
+
+
+def _table(study: Discovery) -> Any:
+    """Return the last map, with what is known, one row per object."""
+    return study.embedding.join(study.known).rename_axis("label")
+
+
+def _study(study: Discovery, path: Path) -> None:
+    study.save(path)
+
+
+def _script(study: Discovery, path: Path) -> None:
+    path.write_text(study.to_script(), encoding="utf-8")
+
+
+_MAKERS: dict[str, tuple[str, str, Callable[[Discovery, Path], None]]] = {
+    "csv": (".csv", "text/csv", _csv),
+    "parquet": (".parquet", "application/octet-stream", _parquet),
+    "study": (".zip", "application/zip", _study),
+    "script": (".py", "text/x-python", _script),
+}
+
+
+@request("take")
+def take(session: Session, message: Message) -> Message:
+    """Make a file of the study as it is here."""
+    what, study = field(message, "what", str), session.study.branch(session.study.title)
+    plain_title = re.sub(r"[^\w-]+", "-", study.title).strip("-") or "study"
+    if what == "report":
+        key, kept = session.files.make(f"{plain_title}.html")
+        then = lambda _: {"result": _handed(session, key, kept, "text/html")}  # noqa: E731
+        return session.start("report", "the report", then, _work.report, study, str(kept.path), urgent=False)
+    if what not in _MAKERS:
+        raise ValueError(f"{what!r} cannot be taken away; choose one of report, {', '.join(_MAKERS)}.")
+    suffix, mime, make = _MAKERS[what]
+    key, kept = session.files.make(f"{plain_title}{suffix}")
+    make(study, kept.path)
+    return _handed(session, key, kept, mime)
+
+
+def _handed(session: Session, key: str, kept: Kept, mime: str) -> Message:
+    """Return where a file is to be fetched, or, where there is no server, the file."""
+    if session.by_http:
+        return {"url": f"/take/{key}", "name": kept.name}
+    return {"data": kept.path.read_bytes(), "name": kept.name, "mime": mime}

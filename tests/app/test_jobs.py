@@ -1,0 +1,128 @@
+"""The worker: it works, speaks, stops, and may die."""
+
+import queue
+
+import pytest
+
+from unmask.app._jobs import Jobs
+
+from . import work
+
+SOON = 30.0  # seconds within which a worker answers, even on a busy machine
+
+
+class Heard:
+    """What the jobs said."""
+
+    def __init__(self):
+        self.news = queue.Queue()
+
+    def next(self, *kinds):
+        """Wait for news of one of some kinds."""
+        while True:
+            news = self.news.get(timeout=SOON)
+            if news.kind in kinds:
+                return news
+
+    def end(self, number):
+        """Wait for the end of a job."""
+        while True:
+            news = self.next("done", "failed", "stopped")
+            if news.number == number:
+                return news
+
+
+@pytest.fixture(scope="module")
+def shared_jobs():
+    heard = Heard()
+    jobs = Jobs(heard.news.put)
+    yield jobs, heard
+    jobs.close()
+
+
+@pytest.fixture
+def jobs(shared_jobs):
+    return shared_jobs[0]
+
+
+@pytest.fixture
+def heard(shared_jobs):
+    return shared_jobs[1]
+
+
+def test_a_job_tells_how_far_it_is_and_what_it_found(jobs, heard):
+    number = jobs.start(work.double, 21)
+    assert heard.next("progress").content == {"done": 0.5}
+    assert heard.end(number).content == 42
+
+
+def test_a_job_that_runs_ends_when_it_is_cancelled(jobs, heard):
+    number = jobs.start(work.until_stopped)
+    heard.next("progress")
+    jobs.cancel(number)
+    assert heard.end(number).content == "stopped"
+
+
+def test_a_job_that_waits_is_not_begun_when_it_is_cancelled(jobs, heard):
+    first, second = jobs.start(work.until_stopped), jobs.start(work.double, 1)
+    jobs.cancel(second)
+    assert heard.end(second).kind == "stopped"
+    jobs.cancel(first)
+    assert heard.end(first).content == "stopped"
+
+
+def test_a_background_job_steps_aside_for_an_urgent_one_and_begins_again(jobs, heard):
+    background = jobs.start(work.until_stopped, urgent=False)
+    heard.next("progress")
+    urgent = jobs.start(work.double, 4)
+    assert heard.end(urgent).content == 8
+    assert heard.next("running").number == background
+    jobs.cancel(background)
+    assert heard.end(background).content == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("job", "text"),
+    [(work.refuse, "n_components=-1 must be at least 0."), (work.break_down, "ZeroDivisionError: somewhere deep")],
+)
+def test_a_job_that_fails_says_why_and_the_worker_goes_on(jobs, heard, job, text):
+    process = jobs.process_id
+    assert heard.end(jobs.start(job)).content == text
+    assert heard.end(jobs.start(work.double, 1)).content == 2
+    assert jobs.process_id == process
+
+
+def test_what_is_shared_is_sent_once_and_is_the_same_when_it_comes_back(jobs, heard):
+    shared = list(range(1000))
+    jobs.use(shared)
+    size, process = heard.end(jobs.start(work.size_of, shared)).content
+    assert (size, process) == (1000, jobs.process_id)
+    assert heard.end(jobs.start(work.same, shared)).content is shared
+
+
+def test_a_worker_that_dies_is_replaced_and_knows_what_the_old_one_knew(jobs, heard):
+    shared, process = ["material"], jobs.process_id
+    jobs.use(shared)
+    lost, next_one = jobs.start(work.die), jobs.start(work.same, shared)
+    assert "was replaced" in heard.end(lost).content
+    assert heard.end(next_one).content is shared
+    assert jobs.process_id != process
+
+
+def test_a_silent_worker_is_killed_and_replaced():
+    heard = Heard()
+    jobs = Jobs(heard.news.put, patience=3.0)
+    try:
+        assert heard.end(jobs.start(work.double, 1)).content == 2
+        assert "silent" in heard.end(jobs.start(work.hang)).content
+        assert heard.end(jobs.start(work.double, 2)).content == 4
+    finally:
+        jobs.close()
+
+
+def test_closing_ends_the_worker_and_its_threads():
+    jobs = Jobs(lambda news: None)
+    process, threads = jobs._process, jobs._threads
+    jobs.close()
+    assert process.poll() is not None
+    assert not any(thread.is_alive() for thread in threads)

@@ -1,0 +1,47 @@
+"""Jobs for the tests: a worker imports them by name."""
+
+import os
+import time
+
+
+def double(talk, number):
+    talk.tell(done=0.5)
+    return 2 * number
+
+
+def until_stopped(talk, limit=30.0):
+    begun = time.monotonic()
+    rounds = 0
+    while not talk.is_to_stop and time.monotonic() - begun < limit:
+        rounds += 1
+        talk.tell(round=rounds)
+        time.sleep(0.01)
+    return "stopped" if talk.is_to_stop else "ended"
+
+
+def refuse(talk):
+    raise ValueError("n_components=-1 must be at least 0.")
+
+
+def break_down(talk):
+    raise ZeroDivisionError("somewhere deep")
+
+
+def die(talk):
+    os._exit(1)
+
+
+def hang(talk):
+    """Hold the interpreter, so that not even a sign of life comes."""
+    import ctypes
+
+    ctypes.pythonapi.PyGILState_Ensure  # noqa: B018 - loaded with the interpreter held
+    ctypes.PyDLL(None).usleep(20_000_000)
+
+
+def size_of(talk, shared):
+    return len(shared), os.getpid()
+
+
+def same(talk, shared):
+    return shared

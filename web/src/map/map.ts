@@ -1,0 +1,521 @@
+/** The map: points as pixels on a canvas, everything else above it as SVG. The only file that knows how both are drawn. */
+
+import { render } from "lit-html";
+import { type Paper, fade, pixel } from "../colour.ts";
+import { type Camera, type Plane, type Point, type Size, fitCamera, pan, toMap, toScreen, zoomAt } from "./camera.ts";
+import { type Scene, inside, isVisible, nearest, rectangle } from "./hits.ts";
+import { DIRECTIONS, first, next } from "./keys.ts";
+import { type Spot, fanOut, placeLabels, spotsOf } from "./labels.ts";
+import { type Marks, overlay } from "./overlay.ts";
+import { memo } from "../memo.ts";
+import { type Looks, Raster } from "./raster.ts";
+import { CLICK, type Drawing, type Tool, endsCurve, isArea, isPath, mark, simplify, unmark } from "./tools.ts";
+import { type Directions, axisDirections, between, blendPlanes, project, spaceDirections } from "./turn.ts";
+
+/** What the map shows; arrays have one entry per object. */
+export interface Shown {
+  coordinates: string; // names them: the camera moves if and only if this changes
+  points: Float32Array; // n × p, row by row
+  p: number;
+  axes: [number, number];
+  space: boolean; // seen in space, not in the plane of two axes
+  camera: Camera | null; // where to look from when the coordinates are new; null to see all
+  before: Float32Array | null; // where the objects come from, n × p; null if they just appear
+  names: string[];
+  colours: Uint32Array;
+  shapes: Uint8Array;
+  hidden: Uint8Array;
+  selected: Uint8Array;
+  found: Set<number>; // by a search
+  focus: number | null;
+  tool: Tool;
+  path: Point[]; // a finished arrow or curve, while it is looked at
+  groups: number[][]; // groups drawn so far
+  ellipses: Float32Array | null; // n × p × p
+  pictures: Map<number, string> | null; // addresses of thumbnails
+  labels: boolean;
+  paper: Paper;
+  still: boolean; // the user prefers no movement
+}
+
+/** What the user did. Objects by place, points in coordinates of the plane. */
+export interface Heard {
+  choose(objects: number[], how: "only" | "toggle"): void;
+  area(objects: number[], tool: Tool): void;
+  path(points: Point[], objects: (number | null)[], tool: Tool): void;
+  clear(): void;
+  focus(object: number | null): void;
+  camera(camera: Camera): void;
+  drawing(marked: number, tool: Tool): void;
+}
+
+export const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" };
+const REACH = 14; // pixels within which a click meets an object
+const MOST_NAMED = 3000; // with more objects only some of those in the focus have labels
+const SOME = 300;
+const MOST_PICTURES = 400;
+const DURATION = 650; // milliseconds of a turn or a movement
+
+export class MapView {
+  readonly element: HTMLElement;
+  shown: Shown | null = null;
+  camera: Camera = { x: 0, y: 0, zoom: 1 };
+  size: Size = { width: 1, height: 1 };
+  private chosen = { zoom: 1, width: 1, height: 1 }; // the zoom that was chosen, and for which window
+  plane: Plane = { xs: new Float32Array(), ys: new Float32Array() };
+  private canvas = document.createElement("canvas");
+  private svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  private raster = new Raster();
+  private looksOf = memo(looksOf);
+  private looks: Looks | null = null;
+  private drawing: Drawing | null = null;
+  private hover: number | null = null;
+  private fan: { spot: Spot; places: Point[] } | null = null;
+  private pointers = new Map<number, Point>();
+  private start: Point | null = null;
+  private waits = false;
+  private turning = 0; // number of the running movement
+  private angles = { turn: 0.6, tilt: 0.35 };
+  private widths = new Map<string, number>();
+  private pen = document.createElement("canvas").getContext("2d")!;
+
+  constructor(private heard: Heard) {
+    this.element = document.createElement("div");
+    this.element.className = "map";
+    this.element.tabIndex = 0;
+    this.element.setAttribute("role", "application");
+    this.element.setAttribute("aria-roledescription", "map");
+    this.svg.setAttribute("aria-hidden", "true");
+    this.canvas.setAttribute("aria-hidden", "true");
+    this.element.append(this.canvas, this.svg);
+    this.pen.font = "12px system-ui, sans-serif";
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    this.listen();
+  }
+
+  /** Show something else, at once: whoever calls is drawing a frame already. */
+  show(shown: Shown): void {
+    const last = this.shown;
+    this.shown = shown;
+    if (last?.tool !== shown.tool) this.setDrawing(null);
+    if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
+    else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
+    this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper);
+    if (last?.focus !== shown.focus) this.setFan(shown.focus);
+    this.drawNow();
+  }
+
+  // ---- where the points are
+
+  private directions({ axes, p, space }: Shown): Directions {
+    return space ? spaceDirections([0, 1, 2], p, this.angles.turn, this.angles.tilt) : axisDirections(axes, p);
+  }
+
+  /** New coordinates: move there if it is known from where, and look at all of them, or as the user last did. */
+  private arrive(last: Shown | null, shown: Shown): void {
+    const to = project(shown.points, shown.p, this.directions(shown));
+    const from = shown.before && project(shown.before, shown.p, this.directions(shown));
+    this.hover = this.fan = null;
+    this.setDrawing(null);
+    const camera = shown.camera ?? (this.hasSize ? fitCamera(to, this.size) : null);
+    if (camera) this.aim(camera);
+    this.plane = to;
+    if (!from || shown.still || !last) return;
+    this.move((share) => (this.plane = blendPlanes(from, to, share)));
+  }
+
+  /** Other axes of the same map. */
+  private turn(last: Shown, shown: Shown): void {
+    const [from, to] = [this.directions(last), this.directions(shown)];
+    const look = this.camera;
+    const target = shown.camera ?? fitCamera(project(shown.points, shown.p, to), this.size);
+    this.setDrawing(null);
+    const step = (share: number) => {
+      this.plane = project(shown.points, shown.p, between(from, to, share));
+      const zoom = look.zoom * (target.zoom / look.zoom) ** share;
+      this.aim({ x: look.x + (target.x - look.x) * share, y: look.y + (target.y - look.y) * share, zoom });
+    };
+    if (shown.still) step(1);
+    else this.move(step);
+  }
+
+  private move(step: (share: number) => void): void {
+    const number = ++this.turning;
+    const begin = performance.now();
+    const frame = (now: number) => {
+      if (number !== this.turning) return;
+      const share = Math.min(1, Math.max(0, (now - begin) / DURATION));
+      step(share * share * (3 - 2 * share)); // slow at both ends
+      this.draw();
+      if (share < 1) requestAnimationFrame(frame);
+      else this.heard.camera(this.camera);
+    };
+    step(0);
+    requestAnimationFrame(frame);
+  }
+
+  // ---- the camera
+
+  private get hasSize(): boolean {
+    return this.size.width > 1;
+  }
+
+  private resize(): void {
+    const { width, height } = this.element.getBoundingClientRect();
+    if (!width || !height) return;
+    const first = !this.hasSize;
+    this.size = { width, height };
+    if (!first) this.camera = { ...this.camera, zoom: this.chosen.zoom * Math.min(width / this.chosen.width, height / this.chosen.height) };
+    else this.aim(this.shown?.camera ?? fitCamera(this.plane, this.size));
+    this.draw();
+  }
+
+  /** Set the camera. In a window of another size all that is seen in this one will be seen. */
+  private aim(camera: Camera): void {
+    this.camera = camera;
+    this.chosen = { zoom: camera.zoom, ...this.size };
+  }
+
+  look(camera: Camera): void {
+    this.aim(camera);
+    if (this.fan) this.setFan(this.hover ?? this.shown?.focus ?? null); // where it is now
+    this.heard.camera(camera);
+    this.draw();
+  }
+
+  lookAtAll(): void {
+    this.look(fitCamera(this.plane, this.size));
+  }
+
+  zoom(factor: number): void {
+    this.look(zoomAt(this.camera, this.size, { x: this.size.width / 2, y: this.size.height / 2 }, factor));
+  }
+
+  // ---- drawing
+
+  get scene(): Scene {
+    return { plane: this.plane, hidden: this.shown?.hidden ?? new Uint8Array(), camera: this.camera, size: this.size };
+  }
+
+  draw(): void {
+    if (this.waits) return;
+    this.waits = true;
+    requestAnimationFrame(() => {
+      this.waits = false;
+      this.drawNow();
+    });
+  }
+
+  drawNow(): void {
+    if (!this.shown || !this.looks || !this.hasSize) return;
+    const ratio = window.devicePixelRatio || 1;
+    const image = this.raster.draw(this.plane, this.looks, this.camera, this.size, ratio);
+    if (this.canvas.width !== image.width || this.canvas.height !== image.height) [this.canvas.width, this.canvas.height] = [image.width, image.height];
+    this.canvas.getContext("2d")!.putImageData(image, 0, 0);
+    this.svg.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
+    render(overlay(this.marks()), this.svg as unknown as HTMLElement);
+  }
+
+  /** Return all that is drawn above the points. */
+  marks(): Marks {
+    const shown = this.shown!;
+    const radius = shown.pictures ? 22 : this.looks!.radius;
+    const here = (object: number) => toScreen(this.camera, this.size, this.plane.xs[object], this.plane.ys[object]);
+    const screen = (points: Point[]) => points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
+    const spots = spotsOf(this.scene, this.important(), this.sameSpot);
+    const pictured = shown.pictures ? spots.flatMap((spot) => spot.objects).filter((object) => shown.pictures!.has(object)).slice(0, MOST_PICTURES) : [];
+    return {
+      size: this.size,
+      labels: shown.labels ? placeLabels(spots, shown.names, radius, (text) => this.width(text), this.size) : [],
+      pictures: pictured.map((object) => ({ ...here(object), href: shown.pictures!.get(object)!, selected: shown.selected[object] === 1 })),
+      rings: [...shown.found].filter((object) => isVisible(this.scene, object)).slice(0, 500).map(here),
+      focus: this.hover ?? shown.focus,
+      at: here,
+      radius,
+      fan: this.fan && { ...this.fan, names: this.fan.spot.objects.map((object) => shown.names[object]), focus: shown.focus },
+      name: (object) => shown.names[object],
+      drawing: this.drawing && { tool: this.drawing.tool, points: screen(this.drawing.points) },
+      path: screen(shown.path),
+      outlines: shown.groups.map((group) => group.filter((object) => isVisible(this.scene, object)).slice(0, 500).map(here)),
+      ellipses: shown.ellipses ? ellipsesOf(shown, this.directions(shown), spots.flatMap((spot) => spot.objects).slice(0, 500), here, this.camera.zoom) : [],
+    };
+  }
+
+  /** Points that overlap are on the same spot. */
+  private get sameSpot(): number {
+    return 2 * this.looks!.radius;
+  }
+
+  /** List the objects whose labels matter, the most important first. */
+  private important(): Set<number> {
+    const { focus, found, selected, names } = this.shown!;
+    const few = names.length <= MOST_NAMED;
+    const most = few ? names.length : SOME;
+    const listed = new Set<number>(focus === null ? [] : [focus]);
+    for (const i of found) if (listed.size < most) listed.add(i);
+    for (let i = 0; i < names.length && listed.size < most; i++) if (selected[i]) listed.add(i);
+    if (few) for (let i = 0; i < names.length; i++) listed.add(i);
+    return listed;
+  }
+
+  private width(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) this.widths.set(text, (width = this.pen.measureText(text).width));
+    return width;
+  }
+
+  // ---- pointer
+
+  private listen(): void {
+    const { element } = this;
+    element.addEventListener("pointerdown", (event) => this.down(event));
+    element.addEventListener("pointermove", (event) => this.moved(event));
+    element.addEventListener("pointerup", (event) => this.up(event));
+    element.addEventListener("pointercancel", (event) => {
+      this.pointers.delete(event.pointerId);
+      this.start = null;
+      this.setDrawing(null);
+    });
+    element.addEventListener("pointerleave", () => this.setHover(null, null));
+    element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  private place(event: MouseEvent): Point {
+    const box = this.element.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    this.look(zoomAt(this.camera, this.size, this.place(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015))));
+  }
+
+  private down(event: PointerEvent): void {
+    if (!this.shown || event.button !== 0) return;
+    this.element.focus({ preventScroll: true });
+    this.element.setPointerCapture(event.pointerId);
+    const at = this.place(event);
+    this.pointers.set(event.pointerId, at);
+    this.start = this.pointers.size === 1 ? at : null;
+    if (!this.start) this.setDrawing(null); // a second finger: they zoom
+    else if (this.tool !== "pan" && this.tool !== "curve") this.setDrawing(mark({ tool: this.tool, points: [], objects: [] }, this.onMap(at)));
+  }
+
+  private moved(event: PointerEvent): void {
+    const at = this.place(event);
+    const last = this.pointers.get(event.pointerId);
+    if (!last) return this.setHover(this.objectAt(at), at);
+    this.pointers.set(event.pointerId, at);
+    if (this.pointers.size === 2) return this.pinch(event.pointerId, last, at);
+    if (!this.start) return;
+    if (this.shown!.space && !isArea(this.tool)) return this.spin(at.x - last.x, at.y - last.y);
+    if (this.tool === "pan") return this.look(pan(this.camera, at.x - last.x, at.y - last.y));
+    if (this.tool === "curve") {
+      if (distance(this.start, at) < CLICK) return;
+      this.drawing ??= mark({ tool: "curve", points: [], objects: [] }, this.onMap(this.start));
+    }
+    const { tool, points } = this.drawing!;
+    const corners = tool === "lasso" || tool === "groups" || tool === "curve";
+    this.setDrawing(corners ? mark(this.drawing!, this.onMap(at)) : mark({ tool, points: [points[0]], objects: [null] }, this.onMap(at)));
+  }
+
+  private up(event: PointerEvent): void {
+    const at = this.place(event);
+    this.pointers.delete(event.pointerId);
+    const start = this.start;
+    this.start = null;
+    if (!start) return;
+    if (distance(start, at) >= CLICK) return this.finishDrag(start, at);
+    this.click(at);
+  }
+
+  private finishDrag(start: Point, at: Point): void {
+    const drawing = this.drawing;
+    if (!drawing) return;
+    this.setDrawing(null);
+    if (drawing.tool === "select") this.heard.area(inside(this.scene, rectangle(start, at)), "select");
+    else if (isArea(drawing.tool)) this.heard.area(inside(this.scene, drawing.points.map(({ x, y }) => toScreen(this.camera, this.size, x, y))), drawing.tool);
+    else this.finishPath({ ...drawing, points: simplify(drawing.points, 3 / this.camera.zoom), objects: [] });
+  }
+
+  /** A click: an object is chosen or a curve goes on; on empty space everything is cleared. */
+  private click(at: Point): void {
+    const object = this.objectAt(at);
+    if (this.tool === "curve" && !this.shown!.space) return this.markCurve(this.onMap(at), null);
+    this.setDrawing(null);
+    if (object === null) return this.heard.clear();
+    this.heard.focus(object);
+    this.heard.choose([object], this.tool === "pan" ? "only" : "toggle");
+  }
+
+  private markCurve(point: Point, object: number | null): void {
+    const drawing = this.drawing ?? { tool: "curve" as Tool, points: [], objects: [] };
+    if (endsCurve(drawing, point, this.camera)) {
+      this.setDrawing(null);
+      return this.finishPath(drawing);
+    }
+    this.setDrawing(mark(drawing, point, object));
+  }
+
+  private finishPath(drawing: Drawing): void {
+    const objects = drawing.points.map((_, k) => drawing.objects[k] ?? null);
+    if (drawing.points.length > 1) this.heard.path(drawing.points, objects, drawing.tool);
+  }
+
+  private pinch(id: number, last: Point, at: Point): void {
+    const other = [...this.pointers].find(([key]) => key !== id)![1];
+    const moved = pan(this.camera, (at.x - last.x) / 2, (at.y - last.y) / 2);
+    this.look(zoomAt(moved, this.size, other, distance(at, other) / Math.max(1, distance(last, other))));
+  }
+
+  private spin(dx: number, dy: number): void {
+    this.angles.turn += dx * 0.01;
+    this.angles.tilt = Math.max(-1.5, Math.min(1.5, this.angles.tilt + dy * 0.01));
+    this.plane = project(this.shown!.points, this.shown!.p, this.directions(this.shown!));
+    this.draw();
+  }
+
+  private objectAt(at: Point): number | null {
+    if (this.fan) {
+      const nearby = this.fan.places.findIndex((place) => distance(place, at) <= REACH);
+      if (nearby >= 0) return this.fan.spot.objects[nearby];
+    }
+    return nearest(this.scene, at, this.shown?.pictures ? 22 : REACH);
+  }
+
+  /** What the pointer is over; objects on the same spot fan out, and stay so while the pointer is among them. */
+  private setHover(object: number | null, at: Point | null): void {
+    const among = this.fan && at && distance(this.fan.spot, at) <= distance(this.fan.spot, this.fan.places[0]) + REACH;
+    if (object === this.hover && (object !== null || !this.fan || among)) return;
+    this.hover = object;
+    if (!among) this.setFan(object ?? this.shown?.focus ?? null);
+    this.draw();
+  }
+
+  private setFan(object: number | null): void {
+    this.fan = null;
+    if (object === null || !this.shown || this.shown.names.length > MOST_NAMED || !isVisible(this.scene, object)) return;
+    const others = this.shown.names.map((_, i) => i).filter((i) => i !== object);
+    const spot = spotsOf(this.scene, [object, ...others], this.sameSpot)[0];
+    spot.objects.sort((a, b) => a - b);
+    if (spot.objects.length > 1) this.fan = { spot, places: fanOut(spot) };
+  }
+
+  private get tool(): Tool {
+    return this.shown?.tool ?? "pan";
+  }
+
+  private onMap(at: Point): Point {
+    return toMap(this.camera, this.size, at);
+  }
+
+  private setDrawing(drawing: Drawing | null): void {
+    const changed = (drawing?.points.length ?? 0) !== (this.drawing?.points.length ?? 0);
+    this.drawing = drawing;
+    if (changed) this.heard.drawing(drawing?.points.length ?? 0, this.tool);
+    this.draw();
+  }
+
+  // ---- keys
+
+  private key(event: KeyboardEvent): void {
+    if (!this.shown || event.ctrlKey || event.metaKey || event.altKey) return;
+    const done = this.keyed(event.key);
+    if (done) event.preventDefault();
+  }
+
+  private keyed(key: string): boolean {
+    if (key in DIRECTIONS) this.walk(DIRECTIONS[key]);
+    else if (key === "Enter" || key === " ") this.enter();
+    else if (key === "Backspace" && this.drawing) this.setDrawing(this.drawing.points.length > 1 ? unmark(this.drawing) : null);
+    else if (key === "Escape") this.drawing ? this.setDrawing(null) : this.heard.clear();
+    else if (key === "+" || key === "=") this.zoom(1.25);
+    else if (key === "-") this.zoom(0.8);
+    else if (key === "0") this.lookAtAll();
+    else return false;
+    return true;
+  }
+
+  private walk(direction: [number, number]): void {
+    const from = this.shown!.focus;
+    const to = from === null || !isVisible(this.scene, from) ? first(this.scene) : next(this.scene, from, direction);
+    if (to === null) return;
+    this.hover = null;
+    this.heard.focus(to);
+  }
+
+  /** Enter chooses the object in the focus, or marks it as the next corner of a drawing. */
+  private enter(): void {
+    const object = this.shown!.focus;
+    if (object === null) return;
+    const point = { x: this.plane.xs[object], y: this.plane.ys[object] };
+    if (this.tool === "pan" || this.tool === "select") this.heard.choose([object], "toggle");
+    else if (this.tool === "curve") this.markCurve(point, object);
+    else if (this.tool === "arrow") this.markArrow(point, object);
+    else this.markArea(point, object);
+  }
+
+  private markArrow(point: Point, object: number): void {
+    const drawing = mark(this.drawing ?? { tool: "arrow", points: [], objects: [] }, point, object);
+    if (drawing.points.length < 2) return this.setDrawing(drawing);
+    this.setDrawing(null);
+    this.finishPath(drawing);
+  }
+
+  /** A lasso by keys has objects as its corners, which are in it; it ends at its first or last corner. */
+  private markArea(point: Point, object: number): void {
+    const drawing = this.drawing ?? { tool: this.tool, points: [], objects: [] };
+    const { points, objects } = drawing;
+    const ends = object === objects[0] || object === objects.at(-1);
+    if (!ends) return this.setDrawing(mark(drawing, point, object));
+    this.setDrawing(null);
+    const corners = points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
+    const members = new Set([...inside(this.scene, corners), ...objects.filter((corner) => corner !== null)]);
+    this.heard.area([...members].sort((a, b) => a - b), drawing.tool);
+  }
+
+  /** Whether a drawing of places is under way. */
+  get isDrawing(): boolean {
+    return this.drawing !== null && (isPath(this.tool) || isArea(this.tool));
+  }
+}
+
+const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y);
+
+function looksOf(own: Uint32Array, shapes: Uint8Array, hidden: Uint8Array, selected: Uint8Array, paper: Paper): Looks {
+  const n = own.length;
+  const back = pixel(PAPERS[paper]);
+  const colours = selected.includes(1) ? own.map((colour, i) => (selected[i] ? colour : fade(colour, back, 0.65))) : own;
+  const radius = n <= 200 ? 6 : n <= 2000 ? 4.5 : n <= 20000 ? 3.5 : 2.5;
+  return { colours, shapes, hidden, front: selected, radius, ring: n <= 5000 ? back : null, smooth: n <= 20000 };
+}
+
+export interface Ellipse extends Point {
+  long: number;
+  short: number;
+  angle: number; // degrees, clockwise on the screen
+}
+
+/** Return the ellipses of uncertainty as they are seen along two directions. */
+function ellipsesOf(shown: Shown, [across, up]: Directions, objects: number[], here: (object: number) => Point, zoom: number): Ellipse[] {
+  const p = shown.p;
+  return objects.map((object) => {
+    let [xx, xy, yy] = [0, 0, 0]; // the half axes, as they are seen, times themselves
+    for (let k = 0; k < p; k++) {
+      let [x, y] = [0, 0];
+      for (let axis = 0; axis < p; axis++) {
+        const part = shown.ellipses![(object * p + k) * p + axis];
+        x += part * across[axis];
+        y += part * up[axis];
+      }
+      [xx, xy, yy] = [xx + x * x, xy + x * y, yy + y * y];
+    }
+    const middle = (xx + yy) / 2;
+    const half = Math.hypot((xx - yy) / 2, xy);
+    const long = Math.sqrt(middle + half) * zoom;
+    const short = Math.sqrt(Math.max(0, middle - half)) * zoom;
+    return { ...here(object), long, short, angle: (-Math.atan2(2 * xy, xx - yy) * 90) / Math.PI };
+  });
+}
+

@@ -1,0 +1,93 @@
+/** Known: the features that maps are given, their cells, and the next fit. */
+
+import { html, nothing } from "lit-html";
+import { type Acts, asValue } from "../acts.ts";
+import type { Known } from "../protocol.ts";
+import { type State, currentFit, textOf } from "../store.ts";
+import { type Html, choice, count, tick, typed } from "./parts.ts";
+
+export const TYPES = ["numeric", "nominal", "ordinal", "cyclic:360", "cyclic:24", "spline"];
+const MOST_CELLS = 300;
+
+export function knownPane(state: State, acts: Acts): Html {
+  const { study } = state;
+  if (!study) return nothing;
+  return html`<section class="pane known" aria-labelledby="known-title">
+    <h2 id="known-title">Known</h2>
+    ${study.known.length
+      ? html`<ul class="features">${study.known.map((feature) => row(state, acts, feature))}</ul>`
+      : html`<p class="quiet">Nothing is known yet: the map shows everything. Draw on it what you recognise.</p>`}
+    ${fitting(state, acts)}
+  </section>`;
+}
+
+function row(state: State, acts: Acts, feature: Known): Html {
+  const { name, type, missing, used, origin, key } = feature;
+  const open = state.editing === name;
+  return html`<li class=${used ? "" : "aside"}>
+    <div class="line">
+      ${tick(name, used, (on) => void acts.use(name, on))}
+      <button class="plain" aria-expanded=${open} @click=${() => void acts.editCells(open ? null : name, key)}>${open ? "Close" : "Edit"}</button>
+    </div>
+    <p class="quiet">${type}${missing ? html`, <strong class="missing">${missing} missing</strong>` : ""} · ${origin}</p>
+    ${open ? editor(state, acts, feature) : nothing}
+  </li>`;
+}
+
+function editor(state: State, acts: Acts, { name, key, type }: Known): Html {
+  const column = state.columns.get(key);
+  const types = (TYPES.includes(type) ? TYPES : [type, ...TYPES]).map((word) => [word, word] as const);
+  const change = (object: number, text: string) => void acts.amend(name, { values: { [object]: asValue(text) } });
+  return html`<div class="editor">
+    <label class="field"><span>Name</span><input .value=${name} @change=${(event: Event) => void acts.amend(name, { rename: typed(event) })} /></label>
+    ${choice("Type", types, type, (kind) => void acts.amend(name, { kind }))}
+    <div class="scroll">
+      <table>
+        <caption class="hide">Values of ${name}</caption>
+        <thead><tr><th scope="col">Object</th><th scope="col">${name}</th></tr></thead>
+        <tbody>
+          ${state.labels.slice(0, MOST_CELLS).map((label, object) => {
+            const text = textOf(column, object);
+            return html`<tr class=${text === "" ? "empty" : ""}>
+              <th scope="row">${label}</th>
+              <td><input aria-label="${name} of ${label}" placeholder="missing" .value=${text} @change=${(event: Event) => change(object, typed(event))} /></td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${state.labels.length > MOST_CELLS ? html`<p class="quiet">The first ${MOST_CELLS} of ${count(state.labels.length, "object")}.</p>` : nothing}
+  </div>`;
+}
+
+/** How the next map is fitted. */
+function fitting(state: State, acts: Acts): Html {
+  const fit = currentFit(state);
+  const busy = [...state.jobs.values()].some(({ kind }) => kind === "fit" || kind === "without");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const adjust = form.get("adjust");
+    void acts.fit({ n_components: Number(form.get("p")), estimator: form.get("estimator"), adjust: adjust === "auto" ? "auto" : adjust === "yes" });
+  };
+  const option = (value: string, text: string, chosen: boolean) => html`<option value=${value} ?selected=${chosen}>${text}</option>`;
+  return html`<form class="fitting" @submit=${submit}>
+    <h3>Next map</h3>
+    <label class="field"><span>Dimensions</span><input name="p" type="number" min="1" max="10" .value=${String(fit?.n_components ?? 2)} /></label>
+    <label class="field"
+      ><span>Adjusted</span
+      ><select name="adjust">
+        ${option("auto", "if needed", true)} ${option("yes", "yes", false)} ${option("no", "no", false)}
+      </select></label
+    >
+    <label class="field"
+      ><span>Method</span
+      ><select name="estimator">
+        ${option("mds", "scaling", fit?.estimator !== "isomap" && fit?.estimator !== "classical")} ${option("isomap", "Isomap", fit?.estimator === "isomap")}
+        ${option("classical", "closed form", fit?.estimator === "classical")}
+      </select></label
+    >
+    <button ?disabled=${busy}>Fit a map</button>
+    ${fit ? html`<p class="quiet">This map: ${fit.title}${fit.adjusted ? "" : fit.known.length ? ", not adjusted" : ""}.</p>` : nothing}
+  </form>`;
+}

@@ -1,0 +1,72 @@
+/** The legend: what colours and shapes mean, with counts; levels can be put out. */
+
+import { html, nothing, svg } from "lit-html";
+import type { Acts } from "../acts.ts";
+import { MOST_LEVELS, extent, levelColour, missingColour, stops } from "../colour.ts";
+import { memo } from "../memo.ts";
+import { SHAPES } from "../map/raster.ts";
+import type { Values } from "../protocol.ts";
+import { type State, digits } from "../store.ts";
+import { type Html, count } from "./parts.ts";
+import { shapePath } from "../map/shapes.ts";
+
+export function legend(state: State, acts: Acts): Html {
+  const colour = state.colour === null ? undefined : state.columns.get(state.colour);
+  const shape = state.shape === null ? undefined : state.columns.get(state.shape);
+  const name = (key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
+  return html`<div class="legend">
+    ${colour ? (colour.levels ? levels(state, acts, colour, name(state.colour)) : gradient(state, colour, name(state.colour))) : nothing}
+    ${shape?.levels && state.shape !== state.colour ? shapes(shape, name(state.shape)) : nothing}
+  </div>`;
+}
+
+/** Count the objects of each level; those of none come last. */
+export const counts = memo(({ levels, values }: Values): number[] => {
+  const found = new Array<number>((levels?.length ?? 0) + 1).fill(0);
+  for (const code of values) found[Number.isNaN(code) ? found.length - 1 : code]++;
+  return found;
+});
+
+function levels(state: State, acts: Acts, column: Values, name: string): Html {
+  const names = column.levels!;
+  const numbers = counts(column);
+  const own = state.shape === null || state.shape === state.colour; // shapes differ together with colours
+  const entry = (text: string, level: number, n: number, colour: string) => html`<li>
+    <button class="plain" aria-pressed=${!state.hiddenLevels.has(level)} title="Show or hide" @click=${() => acts.toggleLevel(level)}>
+      ${sign(own && level >= 0 ? level % SHAPES.length : 0, colour)} ${text} <span class="quiet">${n}</span>
+    </button>
+  </li>`;
+  return html`<h3>${name}</h3>
+    <ul>
+      ${names.map((text, level) => entry(text, level, numbers[level], levelColour(state.paper, level)))}
+      ${numbers[names.length] ? entry("missing", -1, numbers[names.length], missingColour(state.paper)) : nothing}
+    </ul>
+    ${names.length > MOST_LEVELS ? html`<p class="quiet">From the ${MOST_LEVELS}th on, levels share a colour.</p>` : nothing}`;
+}
+
+function gradient(state: State, column: Values, name: string): Html {
+  const [low, high] = column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values);
+  const colours = stops(state.paper, column.scale);
+  const missing = column.values.reduce((n, value) => n + (Number.isNaN(value) ? 1 : 0), 0);
+  return html`<h3>${name}${column.scale === "cycle" ? " (cyclic)" : ""}</h3>
+    <div class="gradient">
+      <span>${digits(low)}</span>
+      <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+        <defs><linearGradient id="ramp">${colours.map((colour, k) => svg`<stop offset=${k / (colours.length - 1)} stop-color=${colour}></stop>`)}</linearGradient></defs>
+        <rect width="100" height="10" fill="url(#ramp)"></rect>
+      </svg>
+      <span>${digits(high)}</span>
+    </div>
+    <p class="quiet">${count(column.values.length - missing, "object")}${missing ? `, ${missing} missing` : ""}</p>`;
+}
+
+function shapes(column: Values, name: string): Html {
+  const numbers = counts(column);
+  return html`<h3>${name}</h3>
+    <ul>
+      ${column.levels!.map((text, level) => html`<li>${sign(level % SHAPES.length, "currentColor")} ${text} <span class="quiet">${numbers[level]}</span></li>`)}
+    </ul>`;
+}
+
+const sign = (shape: number, colour: string) =>
+  html`<svg class="sign" viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path d=${shapePath(shape)} fill=${colour}></path></svg>`;

@@ -1,0 +1,130 @@
+/** Map: its buttons, what it is coloured by, a search, a summary in words, and a table that says the same. */
+
+import { html, nothing } from "lit-html";
+import type { Acts } from "../acts.ts";
+import type { MapView } from "../map/map.ts";
+import { TOOLS, isPath } from "../map/tools.ts";
+import { type State, currentFit, currentMap, digits, found, hiddenObjects, textOf } from "../store.ts";
+import { legend } from "./legend.ts";
+import { type Html, choice, count, tick, typed } from "./parts.ts";
+
+const MOST_ROWS = 200;
+
+export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView): Html {
+  const other = state.compare === null ? undefined : state.study?.tree.find(({ id }) => id === state.compare)?.fit;
+  return html`<section class="pane middle" aria-labelledby="map-title">
+    <h2 id="map-title" class="hide">Map</h2>
+    ${tools(state, acts, map)}
+    <div class=${state.compare === null ? "maps" : "maps two"}>
+      <figure>${map.element}</figure>
+      ${other ? html`<figure>${beside.element}<figcaption>Map ${other.number}, ${other.title} <button class="plain" @click=${() => void acts.compareWith(null)}>Close</button></figcaption></figure>` : nothing}
+    </div>
+    <p class="summary" id="summary" aria-live="polite">${summary(state)}</p>
+    ${chosen(state, acts)} ${looks(state, acts)} ${legend(state, acts)}
+    ${tick("Table of objects", state.show.table, (table) => acts.set({ show: { ...state.show, table } }))} ${state.show.table ? table(state, acts) : nothing}
+  </section>`;
+}
+
+function tools(state: State, acts: Acts, map: MapView): Html {
+  const { tool } = state;
+  return html`<div class="tools" role="toolbar" aria-label="Tools of the map">
+      ${TOOLS.map((entry) => html`<button aria-pressed=${entry.tool === tool} ?disabled=${state.space && isPath(entry.tool)} title=${entry.help} @click=${() => acts.set({ tool: entry.tool, groups: [] })}>${entry.text}</button>`)}
+      <span class="gap"></span>
+      <button title="Nearer" aria-label="Zoom in" @click=${() => map.zoom(1.4)}>+</button>
+      <button title="Farther" aria-label="Zoom out" @click=${() => map.zoom(1 / 1.4)}>−</button>
+      <button title="Show all objects" @click=${() => map.lookAtAll()}>All</button>
+      ${axes(state, acts)}
+    </div>
+    <p class="quiet help">${TOOLS.find((entry) => entry.tool === tool)!.help} ${state.marked ? `${count(state.marked, "place")} marked; Esc starts again.` : ""}</p>
+    <details class="keys">
+      <summary>Keys</summary>
+      <p class="quiet">On the map: arrows walk to the next object, Enter selects it or marks it as a place of a drawing, Enter on the last place ends a curve or a lasso, Backspace takes a place back, Esc clears, + and − zoom, 0 shows all.</p>
+    </details>`;
+}
+
+/** Pairs of axes, if there are more than two. */
+function axes(state: State, acts: Acts): Html {
+  const p = currentMap(state)?.axes.length ?? 0;
+  if (p < 3) return nothing;
+  const pairs: [number, number][] = [];
+  for (let a = 0; a < p; a++) for (let b = a + 1; b < p; b++) pairs.push([a, b]);
+  const options = [...pairs.map(([a, b]) => [`${a} ${b}`, `${a + 1} and ${b + 1}`] as const), ["space", "1, 2 and 3 in space"] as const];
+  const set = (value: string) => (value === "space" ? acts.seeSpace() : acts.setAxes(value.split(" ").map(Number) as [number, number]));
+  return choice("Axes", options, state.space ? "space" : state.axes.join(" "), set);
+}
+
+/** Say in words what the map shows. */
+export function summary(state: State): string {
+  const fit = currentFit(state);
+  if (!state.study) return "";
+  if (!fit) return state.live ? "The map so far." : `${count(state.study.n, "object")}; no map yet.`;
+  const parts = [`Map ${fit.number}, ${fit.title}: ${count(state.study.n, "object")} in ${count(fit.n_components, "dimension")}, stress ${digits(fit.stress)}.`];
+  if (!fit.finished) parts.push("It was ended early.");
+  const hidden = hiddenObjects(state).reduce((sum, flag) => sum + flag, 0);
+  if (hidden) parts.push(`${hidden} hidden.`);
+  if (state.query.trim()) parts.push(`${count(found(state).size, "object")} found.`);
+  if (state.selection.size) parts.push(`${state.selection.size} selected.`);
+  if (state.focus !== null) parts.push(`At ${describe(state, state.focus)}.`);
+  return parts.join(" ");
+}
+
+function describe(state: State, object: number): string {
+  const value = state.colour === null ? "" : textOf(state.columns.get(state.colour), object);
+  return `${state.labels[object]}${value ? ` (${value})` : ""}${state.selection.has(object) ? ", selected" : ""}`;
+}
+
+/** What can be done with the selection. */
+function chosen(state: State, acts: Acts): Html {
+  if (!state.selection.size) return nothing;
+  const together = () => void acts.recogniseGroups([[...state.selection].sort((a, b) => a - b)], "selection");
+  return html`<div class="chosen">
+    <strong>${count(state.selection.size, "object")} selected</strong>
+    <button @click=${together}>They belong together</button>
+    <button @click=${() => void acts.compareGroups()}>What sets these apart?</button>
+    <button @click=${() => acts.clear()}>Clear</button>
+  </div>`;
+}
+
+function looks(state: State, acts: Acts): Html {
+  const columns = state.study?.columns ?? [];
+  const options = [["", "nothing"] as const, ...columns.map(({ key, name, known }) => [key, known ? `${name} (known)` : name] as const)];
+  const shapes = [["", "as the colour"] as const, ...columns.filter(({ scale }) => scale === "category" || scale === "ordered").map(({ key, name }) => [key, name] as const)];
+  const { show } = state;
+  return html`<div class="looks">
+    ${choice("Colour", options, state.colour ?? "", (key) => void acts.paint("colour", key || null))}
+    ${choice("Shape", shapes, state.shape ?? "", (key) => void acts.paint("shape", key || null))}
+    <label class="field"><span>Search</span><input type="search" .value=${state.query} @input=${(event: Event) => acts.set({ query: typed(event) })} @keydown=${(event: KeyboardEvent) => event.key === "Enter" && nextFound(state, acts)} /></label>
+    ${tick("Labels", show.labels, (labels) => acts.set({ show: { ...show, labels } }))}
+    ${tick("Uncertainty", show.ellipses, (on) => void acts.showEllipses(on))}
+    ${state.study?.pictures ? tick("Pictures", show.pictures, (pictures) => acts.set({ show: { ...show, pictures } })) : nothing}
+  </div>`;
+}
+
+function nextFound(state: State, acts: Acts): void {
+  const objects = [...found(state)];
+  if (objects.length) acts.set({ focus: objects.find((object) => object > (state.focus ?? -1)) ?? objects[0] });
+}
+
+/** The map as a table; ticking its rows does what a lasso does. */
+function table(state: State, acts: Acts): Html {
+  const map = currentMap(state);
+  if (!map) return nothing;
+  const p = map.axes.length;
+  const matches = state.query.trim() ? [...found(state)] : state.labels.map((_, i) => i);
+  const column = state.colour === null ? null : state.columns.get(state.colour);
+  return html`<div class="scroll">
+    <table>
+      <caption class="hide">Objects of the map</caption>
+      <thead><tr><th scope="col">Object</th>${map.axes.map((axis) => html`<th scope="col">${axis}</th>`)}<th scope="col">stress</th>${column ? html`<th scope="col">colour</th>` : nothing}</tr></thead>
+      <tbody>
+        ${matches.slice(0, MOST_ROWS).map((object) => html`<tr>
+          <th scope="row">${tick(state.labels[object], state.selection.has(object), () => acts.choose([object], "toggle"))}</th>
+          ${map.axes.map((_, k) => html`<td>${digits(map.points[object * p + k])}</td>`)}
+          <td>${digits(map.stress[object])}</td>
+          ${column ? html`<td>${textOf(column, object)}</td>` : nothing}
+        </tr>`)}
+      </tbody>
+    </table>
+  </div>
+  ${matches.length > MOST_ROWS ? html`<p class="quiet">The first ${MOST_ROWS} of ${count(matches.length, "object")}; search for others.</p>` : nothing}`;
+}

@@ -1,0 +1,106 @@
+/** Read: what the map may show, and how far it can be trusted. Everything is asked for when it is opened, and kept. */
+
+import { html, nothing } from "lit-html";
+import type { Acts } from "../acts.ts";
+import type { ContrastRow, Reading, Readings } from "../protocol.ts";
+import { type State, currentFit, currentMap, digits } from "../store.ts";
+import { barChart, screeChart, shepardChart } from "./charts.ts";
+import { type Html, count, pValue, percent } from "./parts.ts";
+
+export function readPane(state: State, acts: Acts): Html {
+  const fit = currentFit(state);
+  return html`<section class="pane" aria-labelledby="read-title">
+    <h2 id="read-title">Read</h2>
+    ${contrast(state, acts)}
+    ${fit
+      ? html`${fit.warnings.map((text) => html`<p class="warning">${text}</p>`)} ${part(state, acts, "suggest", "What could it show?", suggestions)}
+        ${fit.known.length ? part(state, acts, "leak", "Does it repeat what is known?", leak) : nothing}
+        ${fit.known.length ? importance(state, acts) : nothing} ${part(state, acts, "scree", "How many dimensions?", scree)}
+        ${part(state, acts, "shepard", "How well does it fit?", shepard)} ${worst(state, acts)}
+        ${part(state, acts, "rivals", "Would a simpler method have done?", rivals)}`
+      : html`<p class="quiet">There is no map to read yet.</p>`}
+  </section>`;
+}
+
+/** A part that is fetched when it is opened. */
+function part<R extends Reading>(state: State, acts: Acts, what: R, title: string, show: (result: Readings[R], state: State, acts: Acts) => Html): Html {
+  const key = `${state.shown} ${what}`;
+  const result = state.readings.get(key) as Readings[R] | undefined;
+  const job = [...state.jobs.values()].find((running) => running.what === what && running.step === state.shown);
+  const waiting = html`<p>${job?.text ?? "Waiting"} … ${job ? html`<button class="plain" @click=${() => void acts.cancel(job.job)}>Stop</button>` : nothing}</p>`;
+  const opened = (event: Event) => (event.target as HTMLDetailsElement).open && void acts.read(what);
+  const body = result !== undefined ? show(result, state, acts) : state.asked.has(key) ? waiting : html`<button @click=${() => void acts.read(what)}>Find out</button>`;
+  return html`<details @toggle=${opened}><summary>${title}</summary>${body}</details>`;
+}
+
+function contrast(state: State, acts: Acts): Html {
+  if (!state.contrast) return nothing;
+  const { rows, of } = state.contrast;
+  return html`<h3>What sets ${count(of, "object")} apart?</h3>
+    ${rows === null
+      ? html`<p>Comparing …</p>`
+      : rows.length === 0
+        ? html`<p class="quiet">There are no columns to compare.</p>`
+        : html`<div class="scroll"><table>
+            <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th></tr></thead>
+            <tbody>${rows.map((row) => html`<tr><th scope="row">${contrastRow(row, acts)}</th><td>${digits(row.strength)}</td><td>${pValue(row.p_value)}</td></tr>`)}</tbody>
+          </table></div>`}`;
+}
+
+function contrastRow({ column, key, text }: ContrastRow, acts: Acts): Html {
+  const adopt = () => void acts.recognise({ from: `column ${column}`, way: { column }, name: column });
+  return html`${column}<br /><span class="quiet">${text}</span><br />
+    <button class="plain" aria-label="Colour by ${column}" @click=${() => void acts.paint("colour", key)}>Colour</button>
+    ${key.startsWith("table:") ? html`<button class="plain" aria-label="Adopt ${column}" @click=${adopt}>Adopt</button>` : nothing}`;
+}
+
+const suggestions = ({ rows }: Readings["suggest"], _: State, acts: Acts): Html =>
+  rows.length === 0
+    ? html`<p class="quiet">Nothing stands out.</p>`
+    : html`<ul class="plain-list">
+        ${rows.map((row) => html`<li>
+          <strong>${row.what}</strong> <span class="quiet">strength ${digits(row.strength)}, <i>p</i> ${pValue(row.p_value)}${row.note ? `; ${row.note}` : ""}</span>
+          ${row.way ? html`<button class="plain" @click=${() => void acts.recogniseSuggestion(row)}>Look at it</button>` : nothing}
+        </li>`)}
+      </ul>`;
+
+const leak = ({ rows, text, cure }: Readings["leak"], _: State, acts: Acts): Html => html`<p>${text}</p>
+  <table>
+    <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by neighbours</th><th scope="col">by chance</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr><th scope="row">${row.name}</th><td>${digits(row.linear)}</td><td>${digits(row.neighbours)}</td><td>${digits(row.reference)}</td></tr>`)}</tbody>
+  </table>
+  ${cure ? html`<button class="main" @click=${() => void acts.fit({ adjust: true })}>Adjust the map for what is known</button>` : nothing}`;
+
+function importance(state: State, acts: Acts): Html {
+  const fit = currentFit(state)!;
+  const stable = state.readings.get(`${state.shown} stability`) as Readings["stability"] | undefined;
+  const rows = fit.importance.map(({ name, standardized }) => ({ name, value: standardized, ...stable?.importance.find((row) => row.name === name) }));
+  const asked = state.asked.has(`${state.shown} stability`);
+  return html`<details><summary>How much do known features count?</summary>
+    ${barChart(rows)}
+    ${stable
+      ? html`<p class="quiet">Lines: ${percent(stable.level)} intervals from ${count(stable.resamples, "resample")}.</p>`
+      : html`<button ?disabled=${asked} @click=${() => void acts.read("stability")}>${asked ? "Resampling …" : "How sure is that?"}</button>`}
+  </details>`;
+}
+
+const scree = ({ stress, elbow }: Readings["scree"], state: State, acts: Acts): Html =>
+  screeChart(stress, elbow, currentFit(state)!.n_components, (p) => void acts.fit({ n_components: p }));
+
+const shepard = ({ dissimilarity, distance, pairs, correlation }: Readings["shepard"]): Html =>
+  html`${shepardChart(dissimilarity, distance, pairs)}<p class="quiet">${count(pairs, "pair")}${pairs > dissimilarity.length ? `, of which ${dissimilarity.length} are drawn` : ""}; correlation ${digits(correlation)}.</p>`;
+
+/** The objects that the map represents worst. */
+function worst(state: State, acts: Acts): Html {
+  const map = currentMap(state);
+  if (!map) return nothing;
+  const order = [...map.stress.keys()].sort((a, b) => map.stress[b] - map.stress[a]).slice(0, 8);
+  return html`<details><summary>Which objects fit badly?</summary>
+    <ol>${order.map((object) => html`<li><button class="plain" @click=${() => acts.set({ focus: object })}>${state.labels[object]}</button> <span class="quiet">${digits(map.stress[object])}</span></li>`)}</ol>
+  </details>`;
+}
+
+const rivals = ({ rows }: Readings["rivals"]): Html => html`<div class="scroll"><table>
+  <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
+  <tbody>${rows.map((row) => html`<tr><th scope="row" title=${row.method}>${row.text}</th><td>${digits(row.stress)}</td><td>${digits(row.leak)}</td><td>${digits(row.neighbours)}</td></tr>`)}</tbody>
+</table></div>`;

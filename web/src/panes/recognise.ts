@@ -1,0 +1,136 @@
+/** Recognise: the values that a gesture or a suggestion made, to be looked at, corrected, named and conditioned on. */
+
+import { html, nothing, svg } from "lit-html";
+import type { Acts } from "../acts.ts";
+import { coloursOf, extent } from "../colour.ts";
+import type { Preview } from "../protocol.ts";
+import { memo } from "../memo.ts";
+import { type Draft, type State, digits, textOf } from "../store.ts";
+import { TYPES } from "./known.ts";
+import { type Html, choice, count, percent, typed } from "./parts.ts";
+
+const MOST_ROWS = 1000; // to be edited at once; with more objects the first few are shown
+const FEW = 100;
+const rows = (n: number) => (n <= MOST_ROWS ? n : FEW);
+
+export function recognisePane(state: State, acts: Acts): Html {
+  const { draft } = state;
+  return html`<section class="pane" aria-labelledby="recognise-title">
+    <h2 id="recognise-title">Recognise</h2>
+    ${draft ? (draft.preview ? form(state, acts, draft, draft.preview) : html`<p>Looking at it …</p>`) : invitation()}
+  </section>`;
+}
+
+const invitation = () => html`<p>What does the map show that nobody told it?</p>
+  <ul class="hints">
+    <li>Objects that belong together: <strong>Lasso</strong>, or <strong>Groups</strong> for several.</li>
+    <li>Something that grows in one direction: <strong>Arrow</strong>.</li>
+    <li>Something that goes along a bend: <strong>Curve</strong>.</li>
+  </ul>
+  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;
+
+function form(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void acts.condition();
+  };
+  const types = [["", `${preview.type} (by its values)`] as const, ...TYPES.map((type) => [type, type] as const)];
+  return html`<form @submit=${submit}>
+    <p>From ${["lasso", "selection", "groups", "arrow", "curve"].includes(draft.from) ? `your ${draft.from}` : draft.from}.</p>
+    <label class="field"><span>Name</span><input required placeholder="what it is" .value=${draft.name} @input=${(event: Event) => acts.edit({ name: typed(event) })} /></label>
+    ${draft.groups.length ? groupNames(acts, draft) : nothing}
+    <label class="field"><span>Why</span><textarea rows="2" placeholder="what you saw" .value=${draft.why} @input=${(event: Event) => acts.edit({ why: typed(event) })}></textarea></label>
+    ${choice("Type", types, draft.type, (type) => acts.edit({ type }))}
+    <p class="knownness">${knownness(preview.known)}</p>
+    ${preview.warnings.map((text) => html`<p class="warning">${text}</p>`)}
+    ${preview.levels ? bars(state, preview) : strip(state, preview)} ${list(state, acts, draft, preview)}
+    <div class="actions">
+      <button class="main" ?disabled=${!draft.name.trim()}>Condition on it</button>
+      <button type="button" @click=${() => acts.clear()}>Discard</button>
+    </div>
+  </form>`;
+}
+
+function groupNames(acts: Acts, draft: Draft): Html {
+  const rename = (k: number, text: string) => acts.edit({ groupNames: draft.groupNames.map((name, at) => (at === k ? text : name)) });
+  return html`${draft.groupNames.map((name, k) => html`<label class="field"><span>Group ${k + 1} (${draft.groups[k].length})</span><input required .value=${name} @change=${(event: Event) => rename(k, typed(event))} /></label>`)}
+    <p class="quiet">Everything else is in the group “other”.</p>`;
+}
+
+function knownness(share: number | null): string {
+  if (share === null) return "Nothing is known yet that could explain it.";
+  return `${percent(share)} of it follows from what is known already.`;
+}
+
+/** One tick per object along a line. */
+function strip(state: State, preview: Preview): Html {
+  const [low, high] = extent(preview.values);
+  const place = (value: number) => 4 + (292 * (value - low)) / (high - low || 1);
+  const colours = coloursOf(preview, preview.values.length, state.paper);
+  const shown = [...preview.values.keys()].filter((i) => !Number.isNaN(preview.values[i])).slice(0, 2000);
+  return html`<figure class="chart">
+    <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${digits(low)} to ${digits(high)}">
+      <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
+      ${shown.map((i) => svg`<circle cx=${place(preview.values[i])} cy="24" r=${state.selection.has(i) || state.focus === i ? 6 : 4} fill=${hex(colours[i])} fill-opacity=".8"><title>${state.labels[i]}: ${digits(preview.values[i])}</title></circle>`)}
+      <text x="4" y="11">${digits(low)}</text><text x="296" y="11" text-anchor="end">${digits(high)}</text>
+    </svg>
+  </figure>`;
+}
+
+function bars(state: State, preview: Preview): Html {
+  const sizes = preview.levels!.map((_, level) => preview.values.reduce((n, code) => n + (code === level ? 1 : 0), 0));
+  const colours = coloursOf({ ...preview, values: Float32Array.from(sizes.keys()) }, sizes.length, state.paper);
+  const most = Math.max(...sizes, 1);
+  return html`<figure class="chart">
+    <svg viewBox="0 0 300 ${22 * sizes.length}" role="img" aria-label=${preview.levels!.map((level, k) => `${level}: ${sizes[k]}`).join(", ")}>
+      ${sizes.map((size, k) => svg`<rect x="110" y=${22 * k + 4} height="14" width=${(160 * size) / most} fill=${hex(colours[k])}></rect>
+        <text x="104" y=${22 * k + 15} text-anchor="end">${clip(preview.levels![k])}</text><text x=${116 + (160 * size) / most} y=${22 * k + 15}>${size}</text>`)}
+    </svg>
+  </figure>`;
+}
+
+const clip = (text: string) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
+const hex = (colour: number) => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
+
+/** The values, one row per object, to be sorted and corrected. */
+function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
+  const order = draft.sort === "value" ? byValue(preview.values) : byName(state.labels);
+  const correct = (object: number, text: string) => {
+    const corrections = { ...draft.corrections };
+    if (text === textOf(preview, object)) delete corrections[object];
+    else corrections[object] = text;
+    acts.edit({ corrections });
+  };
+  const heading = (sort: Draft["sort"], text: string) =>
+    html`<th scope="col" aria-sort=${draft.sort === sort ? "ascending" : "none"}><button type="button" class="plain" @click=${() => acts.edit({ sort })}>${text}${draft.sort === sort ? " ↑" : ""}</button></th>`;
+  const corrected = Object.keys(draft.corrections).length;
+  return html`<div class="scroll">
+      <table>
+        <caption class="hide">Values</caption>
+        <thead><tr>${heading("name", "Object")}${heading("value", "Value")}</tr></thead>
+        <tbody>
+          ${order.map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
+            <th scope="row">${state.labels[object]}</th>
+            <td><input aria-label="Value of ${state.labels[object]}" .value=${draft.corrections[object] ?? textOf(preview, object)} @focus=${() => acts.set({ focus: object })} @change=${(event: Event) => correct(object, typed(event))} /></td>
+          </tr>`)}
+        </tbody>
+      </table>
+    </div>
+    ${corrected ? html`<p>${count(corrected, "value")} corrected by hand. <button type="button" class="plain" @click=${() => acts.edit({ corrections: {} })}>Take back</button></p>` : nothing}
+    ${state.labels.length > MOST_ROWS ? html`<p class="quiet">The first ${FEW} of ${count(state.labels.length, "object")}.</p>` : nothing}`;
+}
+
+/** Return the objects with the smallest values, in order; those without one come last. */
+export const byValue = memo((values: Float32Array): number[] => {
+  const last = values.slice().sort()[rows(values.length) - 1] ?? NaN; // a sorted array has NaN at its end
+  const listed: number[] = [];
+  values.forEach((value, i) => (Number.isNaN(last) || value < last) && listed.push(i));
+  for (let i = 0; i < values.length && listed.length < rows(values.length); i++) if (values[i] === last) listed.push(i);
+  const key = (i: number) => (Number.isNaN(values[i]) ? Infinity : values[i]);
+  return listed.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b)).slice(0, rows(values.length));
+});
+
+const byName = memo((labels: string[]): number[] => {
+  const { compare } = new Intl.Collator();
+  return [...labels.keys()].sort((a, b) => compare(labels[a], labels[b])).slice(0, rows(labels.length));
+});

@@ -1,0 +1,52 @@
+/** The workbench in a notebook: messages go through anywidget, and several views of it show the same study. */
+
+import { AnyChannel, Refusal } from "./channel.ts";
+import { mount } from "./workbench.ts";
+import "./style.css";
+
+interface Model {
+  send(content: object, callbacks?: object, buffers?: ArrayBuffer[]): void;
+  on(event: "msg:custom", listener: (message: object, buffers: DataView[]) => void): void;
+  off(event: "msg:custom", listener: (message: object, buffers: DataView[]) => void): void;
+}
+
+/** One view of the widget. All views hear all messages, so each adds a name of its own to its requests. */
+class ModelChannel extends AnyChannel {
+  private view = crypto.randomUUID();
+  private listener = (message: any, buffers: DataView[]) => {
+    if (message.view !== undefined && message.view !== this.view) return;
+    const own = buffers.map((view) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer);
+    this.receive(message, own);
+  };
+
+  constructor(private model: Model) {
+    super();
+    model.on("msg:custom", this.listener);
+  }
+
+  protected send(message: object, buffers: ArrayBuffer[]): void {
+    this.model.send({ ...message, view: this.view }, undefined, buffers);
+  }
+
+  async upload(file: File): Promise<string> {
+    const answer = await this.ask({ do: "upload", name: file.name, data: { buffer: 0, type: "bytes", shape: [file.size] } }, [await file.arrayBuffer()]);
+    if (typeof answer.file !== "string") throw new Refusal("The file was not taken.");
+    return answer.file;
+  }
+
+  close(): void {
+    this.model.off("msg:custom", this.listener);
+  }
+}
+
+export default {
+  render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+    const channel = new ModelChannel(model);
+    const unmount = mount(el, channel);
+    channel.onConnection(true);
+    return () => {
+      unmount();
+      channel.close();
+    };
+  },
+};

@@ -1,0 +1,187 @@
+/** The whole page, from the state to HTML, and the maps that stand in it. The same in a browser and in a notebook. */
+
+import { html, nothing, render } from "lit-html";
+import { Acts } from "./acts.ts";
+import type { Channel } from "./channel.ts";
+import { coloursOf } from "./colour.ts";
+import { MapView, type Shown } from "./map/map.ts";
+import { SHAPES } from "./map/raster.ts";
+import { memo } from "./memo.ts";
+import { historyPane } from "./panes/history.ts";
+import { knownPane } from "./panes/known.ts";
+import { mapPane } from "./panes/map.ts";
+import { type Html, percent, typed } from "./panes/parts.ts";
+import { readPane } from "./panes/read.ts";
+import { recognisePane } from "./panes/recognise.ts";
+import { startPane } from "./panes/start.ts";
+import { takePane } from "./panes/take.ts";
+import type { Values } from "./protocol.ts";
+import { type Pane, type State, Store, found, hiddenObjects } from "./store.ts";
+
+const PANES: [Pane, string][] = [
+  ["recognise", "Recognise"],
+  ["read", "Read"],
+  ["history", "History"],
+  ["take", "Take away"],
+];
+
+/** Put the workbench into an element; return a function that takes it out again. */
+export function mount(root: HTMLElement, channel: Channel): () => void {
+  const store = new Store();
+  const acts = new Acts(store, channel);
+  const map = new MapView({
+    choose: (objects, how) => acts.choose(objects, how),
+    area: (objects, tool) => acts.area(objects, tool),
+    path: (points, objects, tool) => void acts.path(points, objects, tool),
+    clear: () => acts.clear(),
+    focus: (focus) => acts.set({ focus }),
+    camera: (camera) => acts.looked(camera),
+    drawing: (marked) => store.state.marked !== marked && acts.set({ marked }),
+  });
+  const beside = new MapView({
+    choose: (objects, how) => acts.choose(objects, how),
+    area: (objects) => acts.choose(objects, "only"),
+    path: () => {},
+    clear: () => acts.clear(),
+    focus: (focus) => acts.set({ focus }),
+    camera: () => {},
+    drawing: () => {},
+  });
+  root.classList.add("unmask");
+  let waits = false;
+  let gone = false;
+  const draw = () => {
+    waits = false;
+    if (gone) return;
+    render(page(store.state, acts, map, beside), root);
+    showMaps(store.state, acts, map, beside);
+  };
+  store.listen(() => {
+    if (!waits) requestAnimationFrame(draw);
+    waits = true;
+  });
+  const undress = followPreferences(acts);
+  acts.set({});
+  return () => {
+    gone = true;
+    undress();
+    render(nothing, root);
+  };
+}
+
+/** Follow what the user prefers: a dark page, no movement. */
+function followPreferences(acts: Acts): () => void {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const follow = () => acts.set({ paper: dark.matches ? "dark" : "light", still: still.matches });
+  for (const query of [dark, still]) query.addEventListener("change", follow);
+  follow();
+  return () => [dark, still].forEach((query) => query.removeEventListener("change", follow));
+}
+
+function page(state: State, acts: Acts, map: MapView, beside: MapView): Html {
+  if (!state.study) return html`<main class="start"><p role="status">${state.connected ? "Loading …" : "Connecting …"}</p></main>`;
+  if (state.starting) return html`${notices(state, acts)}${startPane(state, acts)}`;
+  return html`${header(state, acts)} ${notices(state, acts)}
+    <main class="bench">
+      ${knownPane(state, acts)} ${mapPane(state, acts, map, beside)}
+      <div class="side">
+        <nav aria-label="Panes">
+          ${PANES.map(([pane, text]) => html`<button aria-current=${pane === state.pane ? "page" : "false"} @click=${() => acts.openPane(pane)}>${text}</button>`)}
+        </nav>
+        ${side(state, acts, map)}
+      </div>
+    </main>`;
+}
+
+function side(state: State, acts: Acts, map: MapView): Html {
+  if (state.pane === "recognise") return recognisePane(state, acts);
+  if (state.pane === "read") return readPane(state, acts);
+  if (state.pane === "history") return historyPane(state, acts);
+  return takePane(state, acts, map);
+}
+
+function header(state: State, acts: Acts): Html {
+  const { title, undo, redo, saved } = state.study!;
+  return html`<header>
+    <input class="title" aria-label="Title of the study" .value=${title} @change=${(event: Event) => void acts.rename(typed(event))} />
+    <button ?disabled=${!undo} title=${undo ?? ""} @click=${() => void acts.undo()}>Undo</button>
+    <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
+    <span class="quiet saved">${saved ? `saved as ${saved}` : ""}</span>
+    <div class="jobs" role="status">
+      ${[...state.jobs.values()].map(({ job, text, done, stress }) => html`<span class="job">
+        <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}
+        <button class="plain" @click=${() => void acts.cancel(job)}>Stop</button>
+      </span>`)}
+    </div>
+  </header>`;
+}
+
+function notices(state: State, acts: Acts): Html {
+  return html`<div role="alert">
+    ${state.connected ? nothing : html`<p class="notice warning">The connection to the server is lost; trying again …</p>`}
+    ${state.notice ? html`<p class="notice ${state.notice.level}">${state.notice.text} <button class="plain" @click=${() => acts.set({ notice: null })}>Close</button></p>` : nothing}
+  </div>`;
+}
+
+// ---- from the state to what the maps show
+
+function showMaps(state: State, acts: Acts, map: MapView, beside: MapView): void {
+  if (!state.study || state.starting || !state.labels.length) return;
+  const shown = whatToShow(state, acts);
+  if (!shown) return;
+  map.element.setAttribute("aria-label", "Map. Arrow keys walk from object to object, Enter marks, Escape clears.");
+  map.element.setAttribute("aria-describedby", "summary");
+  map.show(shown);
+  const other = state.compare === null ? undefined : state.maps.get(state.compare);
+  if (!other) return;
+  beside.element.setAttribute("aria-label", "Map beside it");
+  beside.show({ ...shown, coordinates: `beside ${other.step}`, points: other.points, p: other.axes.length, axes: [0, 1], space: false, camera: null, before: null, path: [], groups: [], ellipses: null, tool: "pan" });
+}
+
+function whatToShow(state: State, acts: Acts): Shown | null {
+  const map = state.shown === null ? undefined : state.maps.get(state.shown);
+  const points = state.live?.points ?? map?.points;
+  if (!points) return null;
+  const n = state.labels.length;
+  const p = state.live?.p ?? map!.axes.length;
+  const colour = state.colour === null ? null : (state.columns.get(state.colour) ?? null);
+  const shape = state.shape === null ? colour : (state.columns.get(state.shape) ?? null);
+  const axes: [number, number] = p < 2 ? [0, 1] : state.live ? [0, 1] : state.axes;
+  return {
+    coordinates: state.live ? "live" : String(state.shown),
+    points, p, axes,
+    selected: flags(state.selection, n),
+    space: state.space && !state.live && p > 2,
+    camera: state.live || state.space ? null : acts.cameraFor(`${state.shown}: ${axes.join(" ")}`),
+    before: state.live ? null : state.before,
+    names: state.labels,
+    colours: colours(colour, n, state.paper),
+    shapes: shapesOf(shape, n),
+    hidden: hiddenObjects(state),
+    found: found(state),
+    focus: state.focus,
+    tool: state.tool,
+    path: state.draft?.path ?? [],
+    groups: state.groups,
+    ellipses: state.show.ellipses ? (state.readings.get(`${state.shown} ellipses`)?.axes ?? null) : null,
+    pictures: state.show.pictures && state.pictures.size ? state.pictures : null,
+    labels: state.show.labels,
+    paper: state.paper,
+    still: state.still,
+  };
+}
+
+// Of the size of the objects, and mostly the same as before.
+const colours = memo(coloursOf);
+
+const shapesOf = memo((column: Values | null, n: number) => {
+  if (!column?.levels) return new Uint8Array(n);
+  return Uint8Array.from(column.values, (code) => (code >= 0 ? code % SHAPES.length : 0));
+});
+
+const flags = memo((members: Set<number>, n: number) => {
+  const found = new Uint8Array(n);
+  for (const member of members) found[member] = 1;
+  return found;
+});

@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Acts, asValue } from "../src/acts.ts";
+import { AnyChannel, type Channel, Refusal } from "../src/channel.ts";
+import { pack, unpack, withArrays } from "../src/frames.ts";
+import type { Request, Study } from "../src/protocol.ts";
+import { Store, digits, hiddenObjects, textOf } from "../src/store.ts";
+
+test("a frame carries its message and its buffers", () => {
+  const points = Float32Array.from([1, 2, 3]);
+  const bytes = Uint8Array.from([7]);
+  const frame = pack({ id: 3, points: { buffer: 0, type: "f4", shape: [3, 1] }, name: "Ä" }, [points.buffer, bytes.buffer]);
+  const { message, buffers } = unpack(frame);
+  assert.deepEqual(withArrays(message, buffers).points, points);
+  assert.equal(message.name, "Ä");
+  assert.deepEqual(new Uint8Array(buffers[1]), bytes);
+  assert.equal((4 + new DataView(frame).getUint32(0, true)) % 8, 0);
+});
+
+test("a buffer that was not sent is an error", () => assert.throws(() => withArrays({ a: { buffer: 1, type: "f4" } }, []), /not sent/));
+
+class Echo extends AnyChannel {
+  sent: any[] = [];
+  protected send(message: object): void {
+    this.sent.push(message);
+  }
+  async upload(): Promise<string> {
+    return "";
+  }
+  hear(message: object): void {
+    this.receive(message, []);
+  }
+  drop(): void {
+    this.lose();
+  }
+}
+
+test("answers go to whoever asked, in any order", async () => {
+  const channel = new Echo();
+  const [first, second] = [channel.ask({ do: "a" }), channel.ask({ do: "b" })];
+  channel.hear({ id: 2, ok: true, text: "b" });
+  channel.hear({ id: 1, ok: false, error: "no", stale: true });
+  assert.equal((await second).text, "b");
+  await assert.rejects(first, (error: Refusal) => error.stale && error.message === "no");
+});
+
+test("whoever waits hears that the connection is lost", async () => {
+  const channel = new Echo();
+  const waiting = channel.ask({ do: "a" });
+  channel.drop();
+  await assert.rejects(waiting, /lost/);
+});
+
+// ---- acts, with a server that is written down here
+
+const study: Study = {
+  study: 1, revision: 5, title: "t", n: 3, here: 1, step: 1, known: [], undo: null, redo: null, jobs: [], pictures: false, saved: null, views: {}, columns: [],
+  tree: [{ id: 1, parent: 0, kind: "fit", text: "fit 1", why: "" }],
+};
+
+function workbench(change: Partial<Study> = {}, answers: Record<string, (request: any) => any> = {}) {
+  const asked: Request[] = [];
+  const known: Record<string, (request: any) => any> = {
+    hello: () => ({ state: { ...study, ...change } }),
+    objects: () => ({ labels: ["a", "b", "c"] }),
+    map: ({ step, onto }) => ({ step, axes: ["axis1", "axis2"], points: Float32Array.from([0, 0, 1, onto ? 9 : 0, 0, 1]), stress: new Float32Array(3) }),
+    view: () => ({}),
+    preview: () => ({ type: "numeric", scale: "number", values: Float32Array.from([1, 2, 3]), known: 0.5, warnings: [] }),
+    column: ({ key }) => ({ scale: "number", values: Float32Array.from([1, 2, 3]), key }),
+    ...answers,
+  };
+  const channel: Channel = {
+    async ask(request) {
+      asked.push(request);
+      if (!known[request.do]) throw new Refusal(`cannot ${request.do}`);
+      return known[request.do](request);
+    },
+    upload: async () => "f1",
+    onEvent: () => {},
+    onConnection: () => {},
+  };
+  const store = new Store();
+  const acts = new Acts(store, channel);
+  return { asked, channel, store, acts };
+}
+
+const settle = () => new Promise((done) => setTimeout(done, 5));
+
+test("the page fetches labels and the map, once", async () => {
+  const { channel, store, asked } = workbench();
+  channel.onConnection(true);
+  await settle();
+  assert.deepEqual(store.state.labels, ["a", "b", "c"]);
+  assert.equal(store.state.shown, 1);
+  channel.onEvent({ event: "state", state: { ...study, revision: 6 } });
+  await settle();
+  assert.deepEqual(asked.map((request) => request.do), ["hello", "objects", "map"]);
+});
+
+test("a new step comes from the old one, aligned to it", async () => {
+  const { channel, store } = workbench();
+  channel.onConnection(true);
+  await settle();
+  channel.onEvent({ event: "state", state: { ...study, revision: 6, here: 2, step: 2 } });
+  await settle();
+  assert.equal(store.state.shown, 2);
+  assert.equal(store.state.before![3], 9);
+});
+
+test("an arrow asks once for its values, and adopting carries revision, corrections and why", async () => {
+  const { acts, channel, asked, store } = workbench({}, { adopt: () => ({ action: 2 }), fit: () => ({ job: 4 }) });
+  channel.onConnection(true);
+  await settle();
+  asked.length = 0;
+  await acts.path([{ x: 0, y: 0 }, { x: 1, y: 1 }], [null, 2], "arrow");
+  assert.deepEqual(asked, [{ do: "preview", way: { along: [[0, 0], { object: 2 }], axes: [0, 1] } }]);
+  acts.edit({ name: " size ", why: "it grows", corrections: { 1: "2.5", 2: "" } });
+  await acts.condition();
+  assert.deepEqual(asked[1], { do: "adopt", name: "size", way: asked[0].way, why: "it grows", corrections: { 1: 2.5, 2: null }, revision: 5 });
+  assert.deepEqual(asked[2], { do: "fit", revision: 5 });
+  assert.equal(store.state.jobs.get(4)?.kind, "fit");
+});
+
+test("an object is in the last group that was drawn around it, and in no other", async () => {
+  const { acts, store } = workbench();
+  acts.area([0, 1], "groups");
+  acts.area([1, 2], "groups");
+  await settle();
+  assert.deepEqual(store.state.groups, [[0], [1, 2]]);
+  assert.deepEqual(store.state.draft!.way, { groups: { "group 1": [0], "group 2": [1, 2] } });
+});
+
+test("a refusal is said, and a stale page is told to try again", async () => {
+  const { acts, store } = workbench({}, {
+    go: () => {
+      throw new Refusal("old", true);
+    },
+  });
+  await acts.undo();
+  assert.equal(store.state.notice?.text, "cannot undo");
+  await acts.go(0);
+  assert.match(store.state.notice!.text, /caught up/);
+});
+
+test("known columns are fetched anew when the study changes, others are not", async () => {
+  const { acts, channel, store, asked } = workbench();
+  channel.onConnection(true);
+  await settle();
+  await acts.paint("colour", "known:g");
+  await acts.paint("shape", "table:h");
+  asked.length = 0;
+  channel.onEvent({ event: "state", state: { ...study, revision: 6 } });
+  await settle();
+  assert.deepEqual(asked.map(({ do: act, key }) => [act, key]), [["column", "known:g"]]);
+  assert.ok(store.state.columns.has("known:g"));
+});
+
+test("a reload finds the view of the step", async () => {
+  const camera = { x: 1, y: 2, zoom: 3 };
+  const { acts, channel, store } = workbench({ views: { 1: { camera, axes: [0, 1], selection: [2], colour: "table:h", shape: null } } });
+  channel.onConnection(true);
+  await settle();
+  assert.deepEqual([...store.state.selection], [2]);
+  assert.equal(store.state.colour, "table:h");
+  assert.deepEqual(acts.cameraFor("1: 0 1"), camera);
+});
+
+test("a job that the state told of before its answer is still known by what was asked", async () => {
+  const { acts, channel, store } = workbench({}, {
+    read: () => {
+      channel.onEvent({ event: "state", state: { ...study, jobs: [{ job: 9, kind: "scree", text: "scree", done: 0.5 }] } });
+      return { job: 9 };
+    },
+  });
+  channel.onConnection(true);
+  await settle();
+  await acts.read("scree");
+  assert.deepEqual(store.state.jobs.get(9), { job: 9, kind: "scree", text: "scree", done: 0.5, step: 1, what: "scree" });
+  channel.onEvent({ event: "failed", job: 9, kind: "scree", error: "no", cancelled: false });
+  assert.equal(store.state.asked.size, 0);
+});
+
+test("a job that ended before its answer came is not running", async () => {
+  const { acts, channel, store } = workbench({}, {
+    fit: () => {
+      channel.onEvent({ event: "done", job: 3, kind: "fit", text: "" });
+      return { job: 3 };
+    },
+  });
+  await acts.fit({});
+  assert.equal(store.state.jobs.size, 0);
+});
+
+test("readings are kept by step, and a job that failed can be asked for again", async () => {
+  const { acts, channel, store, asked } = workbench({}, { read: () => ({ job: 9 }) });
+  channel.onConnection(true);
+  await settle();
+  await acts.read("scree");
+  await acts.read("scree");
+  assert.equal(asked.filter((request) => request.do === "read").length, 1);
+  channel.onEvent({ event: "failed", job: 9, kind: "read", error: "worker died", cancelled: false });
+  await acts.read("scree");
+  assert.equal(asked.filter((request) => request.do === "read").length, 2);
+  channel.onEvent({ event: "done", job: 10, kind: "read", step: 1, what: "scree", result: { stress: [1], elbow: 1 } });
+  assert.deepEqual(store.state.readings.get("1 scree"), { stress: [1], elbow: 1 });
+  assert.equal(store.state.asked.size, 0);
+});
+
+test("what is typed into a cell", () => {
+  assert.deepEqual(["", " 2.5 ", "two", "1e3"].map(asValue), [null, 2.5, "two", 1000]);
+});
+
+test("values and numbers as text", () => {
+  const levels = { scale: "category" as const, levels: ["x", "y"], values: Float32Array.from([1, NaN]) };
+  assert.deepEqual([textOf(levels, 0), textOf(levels, 1), textOf(null, 0)], ["y", "", ""]);
+  assert.deepEqual([digits(0.123456), digits(0), digits(null), digits(0.00001)], ["0.1235", "0", "–", "1.0e-5"]);
+});
+
+test("levels that were put out in the legend hide their objects", () => {
+  const store = new Store();
+  const values = { scale: "category" as const, levels: ["x", "y"], values: Float32Array.from([1, NaN, 0]) };
+  store.set({ labels: ["a", "b", "c"], colour: "k", columns: new Map([["k", values]]), hiddenLevels: new Set([-1, 0]) });
+  assert.deepEqual([...hiddenObjects(store.state)], [0, 1, 1]);
+});
