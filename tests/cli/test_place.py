@@ -80,7 +80,7 @@ def test_steps_before_the_last(fitted):
 
 
 def test_a_map_that_cannot_be_made_again_is_no_place(fitted):
-    file = fitted.folder / "result" / "study" / "step1-map.csv"
+    file = fitted.folder / "result" / "study" / "fit1-map.csv"
     head, first, *rest = file.read_text().splitlines()
     label, x, *others = first.split(",")
     file.write_text("\n".join([head, ",".join([label, str(float(x) + 1), *others]), *rest, ""]))
