@@ -229,3 +229,32 @@ def test_the_scheduler_is_lost_and_the_checkpoint_goes_on(table, tmp_path):
             server.stdout.close()
     assert min(whole) == 5  # kept when the fit broke off, and not only after 50 iterations
     same(rest[0], fitted(table[0], known))
+
+
+ANOTHER = """
+import sys
+from distributed import Client
+from unmask import ConditionalMDS
+
+with Client(sys.argv[1], timeout=60):
+    mds = ConditionalMDS(metric="precomputed", n_init=1, random_state=0, max_iter=12, tol=0.0).fit(sys.argv[2])
+    print(repr(mds.stress_))
+"""
+
+
+def test_two_processes_on_one_scheduler_do_not_get_each_others_sums(client, table, tmp_path):
+    D, path, _ = table
+    other = str(tmp_path / "other.zarr")
+    zarr.open(other, mode="w", shape=D.shape, chunks=(300, 350), dtype=D.dtype)[:] = D**1.5
+    command = [sys.executable, "-W", "ignore", "-c", ANOTHER, client.scheduler.address]
+    both = [subprocess.Popen([*command, file], stdout=subprocess.PIPE, text=True) for file in (path, other)]
+    found = [float(process.communicate(timeout=120)[0]) for process in both]
+    expected = [fitted(table).stress_ for table in (D, D**1.5)]
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_file_that_a_worker_does_not_see_is_an_error_not_zeros(client, table, tmp_path):
+    _, path, _ = table
+    elsewhere = str(tmp_path / "elsewhere.zarr")
+    with pytest.raises(ClusterError, match=r"cannot read the table .*all need the same path"):
+        check_dissimilarities(spread(zarr.open(path, mode="r"), client, elsewhere))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
+from os.path import abspath
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def is_file(data: Any) -> bool:
 def open_file(data: Any) -> Any:
     """Return the table in a file: an array that is mapped into memory, or one in chunks."""
     path = str(fspath(data))
+    path = path if "://" in path else abspath(path)  # workers of a cluster may be elsewhere
     if path.endswith(".npy"):
         return np.load(path, mmap_mode="r")
     array = require_package("zarr", f"X={path!r}", "zarr").open(path, mode="r")
@@ -34,7 +36,7 @@ def open_file(data: Any) -> Any:
     if client is None:
         return chunked(array)
     _require_table(array)
-    return spread(array, client)
+    return spread(array, client, path)
 
 
 def in_dask(array: Any) -> Any:

@@ -22,6 +22,7 @@ ABOUT_INPUT = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 def reporting(output: Output, *, debug: bool) -> Iterator[None]:
     """Print an error in one line, and exit with the code for it."""
     from ..checking import UnfinishedMapWarning
+    from ..cluster import ClusterError
 
     try:
         with _warnings_as_lines(output):
@@ -31,7 +32,7 @@ def reporting(output: Output, *, debug: bool) -> Iterator[None]:
     except (KeyboardInterrupt, UnfinishedMapWarning):
         output.fail("stopped before there was a result.")
         raise typer.Exit(STOPPED) from None
-    except ABOUT_INPUT as error:
+    except (*ABOUT_INPUT, ClusterError) as error:
         _trace(debug)
         output.fail(sentence(error))
         raise typer.Exit(BAD_INPUT) from None

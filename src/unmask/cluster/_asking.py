@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 import numpy as np
 
@@ -21,6 +22,7 @@ Answer = TypeVar("Answer")
 ATTEMPTS = 4
 SMALL = 2**23  # bytes that go along with the tasks of a pass
 FAN = 8  # workers that take what all need from the same one
+LOOK_EVERY = 5.0  # seconds after which a pass that is not over looks whether its workers are there
 GO_ON = "What a Checkpoint has kept of the fit goes on with resume_from=."
 
 numbers = itertools.count()  # by which tasks of one name are told apart
@@ -43,11 +45,21 @@ class Asking:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self.token = uuid4().hex  # other processes may use the same scheduler, and count as we do
 
     def workers(self) -> list[Worker]:
         """Return who is there; wait a while if nobody is."""
         with self.faults():
-            self.client.wait_for_workers(1, timeout=30)
+            if not self.client.scheduler_info(n_workers=-1)["workers"]:
+                # A cluster that adapts grows only if there is something to do.
+                wanted = self.client.submit(int, key=f"unmask-wanted-{self.token}")
+                try:
+                    self.client.wait_for_workers(1, timeout=30)
+                except TimeoutError:
+                    raise ClusterError(
+                        f"no worker of the Dask cluster came within 30 s; start some (dask worker ADDRESS). {GO_ON}"
+                    ) from None
+                del wanted
             found = self.client.scheduler_info(n_workers=-1)["workers"]
         return sorted(
             Worker(str(address), int(about["nthreads"]), float(about["memory_limit"] or np.inf))
@@ -59,8 +71,23 @@ class Asking:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # which it is not: a table, sent once
             return self.client.submit(
-                function, *arguments, key=f"unmask-{name}", workers=[home], allow_other_workers=True
+                function, *arguments, key=f"unmask-{name}-{self.token}", workers=[home], allow_other_workers=True
             )
+
+    def gather(self, futures: list[Any], homes: set[str]) -> list[Any]:
+        """Wait for tasks and return their results.
+
+        When all workers are lost at once, Dask does not start again what had its home there: then it is lost.
+        """
+        from distributed import wait
+
+        while True:
+            try:
+                wait(futures, timeout=LOOK_EVERY)  # type: ignore[no-untyped-call]
+                return list(self.client.gather(futures))
+            except TimeoutError:
+                if not homes & {worker.address for worker in self.workers()}:
+                    raise LostError from None
 
     def send(self, table: Array, homes: list[str]) -> list[Any]:
         """Return copies of a table on every eighth worker, each made of another: a tree in which all take their part.
@@ -99,6 +126,7 @@ class Asking:
     def faults(self) -> Iterator[None]:
         """Say in a sentence what went wrong with the cluster while something was asked of it."""
         from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
 
         try:
             yield
@@ -108,6 +136,11 @@ class Asking:
             if self.client.status != "running":
                 raise ClusterError(
                     f"the scheduler of the Dask cluster was lost in the middle of a fit. {GO_ON}"
+                ) from error
+            lost = (CancelledError, asyncio.CancelledError, ConnectionError, TimeoutError, CommClosedError)
+            if not isinstance(error, lost):
+                raise ClusterError(
+                    f"a worker of the Dask cluster cannot read the table ({error}); all need the same path to it."
                 ) from error
             raise LostError from error
 

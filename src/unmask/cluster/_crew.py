@@ -84,7 +84,7 @@ class Crew(Asking):
 
     def _span(self, what: str, block: Block) -> Span:
         rows, columns = block
-        name = f"unmask-{what}-{rows}-{columns}-{next(numbers)}-{id(self):x}"
+        name = f"unmask-{what}-{rows}-{columns}-{next(numbers)}-{self.token}"
         return name, stretch_ends(self.n, self.side, rows), stretch_ends(self.n, self.side, columns)
 
     def shares(self) -> list[tuple[str, Share, list[Any]]]:
@@ -153,7 +153,7 @@ class Crew(Asking):
             for home, share, blocks in self.shares():
                 spans = [self._span("look", block) for block in share.blocks]
                 futures += self.reader.look(self.client, blocks, spans, home)
-            return list(self.client.gather(futures))
+            return self.gather(futures, {home for home, *_ in self.shares()})
 
         return self.stubbornly(ask, self._anew)
 
@@ -169,7 +169,8 @@ class Crew(Asking):
         disturbed = False
         while asked:
             some, asked = asked[:TOGETHER], asked[TOGETHER:]
-            for (home, share, _), result in zip(some, self.client.gather([task for *_, task in some]), strict=True):
+            results = self.gather([task for *_, task in some], {home for home, *_ in some})
+            for (home, share, _), result in zip(some, results, strict=True):
                 disturbed |= result.worker != home
                 yield share, result.value
         self._keep_even(disturbed=disturbed)

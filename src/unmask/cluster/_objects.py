@@ -35,7 +35,7 @@ class SpreadObjects(Asking):
     def _anew(self) -> None:
         """Send the objects, and say who has which."""
         workers = self.workers()
-        self._sent = self.submit(f"features-{next(numbers)}-{id(self):x}", workers[0].address, relay, self._source)
+        self._sent = self.submit(f"features-{next(numbers)}", workers[0].address, relay, self._source)
         ends = np.cumsum([0, *(worker.threads for worker in workers)])
         ends = np.round(ends * self.n / ends[-1]).astype(int).tolist()
         self._stretches = [
@@ -75,7 +75,8 @@ class SpreadObjects(Asking):
                 )
                 for at, (home, objects) in some
             ]  # fmt: skip
-            yield from zip([objects for _, (_, objects) in some], self.client.gather(futures), strict=True)
+            answers = self.gather(futures, {home for _, (home, _) in some})
+            yield from zip([objects for _, (_, objects) in some], answers, strict=True)
 
     def reference_pass(self, pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:  # noqa: ARG002
         """Return what the dissimilarities of all objects to some references say."""

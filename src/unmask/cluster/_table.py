@@ -16,12 +16,12 @@ from ._readers import Compared, DaskArray, Reader, StoredArray
 _NO_RULE = (int(Weighting.UNIT), 1.0, 0.0, 1.0)
 
 
-def spread(data: Any, client: Any) -> SpreadTable:
+def spread(data: Any, client: Any, path: str | None = None) -> SpreadTable:
     """Return a table (an array of Dask or Zarr, or a source) as the workers of a cluster hold it."""
     if hasattr(data, "tile"):
         reader: Reader = Compared(data)
     else:
-        reader = DaskArray(data) if hasattr(data, "dask") else StoredArray(data)
+        reader = DaskArray(data) if hasattr(data, "dask") else StoredArray(data, path)
     return SpreadTable(Crew(client, reader))
 
 
@@ -32,6 +32,7 @@ class SpreadTable:
 
     def __init__(self, crew: Crew) -> None:
         self.crew, self.n, self.dtype = crew, crew.n, crew.reader.dtype
+        self.symmetric = bool(getattr(crew.reader, "symmetric", False))
         self.passes = SpreadPasses(crew)
 
     def tile(self, rows: Which, columns: Which) -> Array:
