@@ -3,10 +3,11 @@
 import pickle
 import tracemalloc
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 from sklearn.base import clone
 
 from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedMapWarning
@@ -330,6 +331,46 @@ def test_missing_dissimilarities_are_refused(features):
     D[7, 7] = 0.0
     with pytest.raises(ValueError, match="solver='stochastic' needs all"):
         ConditionalMDS(metric="precomputed", solver="stochastic").fit(D)
+
+
+def long_table(D):
+    i, j = np.triu_indices(len(D), 1)
+    return pd.DataFrame({"one": i, "other": j, "length": D[i, j]})
+
+
+class OnlyAnArray:
+    """Says nothing of its size before it is read."""
+
+    def __init__(self, D):
+        self.D = D
+
+    def __array__(self, dtype=None, copy=None):
+        return self.D
+
+
+FORMS = {"condensed": squareform, "lists": np.ndarray.tolist, "long": long_table, "network": nx.from_numpy_array,
+         "later": OnlyAnArray}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_few_objects_are_few_in_every_form(features, form):
+    D = cdist(features[0][:30], features[0][:30])
+    mds = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0).fit(FORMS[form](D))
+    assert mds.solver_ == "lbfgs: with 30 objects there is no need to leave out any pair"
+    assert len(mds.embedding_) == 30
+
+
+@pytest.mark.parametrize("estimator", [ConditionalMDS, ConditionalIsomap])
+def test_a_file_is_opened_before_the_solver_is_chosen(features, estimator, tmp_path, monkeypatch):
+    path, D = tmp_path / "D.npy", cdist(features[0][:400], features[0][:400])
+    np.save(path, D[:100, :100])
+    quick = {"metric": "precomputed", "n_init": 1, "tol": 1e-3, "random_state": 0}
+    assert estimator(solver="stochastic", **quick).fit(path).solver_.startswith("lbfgs: with 100 objects")
+    np.save(path, D)
+    assert estimator(**quick).fit(path).solver_.startswith("lbfgs: 400 objects, a pass over")
+    monkeypatch.setattr(_many, "LONGEST_PASS", 1e-9)
+    isomap = {"n_landmarks": 50} if estimator is ConditionalIsomap else {}
+    assert estimator(**quick, **isomap).fit(path).solver_.startswith("stochastic: 400 objects")
 
 
 def test_automatic_choice(features, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import IntArray
-from ..checking import Dissimilarities, is_source
+from ..checking import Dissimilarities, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
 from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
@@ -25,24 +25,22 @@ MOST_KEPT = 3 * 2**30
 
 
 def number_of_objects(X: Any, *, ready: bool) -> int | None:
-    """Return how many objects there are, if it can be told without reading; ``ready`` dissimilarities are square."""
-    if is_source(X):
-        return int(X.n)
+    """Return how many objects there are, if it can be told without reading; ``ready`` dissimilarities are of pairs."""
     if is_dask_frame(X):
         return len(X)
+    if ready or is_source(X):
+        return number_of_objects_in(X)
     shape = getattr(X, "shape", None)
-    if not ready:
-        return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
-    return int(shape[0]) if shape is not None and len(shape) == 2 and shape[0] == shape[1] else None
+    return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
 
 
 def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: bool) -> str:
     """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities."""
-    asked, n = estimator.solver, number_of_objects(X, ready=ready)
+    asked, n = estimator.solver, number_of_objects(X, ready=ready or takes_pairs(estimator))
     if asked not in ("auto", "stochastic"):
         return f"{asked}: as asked for"
     if n is not None and n <= LANDMARKS:
-        return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
+        return _few(n)
     why_not = _needs_all_pairs(estimator, weighted)
     if asked == "stochastic" and why_not:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
@@ -54,6 +52,20 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
         why = f"{n:,} objects, their pairs would take {estimator._bytes_kept(n) / 1e9:,.0f} GB"
         return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
     return _automatic(n, threads, ready, why_not)
+
+
+def takes_pairs(estimator: Any) -> bool:
+    """Tell whether X holds dissimilarities, also where paths are found among them."""
+    return isinstance(estimator.metric, str) and estimator.metric == "precomputed"
+
+
+def exact_after_all(checked: Dissimilarities) -> str:
+    """Return why what was read is not for the stochastic solver, if nothing told before; else an empty string."""
+    return _few(checked.n) if checked.n <= LANDMARKS else ""
+
+
+def _few(n: int) -> str:
+    return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
 
 
 def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
