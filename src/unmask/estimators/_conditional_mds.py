@@ -316,6 +316,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         return 0
 
     @property
+    def _asked_to_sample(self) -> bool:
+        return self._samples and self.solver == "stochastic"
+
+    @property
     def _needs_square(self) -> tuple[str, str] | None:
         if self.level != "ratio":
             return f"level={self.level!r}", "use level='ratio'"

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import IntArray
-from ..checking import Dissimilarities, is_source, number_of_objects_in
+from ..checking import Dissimilarities, is_long, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
 from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
@@ -34,14 +35,22 @@ def number_of_objects(X: Any, *, ready: bool) -> int | None:
     return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
 
 
-def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: bool) -> str:
-    """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities."""
+def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: str) -> str:
+    """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities.
+
+    ``weighted`` is "sparse" or "dense" as weights of the pairs are, or empty if there are none.
+    """
     asked, n = estimator.solver, number_of_objects(X, ready=ready or takes_pairs(estimator))
     if asked not in ("auto", "stochastic"):
         return f"{asked}: as asked for"
     if n is not None and n <= LANDMARKS:
         return _few(n)
-    why_not = _needs_all_pairs(estimator, weighted)
+    some = _some_pairs(X, n or 0, weighted, ready=ready)
+    if some and asked == "stochastic":
+        raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
+    if some:
+        return f"lbfgs: {some}, and a pass is over the others only"
+    why_not = _needs_all_pairs(estimator, bool(weighted))
     if asked == "stochastic" and why_not:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
     if asked == "stochastic":
@@ -61,7 +70,21 @@ def takes_pairs(estimator: Any) -> bool:
 
 def exact_after_all(checked: Dissimilarities) -> str:
     """Return why what was read is not for the stochastic solver, if nothing told before; else an empty string."""
-    return _few(checked.n) if checked.n <= LANDMARKS else ""
+    if checked.n <= LANDMARKS:
+        return _few(checked.n)
+    return f"lbfgs: {checked.n:,} objects, of which some pairs have no dissimilarity" if checked.missing else ""
+
+
+def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
+    """Say which pairs are left out where X, or a matrix of weights, lists those that count."""
+    pairs = n * (n - 1) // 2
+    if ready and sp.issparse(X) and X.nnz < pairs:
+        return "a sparse matrix of dissimilarities, in which those of absent pairs are missing"
+    if ready and is_long(X) and len(X) < pairs:
+        return "a long table of dissimilarities, in which those of other pairs are missing"
+    if ready and hasattr(X, "stored_pairs") and not hasattr(X, "references"):
+        return "a source that has stored some pairs, so that all others are missing"
+    return "a sparse matrix of weights, in which absent pairs count nothing" if weighted == "sparse" else ""
 
 
 def _few(n: int) -> str:
@@ -85,6 +108,8 @@ def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
         return "an array of weights, which is as large as all pairs"
     if estimator.weights not in (None, "sammon"):
         return f"weights={estimator.weights!r}, which follow the distances of all pairs"
+    if getattr(estimator, "n_landmarks", 0) is None and estimator.on_disconnected == "components":
+        return "on_disconnected='components', for which the paths between all objects are found"
     return "known_error, which weighs all residuals" if estimator.known_error else ""
 
 
