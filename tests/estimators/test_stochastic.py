@@ -442,6 +442,21 @@ def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver)
     assert _many.choose_solver(isomap, X, 2, ready=False, weighted="").startswith(solver)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "columns", "words"),
+    [(ConditionalMDS(), 3, "lbfgs: takes about 30 s"), (ConditionalMDS(), 20, "lbfgs: takes about 30 s"),
+     (ConditionalMDS(), 60, "stochastic: would take about 90 s"),
+     (ConditionalMDS(metric="seuclidean"), 20, "lbfgs: takes about 30 s"),
+     (ConditionalMDS(metric="chebyshev"), 20, "stochastic: would take about 5 min"),
+     (ConditionalMDS(metric="chebyshev"), 40, "stochastic: would take about 10 min"),
+     (ConditionalIsomap(n_landmarks=100), 900, "lbfgs: takes about 30 ms")],
+)  # fmt: skip
+def test_the_choice_goes_by_the_columns_and_the_metric(estimator, columns, words):
+    chosen = _many.choose_solver(estimator, np.broadcast_to(0.0, (100_000, columns)), 1, ready=False, weighted="")
+    solver, time = words.split(": ")
+    assert chosen == f"{solver}: 100,000 objects, a pass over all pairs {time}"
+
+
 def test_rows_of_a_memory_map_are_those_of_the_array(tmp_path):
     D = np.arange(16.0).reshape(4, 4)
     np.save(tmp_path / "D.npy", D)

@@ -315,6 +315,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
         return 0
 
+    def _pairs_passed(self, n: int) -> int:
+        """Return the number of pairs that an exact fit passes over."""
+        return n * (n - 1) // 2
+
     @property
     def _asked_to_sample(self) -> bool:
         return self._samples and self.solver == "stochastic"

@@ -11,12 +11,14 @@ import scipy.sparse as sp
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_long, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
+from ..dissimilarities import Metric, is_compiled
 from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
 from ..solvers import LANDMARKS
 
 # Seconds that a pass takes a pair and thread, where dissimilarities are read and where features are compared.
-A_PAIR, A_COMPARISON = 3e-9, 6e-9
+# These are of 20 columns by compiled code; other metrics are about ten times slower.
+A_PAIR, A_COMPARISON, COLUMNS, UNCOMPILED = 3e-9, 6e-9, 20, 10.0
 LONGEST_PASS = 60.0
 PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
@@ -45,22 +47,26 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
         return f"{asked}: as asked for"
     if n is not None and n <= LANDMARKS:
         return _few(n)
-    some = _some_pairs(X, n or 0, weighted, ready=ready)
-    if some and asked == "stochastic":
-        raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
-    if some:
+    some, why_not = _some_pairs(X, n or 0, weighted, ready=ready), _needs_all_pairs(estimator, bool(weighted))
+    if asked == "auto" and some:
         return f"lbfgs: {some}, and a pass is over the others only"
-    why_not = _needs_all_pairs(estimator, bool(weighted))
-    if asked == "stochastic" and why_not:
+    if asked == "auto":
+        return _automatic(estimator, X, n, threads, why_not)
+    if some:
+        raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
+    if why_not:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
-    if asked == "stochastic":
-        return "stochastic: as asked for"
-    if n is None:
-        return "lbfgs: the pairs given fit into memory"
-    if estimator._bytes_kept(n) > MOST_KEPT:
-        why = f"{n:,} objects, their pairs would take {estimator._bytes_kept(n) / 1e9:,.0f} GB"
-        return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
-    return _automatic(n, threads, ready, why_not)
+    return "stochastic: as asked for"
+
+
+def _time_of_a_pair(estimator: Any, X: Any) -> float:
+    """Return the seconds that a pass takes a pair: longer where features are compared again in each."""
+    metric = estimator._make_transformer()
+    if not isinstance(metric, Metric):  # what is read is there by then
+        return A_PAIR
+    shape, sparse = getattr(X, "shape", ()), sp.issparse(X)
+    columns = X.nnz / shape[0] if sparse else shape[1] if len(shape) == 2 else 1
+    return A_COMPARISON * max(1.0, columns / COLUMNS) * (1.0 if is_compiled(metric) and not sparse else UNCOMPILED)
 
 
 def takes_pairs(estimator: Any) -> bool:
@@ -91,12 +97,18 @@ def _few(n: int) -> str:
     return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
 
 
-def _automatic(n: int, threads: int, ready: bool, why_not: str) -> str:
-    """Return what "auto" means for n objects: exact while a pass takes less than a minute; none needs much memory."""
-    seconds = n * (n - 1) / 2 * (A_PAIR if ready else A_COMPARISON) / threads
-    if seconds <= LONGEST_PASS:
+def _automatic(estimator: Any, X: Any, n: int | None, threads: int, why_not: str) -> str:
+    """Return what "auto" means: exact while a pass takes less than a minute, and what is kept for it has room."""
+    if n is None:
+        return "lbfgs: the pairs given fit into memory"
+    kept = estimator._bytes_kept(n)
+    seconds = estimator._pairs_passed(n) * _time_of_a_pair(estimator, X) / threads
+    if kept > MOST_KEPT:
+        why = f"{n:,} objects, their pairs would take {kept / 1e9:,.0f} GB"
+    elif seconds > LONGEST_PASS:
+        why = f"{n:,} objects, a pass over all pairs would take about {_duration(seconds)}"
+    else:
         return f"lbfgs: {n:,} objects, a pass over all pairs takes about {_duration(seconds)}"
-    why = f"{n:,} objects, a pass over all pairs would take about {_duration(seconds)}"
     return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
 
 
