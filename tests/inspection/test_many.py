@@ -112,6 +112,15 @@ def test_coefficients_are_resampled_by_objects(fitted):
     assert (stability.importance["se"] < 0.1 * stability.importance["standardized"]).all()
 
 
+def test_what_is_known_may_be_named(fitted):
+    _, features, known = fitted
+    both = features.assign(size=known["size"])
+    named, given = (
+        bootstrap(STOCHASTIC, *data, n_resamples=2) for data in ((both, ["size"]), (features, known[["size"]]))
+    )
+    pd.testing.assert_frame_equal(named.coef, given.coef)
+
+
 def test_a_level_that_samples_miss_is_named(fitted):
     _, features, known = fitted
     rare = known.assign(kind=["rare", "rare", *known["kind"].iloc[2:]])

@@ -20,7 +20,7 @@ from ..estimators import stages_of
 from ..kernels import MOST_SQUARED, each
 from ..problem import check_known
 from ..solvers import LANDMARKS
-from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, read_data, warm_start
 from ._inputs import SomeDissimilarities, axis_names, count_objects, read_in_parts
 from ._residuals import make_residuals
 
@@ -183,6 +183,7 @@ def many_objects(
     """Return intervals of the coefficients from fits of samples of the objects."""
     if weights is not None:
         raise ValueError("an array of weights with so many objects; leave it out, or pass a sample of the objects.")
+    X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
     data, size = read_in_parts(X, "precomputed" if transformer is None else transformer), RESAMPLED
     with warnings.catch_warnings():
