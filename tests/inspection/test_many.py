@@ -133,6 +133,12 @@ def test_paths_are_resampled_exactly_or_refused(fitted):
         bootstrap(isomap, features, known, n_resamples=2)
 
 
+def test_paths_from_landmarks_are_refused(fitted):
+    _, features, known = fitted
+    with pytest.raises(ValueError, match="n_landmarks=30: bootstrap needs the paths between all objects; leave it out"):
+        bootstrap(ConditionalIsomap(n_landmarks=30), features.iloc[:100], known.iloc[:100])
+
+
 def test_a_level_that_samples_miss_is_named(fitted):
     _, features, known = fitted
     rare = known.assign(kind=["rare", "rare", *known["kind"].iloc[2:]])

@@ -118,8 +118,9 @@ def bootstrap(
     spread of the coefficients among these fits, times the root of 2,000 / (N - 2,000), says how much they depend on
     which objects are in the data (a jackknife that leaves out all but 2,000; Shao and Wu, Annals of Statistics 17,
     1989). ConditionalIsomap and other transformers, which look at all objects at once, are fitted exactly up to 20,000
-    objects and refused beyond. The stochastic solver comes to slightly other coefficients with every seed: all objects are fitted with 5
-    further seeds, and the standard errors count both. The objects then have no ellipses: ``covariances`` is empty.
+    objects and refused beyond. The stochastic solver comes to slightly other coefficients with every seed: all objects
+    are fitted with 5 further seeds, and the standard errors count both. The objects then have no ellipses:
+    ``covariances`` is empty.
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
