@@ -64,7 +64,8 @@ def _time_of_a_pair(estimator: Any, X: Any) -> float:
     metric = estimator._make_transformer()
     if not isinstance(metric, Metric):  # what is read is there by then
         return A_PAIR
-    shape, sparse = getattr(X, "shape", ()), sp.issparse(X)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    sparse = sp.issparse(X)
     columns = X.nnz / shape[0] if sparse else shape[1] if len(shape) == 2 else 1
     return A_COMPARISON * max(1.0, columns / COLUMNS) * (1.0 if is_compiled(metric) and not sparse else UNCOMPILED)
 
