@@ -1,5 +1,7 @@
 """Studies of so many objects that a table of all pairs is neither made nor written."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -138,6 +140,42 @@ def test_a_large_table_stays_in_its_file(table_in_file, tmp_path):
     names: dict = {}
     exec(compile(again.to_script(tmp_path / "study"), "script", "exec"), names)
     np.testing.assert_allclose(names["maps"][1], study.embedding, atol=1e-9)
+
+
+@pytest.mark.parametrize("other", ["reversed", "transposed", "edited"])
+def test_a_memory_map_that_is_not_its_file_is_taken_as_it_is(table_in_file, other):
+    mapped = np.load(table_in_file, mmap_mode="c")
+    if other == "edited":
+        mapped[3, 1] = mapped[1, 3] = 77.0
+    else:
+        mapped = np.load(table_in_file, mmap_mode="r")
+        mapped = mapped[::-1, ::-1] if other == "reversed" else mapped.T
+    material = Discovery(mapped).material
+    assert isinstance(material.data, SquareTable)
+    np.testing.assert_array_equal(material.among([3, 1]), np.asarray(mapped)[np.ix_([3, 1], [3, 1])])
+
+
+def test_both_halves_of_a_table_in_a_file_are_averaged(table_in_file):
+    D = np.load(table_in_file)
+    D[3, 1] += 2.0
+    np.save(table_in_file, D)
+    material = Discovery(table_in_file, symmetrize="mean").material
+    assert material.among([3, 1]).to_numpy()[0, 1] == pytest.approx(D[1, 3] + 1.0)
+
+
+def test_a_pickled_study_has_no_table(table_in_file, fitted):
+    study = Discovery(table_in_file)
+    study.material.among([3, 1])
+    again = pickle.loads(pickle.dumps(study.material.data))
+    assert again == study.material.data
+    by_features = fitted[0].material.data
+    by_features.among(np.array([3, 1]))
+    for data in (study.material.data, by_features):
+        size = len(pickle.dumps(data))
+        assert size < 2 * N * 10 * 8
+    pd.testing.assert_frame_equal(
+        pickle.loads(pickle.dumps(by_features)).among(np.array([3, 1])), by_features.among(np.array([3, 1]))
+    )
 
 
 @pytest.mark.parametrize(("spoil", "message"), [("remove", "put it back"), ("change", "has been changed since then")])

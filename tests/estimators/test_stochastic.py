@@ -2,14 +2,18 @@
 
 import pickle
 import tracemalloc
+import warnings
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist, squareform
 from sklearn.base import clone
 
 from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedMapWarning
+from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
 from unmask.estimators import _conditional_mds, _many
@@ -328,8 +332,92 @@ def test_missing_dissimilarities_are_refused(features):
     D = cdist(features[0], features[0])
     D[:, 7] = D[7] = np.nan
     D[7, 7] = 0.0
-    with pytest.raises(ValueError, match="solver='stochastic' needs all"):
+    with pytest.raises(ValueError, match=r"solver='stochastic' needs all of them; use solver='lbfgs', or fill"):
         ConditionalMDS(metric="precomputed", solver="stochastic").fit(D)
+
+
+def some_of(X):
+    """Return a sparse matrix of the dissimilarities of each object to some others."""
+    table = np.triu(cdist(X, X) * (np.random.default_rng(0).random((len(X), len(X))) < 0.2))
+    return sp.csr_array(table + table.T)
+
+
+SPARSE = {
+    "a sparse matrix of dissimilarities, in which": lambda D: {"X": D},
+    "a long table of dissimilarities, in which": lambda D: {"X": long_table(D.toarray())[lambda rows: rows.length > 0]},
+    "a source that has stored": lambda D: {"X": StoredPairs(D)},
+    "a sparse matrix of weights, in which": lambda D: {"X": D.toarray(), "weights": D},
+}
+
+
+@pytest.mark.parametrize("words", SPARSE)
+def test_some_pairs_are_a_reason_for_the_exact_solver(features, words, monkeypatch):
+    monkeypatch.setattr(_many, "LONGEST_PASS", 1e-9)
+    given = SPARSE[words](some_of(features[0][:600]))
+    mds = ConditionalMDS(metric="precomputed", n_init=1, tol=1e-3, random_state=0)
+    with pytest.raises(ValueError, match=f"solver='stochastic' with {words}.*; use solver='lbfgs', which passes over"):
+        clone(mds).set_params(solver="stochastic").fit(**given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingDissimilarityWarning)
+        assert mds.fit(**given).solver_.startswith(f"lbfgs: {words}")
+
+
+def test_missing_dissimilarities_are_a_reason_for_the_exact_solver(features, monkeypatch):
+    monkeypatch.setattr(_many, "LONGEST_PASS", 1e-9)
+    D = cdist(features[0], features[0])
+    D[7, 100:] = D[100:, 7] = np.nan
+    with pytest.warns(MissingDissimilarityWarning, match="^900 of 499500 pairs") as heard:
+        mds = ConditionalMDS(metric="precomputed", n_init=1, tol=1e-3, random_state=0).fit(D)
+    assert len(heard) == 1
+    assert mds.solver_ == "lbfgs: 1,000 objects, of which some pairs have no dissimilarity"
+
+
+def test_parts_of_a_graph_that_are_mapped_apart_need_all_paths(features, monkeypatch):
+    isomap = ConditionalIsomap(on_disconnected="components", n_init=1, tol=1e-3, random_state=0)
+    with pytest.raises(ValueError, match=r"solver='stochastic' with on_disconnected='components', for which the paths"):
+        clone(isomap).set_params(solver="stochastic").fit(features[0])
+    monkeypatch.setattr(_many, "LONGEST_PASS", 1e-9)
+    assert "but there is on_disconnected='components'" in isomap.fit(features[0][:400]).solver_
+
+
+def long_table(D):
+    i, j = np.triu_indices(len(D), 1)
+    return pd.DataFrame({"one": i, "other": j, "length": D[i, j]})
+
+
+class OnlyAnArray:
+    """Says nothing of its size before it is read."""
+
+    def __init__(self, D):
+        self.D = D
+
+    def __array__(self, dtype=None, copy=None):
+        return self.D
+
+
+FORMS = {"condensed": squareform, "lists": np.ndarray.tolist, "long": long_table, "network": nx.from_numpy_array,
+         "later": OnlyAnArray}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_few_objects_are_few_in_every_form(features, form):
+    D = cdist(features[0][:30], features[0][:30])
+    mds = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0).fit(FORMS[form](D))
+    assert mds.solver_ == "lbfgs: with 30 objects there is no need to leave out any pair"
+    assert len(mds.embedding_) == 30
+
+
+@pytest.mark.parametrize("estimator", [ConditionalMDS, ConditionalIsomap])
+def test_a_file_is_opened_before_the_solver_is_chosen(features, estimator, tmp_path, monkeypatch):
+    path, D = tmp_path / "D.npy", cdist(features[0][:400], features[0][:400])
+    np.save(path, D[:100, :100])
+    quick = {"metric": "precomputed", "n_init": 1, "tol": 1e-3, "random_state": 0}
+    assert estimator(solver="stochastic", **quick).fit(path).solver_.startswith("lbfgs: with 100 objects")
+    np.save(path, D)
+    assert estimator(**quick).fit(path).solver_.startswith("lbfgs: 400 objects, a pass over")
+    monkeypatch.setattr(_many, "LONGEST_PASS", 1e-9)
+    isomap = {"n_landmarks": 50} if estimator is ConditionalIsomap else {}
+    assert estimator(**quick, **isomap).fit(path).solver_.startswith("stochastic: 400 objects")
 
 
 def test_automatic_choice(features, monkeypatch):
@@ -351,7 +439,22 @@ def test_automatic_choice(features, monkeypatch):
 def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver):
     isomap = ConditionalIsomap(n_landmarks=landmarks)
     X = np.broadcast_to(0.0, (n, 3))
-    assert _many.choose_solver(isomap, X, 2, ready=False, weighted=False).startswith(solver)
+    assert _many.choose_solver(isomap, X, 2, ready=False, weighted="").startswith(solver)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "columns", "words"),
+    [(ConditionalMDS(), 3, "lbfgs: takes about 30 s"), (ConditionalMDS(), 20, "lbfgs: takes about 30 s"),
+     (ConditionalMDS(), 60, "stochastic: would take about 90 s"),
+     (ConditionalMDS(metric="seuclidean"), 20, "lbfgs: takes about 30 s"),
+     (ConditionalMDS(metric="chebyshev"), 20, "stochastic: would take about 5 min"),
+     (ConditionalMDS(metric="chebyshev"), 40, "stochastic: would take about 10 min"),
+     (ConditionalIsomap(n_landmarks=100), 900, "lbfgs: takes about 30 ms")],
+)  # fmt: skip
+def test_the_choice_goes_by_the_columns_and_the_metric(estimator, columns, words):
+    chosen = _many.choose_solver(estimator, np.broadcast_to(0.0, (100_000, columns)), 1, ready=False, weighted="")
+    solver, time = words.split(": ")
+    assert chosen == f"{solver}: 100,000 objects, a pass over all pairs {time}"
 
 
 def test_rows_of_a_memory_map_are_those_of_the_array(tmp_path):

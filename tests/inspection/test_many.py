@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from sklearn.base import clone
 
 from tests.many import N, let_few_be_many, no_square, some_features
-from unmask import ConditionalMDS, inspection
+from unmask import ConditionalIsomap, ConditionalMDS, inspection
 from unmask.dissimilarities import Metric
 from unmask.inspection import _resampling, bootstrap, neighbourhood_scores, shepard, stress_per_point
 from unmask.plotting import plot_shepard
@@ -110,6 +110,33 @@ def test_coefficients_are_resampled_by_objects(fitted):
     np.testing.assert_allclose(stability.importance["standardized"], mds.importance_["standardized"])
     assert (stability.importance["se"] > 0).all()
     assert (stability.importance["se"] < 0.1 * stability.importance["standardized"]).all()
+
+
+def test_what_is_known_may_be_named(fitted):
+    _, features, known = fitted
+    both = features.assign(size=known["size"])
+    named, given = (
+        bootstrap(STOCHASTIC, *data, n_resamples=2) for data in ((both, ["size"]), (features, known[["size"]]))
+    )
+    pd.testing.assert_frame_equal(named.coef, given.coef)
+
+
+def test_paths_are_resampled_exactly_or_refused(fitted):
+    _, features, known = fitted
+    isomap = ConditionalIsomap(2, n_neighbors=8, solver="stochastic", n_init=1, tol=1e-4, random_state=0)
+    few, sizes = features.iloc[:300], known[["size"]].iloc[:300]
+    found = bootstrap(isomap, few, sizes, n_resamples=2)
+    exact = bootstrap(clone(isomap).set_params(solver="lbfgs"), few, sizes, n_resamples=2)
+    pd.testing.assert_frame_equal(found.coef, exact.coef)
+    assert (found.sample, len(found.covariances)) == (0, 300)
+    with pytest.raises(ValueError, match=r"Geodesic.*needs all pairs.*3,000 objects are more than.*random sample"):
+        bootstrap(isomap, features, known, n_resamples=2)
+
+
+def test_paths_from_landmarks_are_refused(fitted):
+    _, features, known = fitted
+    with pytest.raises(ValueError, match="n_landmarks=30: bootstrap needs the paths between all objects; leave it out"):
+        bootstrap(ConditionalIsomap(n_landmarks=30), features.iloc[:100], known.iloc[:100])
 
 
 def test_a_level_that_samples_miss_is_named(fitted):

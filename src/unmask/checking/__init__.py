@@ -27,7 +27,7 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_source, new_rows, refuse_source, stored_both_ways
+from ._forms import is_long, is_source, new_rows, number_of_objects_in, refuse_source, stored_both_ways
 from ._in_files import is_file, open_file
 from ._labels import (
     align_columns,
@@ -101,6 +101,7 @@ __all__ = [
     "new_rows",
     "node_column",
     "node_table",
+    "number_of_objects_in",
     "numbers",
     "object_names",
     "open_file",

@@ -225,9 +225,10 @@ def _require_complete(values: Array, purpose: str) -> None:
 
 
 def _incomplete(missing: int, purpose: str) -> str:
+    instead = "solver='lbfgs'" if purpose.startswith("solver=") else "ConditionalMDS"
     return (
         f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and {purpose} needs all "
-        "of them; use ConditionalMDS, or fill them."
+        f"of them; use {instead}, or fill them."
     )
 
 

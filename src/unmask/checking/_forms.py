@@ -104,6 +104,23 @@ def _from_source(data: Any) -> Table:
     return Table(data, None if labels is None else pd.Index(labels))
 
 
+def number_of_objects_in(data: Any) -> int | None:
+    """Return how many objects dissimilarities in any form have, without making a table; None if it cannot be told."""
+    if is_source(data):
+        return int(data.n)
+    network = as_network(data)
+    if network is not None:
+        return len(network.nodes)
+    if is_long(data):
+        first, second, _ = _columns_of_pairs(data)
+        return len({*first, *second})
+    shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
+    if len(shape) == 1:
+        n = round((1 + np.sqrt(1 + 8 * shape[0])) / 2)
+        return n if n * (n - 1) // 2 == shape[0] else None
+    return int(shape[0]) if len(shape) == 2 and shape[1] in (shape[0], shape[0] + 1) else None  # with a first column
+
+
 # ---- distance matrices and networks
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 from zlib import crc32
@@ -172,6 +173,9 @@ class ComparedFeatures(_ReadInParts):
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float32 if self.single else np.float64)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "source"}  # which is made again
+
 
 @dataclass(frozen=True)
 class TableInFile(_ReadInParts):
@@ -212,6 +216,9 @@ class TableInFile(_ReadInParts):
     def __deepcopy__(self, memo: Any) -> Self:
         return self  # a copy would bring the file into memory
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        return type(self), (self.path,)  # and so would what was opened
+
 
 def large_file(data: Any) -> TableInFile | None:
     """Return a square table that is too large to be read into memory as what stays in its file; None if it is none."""
@@ -221,9 +228,17 @@ def large_file(data: Any) -> TableInFile | None:
     inside = TableInFile(str(Path(path).absolute()))
     source = inside.source
     shape = source.values.shape if isinstance(source, ArraySource) else (source.n, source.n)
-    whole = shape == (data.shape if isinstance(data, np.memmap) else shape)  # and no part of the file
     square = len(shape) == 2 and shape[0] == shape[1]
+    whole = not isinstance(data, np.memmap) or _is_all_of(source, data)
     return inside if whole and square and source.n**2 * source.dtype.itemsize > LARGE else None
+
+
+def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:
+    """Tell whether a memory map shows all of its file as it is, and not a view, or a copy that may have been edited."""
+    if not isinstance(mapped.base, mmap) or mapped.mode == "c":
+        return False
+    file, names = source.values, ("shape", "dtype", "strides", "offset")
+    return all(getattr(mapped, name) == getattr(file, name) for name in names)
 
 
 def is_many(transformer: Any, X: Any) -> bool:

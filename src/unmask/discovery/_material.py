@@ -112,7 +112,8 @@ def _read_data(given: Any, symmetrize: str | None, transformer: Any) -> tuple[Da
 
     if transformer is not None and is_many(transformer, given):
         return _read_features(given, transformer)
-    in_file = large_file(given) if transformer is None else None
+    as_it_is = transformer is None and symmetrize is None  # or another table has to be made of it
+    in_file = large_file(given) if as_it_is else None
     data = given if in_file is None else in_file.fitted
     some = None if in_file is None else some_objects  # a fit checks what it reads
     with Workers(resolve_threads(None)) as workers:

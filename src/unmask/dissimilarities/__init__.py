@@ -8,6 +8,7 @@ from ._landmarks import LandmarkRows
 from ._laplacian import LaplacianEigenmaps
 from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
+from ._metric import is_compiled as is_compiled
 from ._network import NetworkDissimilarity
 from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity

@@ -260,6 +260,11 @@ class Metric(DissimilarityTransformer):
             yield lambda number: bar.advance(task, number)
 
 
+def is_compiled(metric: Metric) -> bool:
+    """Tell whether compiled code compares the rows of a table by a metric."""
+    return make_family(metric.metric, metric.metric_params).coordinates(np.ones((1, 1))) is not None
+
+
 def _name_from(reader: Reader, first: int, row: int) -> str:
     return reader.object(first + row)
 

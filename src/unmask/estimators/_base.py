@@ -150,9 +150,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             X if compared is None else compared.values,
             symmetrize=self.symmetrize,
             workers=workers,
-            complete_for="solver='stochastic'" if self._samples else self._NEEDS_ALL,
+            complete_for="solver='stochastic'" if self._asked_to_sample else self._NEEDS_ALL,
             among=some_objects if self._samples else None,
-            warn=not (made and isinstance(self._transformer, Metric)),  # which says so itself
+            warn=not self._samples and not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
         self.asymmetry_ = checked.asymmetry
         if self._needs_square is not None:
@@ -163,6 +163,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if hasattr(self.metric, "fit"):
             self.metric_ = self._transformer
         return replace(checked, labels=compared.labels)
+
+    @property
+    def _asked_to_sample(self) -> bool:
+        """Whether some pairs are to stand for all, whatever there is to read."""
+        return self._samples
 
     @property
     def _needs_square(self) -> tuple[str, str] | None:

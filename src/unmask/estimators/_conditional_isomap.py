@@ -81,6 +81,9 @@ disparities_, component_, radius_, asymmetry_, object_names_
         # Of a pair in a list, with what a pass over it makes.
         return 8 * n * n if self.n_landmarks is None else 128 * self.n_landmarks * n
 
+    def _pairs_passed(self, n: int) -> int:
+        return super()._pairs_passed(n) if self.n_landmarks is None else self.n_landmarks * n
+
     _ON_DISCONNECTED = ("join", "error", "components")
 
     def _make_transformer(self, dtype: str = "float64") -> Geodesic:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._typing import Array
-from ..checking import Dissimilarities, quote, require_choice, require_number
+from ..checking import Dissimilarities, is_file, open_file, quote, require_choice, require_number
 from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
 from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
@@ -44,7 +44,7 @@ from ..solvers import (
 )
 from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
-from ._many import PARTNERS, choose_solver, sampled_pairs, some_objects
+from ._many import PARTNERS, choose_solver, exact_after_all, sampled_pairs, some_objects, takes_pairs
 from ._searching import Search, SearchingMap
 
 SOLVERS = ("auto", *RULES, "stochastic")
@@ -301,13 +301,27 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         ready = self._make_transformer() is None
+        X = open_file(X) if takes_pairs(self) and is_file(X) else X
         self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
+        checked = super()._read_dissimilarities(X, workers)
+        exact = exact_after_all(checked) if self._samples else ""
+        if not exact:
+            return checked
+        self.solver_, self._samples = exact, False
         return super()._read_dissimilarities(X, workers)
 
     def _bytes_kept(self, n: int) -> int:
         """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
         return 0
+
+    def _pairs_passed(self, n: int) -> int:
+        """Return the number of pairs that an exact fit passes over."""
+        return n * (n - 1) // 2
+
+    @property
+    def _asked_to_sample(self) -> bool:
+        return self._samples and self.solver == "stochastic"
 
     @property
     def _needs_square(self) -> tuple[str, str] | None:

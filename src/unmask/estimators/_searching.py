@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -100,7 +101,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
     ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
-        self._own_weights = weights is not None
+        self._own_weights = "" if weights is None else "sparse" if sp.issparse(weights) else "dense"
         refuse_target(y)
         X, known = self._read_data(X, known)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []

@@ -18,7 +18,7 @@ class ShownMap:
     """What the conditional estimators have in common for those who look at them; goes before ``BaseEstimator``."""
 
     embedding_: Any
-    _own_weights = False
+    _own_weights = ""  # or how they were given
 
     def summary(self) -> Summary:
         """Return what was asked, what was found, whether it is good, and what to do next.

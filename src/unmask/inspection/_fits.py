@@ -230,6 +230,9 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
     require_few(purpose, count_objects(X, ready=transformer is None), instead)
+    landmarks = getattr(transformer, "n_landmarks", None)
+    if landmarks is not None:
+        raise ValueError(f"n_landmarks={landmarks}: {purpose} needs the paths between all objects; leave it out.")
     if transformer is None:
         with Workers(resolve_threads(estimator.n_jobs)) as workers:
             checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)

@@ -16,11 +16,12 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
+from ..dissimilarities import Metric
 from ..estimators import stages_of
 from ..kernels import MOST_SQUARED, each
 from ..problem import check_known
 from ..solvers import LANDMARKS
-from ._fits import Advance, FitSetup, make_setup, nobody, warm_start
+from ._fits import Advance, FitSetup, make_setup, nobody, read_data, warm_start
 from ._inputs import SomeDissimilarities, axis_names, count_objects, read_in_parts
 from ._residuals import make_residuals
 
@@ -116,14 +117,18 @@ def bootstrap(
     The objects are resampled instead: each fit is of 2,000 of them, drawn without replacement (``sample``), and the
     spread of the coefficients among these fits, times the root of 2,000 / (N - 2,000), says how much they depend on
     which objects are in the data (a jackknife that leaves out all but 2,000; Shao and Wu, Annals of Statistics 17,
-    1989). The stochastic solver comes to slightly other coefficients with every seed: all objects are fitted with 5
-    further seeds, and the standard errors count both. The objects then have no ellipses: ``covariances`` is empty.
+    1989). ConditionalIsomap and other transformers, which look at all objects at once, are fitted exactly up to 20,000
+    objects and refused beyond. The stochastic solver comes to slightly other coefficients with every seed: all objects
+    are fitted with 5 further seeds, and the standard errors count both. The objects then have no ellipses:
+    ``covariances`` is empty.
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
     if are_many(estimator, X):
         rng = check_random_state(random_state)
         return many_objects(estimator, X, known, weights, n_resamples, level, rng, progress or nobody)
+    if getattr(estimator, "solver", "") == "stochastic":  # whose own noise is none of the data
+        estimator = clone(estimator).set_params(solver="lbfgs")
     setup = make_setup("bootstrap", estimator, X, known, weights)
     rng = check_random_state(random_state)
     with warnings.catch_warnings():
@@ -173,8 +178,10 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
 
 def are_many(estimator: Any, X: Any) -> bool:
     """Tell whether there are so many objects that only samples of them can be fitted again and again."""
-    n = count_objects(X, ready=stages_of(estimator)[0] is None)
-    return n > MOST_SQUARED or (n > LANDMARKS and getattr(estimator, "solver", "") == "stochastic")
+    transformer, _ = stages_of(estimator)
+    n = count_objects(X, ready=transformer is None)
+    read_in_samples = transformer is None or isinstance(transformer, Metric)  # others look at all objects at once
+    return n > MOST_SQUARED or (n > LANDMARKS and read_in_samples and getattr(estimator, "solver", "") == "stochastic")
 
 
 def many_objects(
@@ -183,6 +190,7 @@ def many_objects(
     """Return intervals of the coefficients from fits of samples of the objects."""
     if weights is not None:
         raise ValueError("an array of weights with so many objects; leave it out, or pass a sample of the objects.")
+    X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
     data, size = read_in_parts(X, "precomputed" if transformer is None else transformer), RESAMPLED
     with warnings.catch_warnings():
