@@ -257,4 +257,4 @@ def test_a_file_that_a_worker_does_not_see_is_an_error_not_zeros(client, table, 
     _, path, _ = table
     elsewhere = str(tmp_path / "elsewhere.zarr")
     with pytest.raises(ClusterError, match=r"cannot read the table .*all need the same path"):
-        check_dissimilarities(spread(zarr.open(path, mode="r"), client, elsewhere))
+        fitted(spread(zarr.open(path, mode="r"), client, elsewhere))
