@@ -120,6 +120,17 @@ def test_a_silent_worker_is_killed_and_replaced():
         jobs.close()
 
 
+def test_a_file_in_the_folder_of_the_data_is_not_taken_for_a_module(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit('a file of the user was run')")
+    monkeypatch.chdir(tmp_path)
+    heard = Heard()
+    jobs = Jobs(heard.news.put)
+    try:
+        assert heard.end(jobs.start(work.double, 3)).content == 6
+    finally:
+        jobs.close()
+
+
 def test_closing_ends_the_worker_and_its_threads():
     jobs = Jobs(lambda news: None)
     process, threads = jobs._process, jobs._threads

@@ -141,11 +141,12 @@ class Jobs:
     # ---- the worker
 
     def _begin_worker(self) -> None:
-        command = [sys.executable, "-c", f"from {__package__}._worker import main; main()"]
+        # The path first: before it is set, a file of the user in this folder would be taken for a module of Python.
+        program = f"import sys; sys.path[:] = {sys.path!r}; from {__package__}._worker import main; main()"
+        command = [sys.executable, "-c", program]
         self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._pipe = Pipe(process.stdout, process.stdin)
         self._heard_at = time.monotonic() + STARTING
-        self._tell("path", sys.path)
         if self._material is not None:
             self._tell("material", self._material)
         self._threads = [

@@ -66,10 +66,8 @@ class Worker:
                     self._jobs.put(content)
                 elif kind == "stop":
                     self.stopped = content[0]
-                elif kind == "material":
-                    self._material = content[0]
                 else:
-                    sys.path[:] = content[0]
+                    self._material = content[0]
         except EOFError:
             os._exit(0)  # nobody waits for what is being done
 
