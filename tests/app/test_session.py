@@ -1,5 +1,7 @@
 """A session: what pages ask for, and what they hear."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from unmask.app import Session
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
-from .talking import Page
+from .talking import SOON, Page
 
 FAST = {"params": {"n_init": 4}}
 
@@ -207,6 +209,43 @@ def test_the_study_is_saved_as_it_goes(tmp_path):
     finally:
         session.close()
     assert len(Discovery.load(tmp_path / "study").steps) == 1
+
+
+def test_another_study_is_not_saved_in_the_place_of_the_one_before(tmp_path):
+    session = Session(Discovery(load_kinship().dissimilarities, title="Mine"), path=tmp_path / "study")
+    try:
+        page = Page(session)
+        page.ask("title", title="Mine, with a change that is not saved yet")
+        assert page.hear("done", job=page.ask("begin", dataset="kinship")["job"])
+        assert page.state["title"] == "Kinship terms"
+        assert page.state["saved"] is None
+    finally:
+        session.close()
+    kept = Discovery.load(tmp_path / "study")
+    assert (kept.title, kept.steps) == ("Mine, with a change that is not saved yet", ())
+
+
+def test_a_page_is_answered_while_the_study_is_written(tmp_path, monkeypatch):
+    session = Session(Discovery(load_kinship().dissimilarities), path=tmp_path / "study")
+    begun, go_on, save = threading.Event(), threading.Event(), Discovery.save
+
+    def slow(study, path):
+        begun.set()
+        assert go_on.wait(SOON)
+        return save(study, path)
+
+    monkeypatch.setattr(Discovery, "save", slow)
+    answered = threading.Event()
+    try:
+        assert begun.wait(SOON)
+        page = threading.Thread(target=lambda: session.handle({"id": 1, "do": "objects"}) and answered.set())
+        page.start()
+        assert answered.wait(SOON / 4)
+    finally:
+        go_on.set()
+        page.join()
+        session.close()
+    assert session.study._saved is not None, "the next save writes only what is new"
 
 
 def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):

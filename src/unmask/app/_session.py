@@ -69,6 +69,8 @@ class Session:
         self._hearing: list[Hear] = []
         self._tasks: dict[int, Task] = {}
         self._saving: threading.Timer | None = None
+        self._unsaved: tuple[Discovery, Path] | None = None
+        self._writing = threading.Lock()  # taken before the other lock, never while holding it
         self.jobs = Jobs(self._hear_news)
         if study is not None:
             self.begin(study)
@@ -125,10 +127,12 @@ class Session:
         return self._study
 
     def begin(self, study: Discovery) -> None:
-        """Go on with another study."""
+        """Go on with another study, which is not saved in the place of the one before."""
         for number in tuple(self._tasks):
             self.jobs.cancel(number)
         self._tasks.clear()  # what they find is of the study before
+        if self._study is not None:
+            self._path = None
         self._study, self.views, self.readings = study, {}, {}
         self._number += 1
         self.jobs.use(study.material)
@@ -138,21 +142,28 @@ class Session:
         """Say that the study is not what it was, and save it soon."""
         self.revision += 1
         self.tell(self.state())
-        if self._path is not None and self._saving is None and self._study is not None:
+        if self._path is None or self._study is None:
+            return
+        self._unsaved = self._study, self._path
+        if self._saving is None:
             self._saving = threading.Timer(SAVE_AFTER, self.save)
             self._saving.daemon = True
             self._saving.start()
 
     def save(self) -> None:
-        """Save the study where it belongs; a problem is told to the pages."""
-        with self._lock:
-            self._saving = None
-            if self._path is None or self._study is None:
-                return
+        """Save what is unsaved where it belongs, while pages go on; a problem is told to them."""
+        with self._writing:
+            with self._lock:
+                unsaved, self._unsaved, self._saving = self._unsaved, None, None
+                if unsaved is None:
+                    return
+                study, path = unsaved
+                now = study.branch(study.title)
             try:
-                self._study.save(self._path)
+                now.save(path)
             except (OSError, ValueError) as problem:
                 self.tell({"event": "notice", "level": "warning", "text": f"The study could not be saved: {problem}"})
+            study._saved = now._saved  # so that the next save writes only what is new
 
     def state(self) -> Message:
         """Return the event that tells a page everything but what has the size of the objects."""
@@ -232,6 +243,6 @@ class Session:
         """Save what is unsaved, and end the worker."""
         if self._saving is not None:
             self._saving.cancel()
-            self.save()
+        self.save()  # also waits for a save that is under way
         self.jobs.close()
         self.files.close()
