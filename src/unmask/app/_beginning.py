@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +75,14 @@ def _read(session: Session, message: Message) -> tuple[list[Part], list[Message]
         try:
             parts.append(_read_one(file, kept, roles.get(file), corrections.get("labels"), main))
         except ValueError as problem:
-            place = {"row": getattr(problem, "row", None), "column": getattr(problem, "column", None)}
-            problems.append({"file": file, **place, "text": getattr(problem, "what", str(problem))})
+            problems.append(_problem(file, problem))
             parts.append(Part(file, kept, roles.get(file) or "table"))
     return parts, problems
+
+
+def _problem(file: str, problem: ValueError) -> Message:
+    place = {"row": getattr(problem, "row", None), "column": getattr(problem, "column", None)}
+    return {"file": file, **place, "text": getattr(problem, "what", str(problem))}
 
 
 def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
@@ -114,13 +118,20 @@ def upload(session: Session, message: Message) -> Message:
 def detect(session: Session, message: Message) -> Message:
     """Say what the files that were dropped are taken for, and what is wrong with them."""
     parts, problems = _read(session, message)
+    told = []
+    for part in parts:
+        try:
+            told.append(part.told)
+        except ValueError as problem:
+            problems.append(_problem(part.file, problem))
+            told.append(replace(part, table=None).told)
     columns = [
         str(name) for part in parts if part.table is not None and part.role != "dissimilarities" for name in part.table
     ]
     types = [form for kind in FEATURE_TYPES.values() for form in kind.forms if "(" not in form]
     return {
         "title": PurePath(parts[0].kept.name).stem if parts else "",
-        "parts": [part.told for part in parts],
+        "parts": told,
         "problems": problems,
         "choices": {"metrics": list(METRICS), "types": types, "labels": columns},
     }

@@ -128,6 +128,8 @@ class Session:
 
     def begin(self, study: Discovery) -> None:
         """Go on with another study, which is not saved in the place of the one before."""
+        self._described(study)  # a study that cannot be shown is refused, and the one before stays
+        self.jobs.use(study.material)
         for number in tuple(self._tasks):
             self.jobs.cancel(number)
         self._tasks.clear()  # what they find is of the study before
@@ -135,7 +137,6 @@ class Session:
             self._path = None
         self._study, self.views, self.readings = study, {}, {}
         self._number += 1
-        self.jobs.use(study.material)
         self.changed()
 
     def changed(self) -> None:
@@ -178,22 +179,24 @@ class Session:
         }
         state |= {"columns": [], "undo": None, "redo": None, "pictures": False, "saved": None, "views": self.views}
         state |= {"study": self._number, "jobs": [task.told for task in self._tasks.values()]}
-        study = self._study
-        if study is not None:
-            state |= {
-                "title": study.title,
-                "n": len(study.material.objects),
-                "here": study.here,
-                "step": study.step.id if study.steps else None,
-                "tree": describe_tree(study),
-                "known": describe_known(study),
-                "columns": describe_columns(study),
-                "undo": study.actions[-1].text if study.actions else None,
-                "redo": None if study.ahead is None else study.ahead.text,
-                "pictures": bool(study.material.pictures),
-                "saved": None if self._path is None else str(self._path.name),
-            }
+        if self._study is not None:
+            state |= self._described(self._study)
         return {"event": "state", "state": state}
+
+    def _described(self, study: Discovery) -> Message:
+        return {
+            "title": study.title,
+            "n": len(study.material.objects),
+            "here": study.here,
+            "step": study.step.id if study.steps else None,
+            "tree": describe_tree(study),
+            "known": describe_known(study),
+            "columns": describe_columns(study),
+            "undo": study.actions[-1].text if study.actions else None,
+            "redo": None if study.ahead is None else study.ahead.text,
+            "pictures": bool(study.material.pictures),
+            "saved": None if self._path is None else str(self._path.name),
+        }
 
     # ---- long work
 
