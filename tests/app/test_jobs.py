@@ -77,8 +77,18 @@ def test_a_background_job_steps_aside_for_an_urgent_one_and_begins_again(jobs, h
     urgent = jobs.start(work.double, 4)
     assert heard.end(urgent).content == 8
     assert heard.next("running").number == background
+    assert heard.next("progress", "done", "failed").kind == "progress", "it works again, and does not stop at once"
     jobs.cancel(background)
     assert heard.end(background).content == "stopped"
+
+
+def test_a_background_job_that_was_cancelled_does_not_come_again(jobs, heard):
+    background = jobs.start(work.slow_to_stop, urgent=False)
+    heard.next("progress")
+    jobs.cancel(background)
+    urgent = jobs.start(work.double, 5)
+    ends = [heard.next("done", "failed", "stopped") for _ in range(2)]
+    assert [(end.number, end.content) for end in ends] == [(background, "stopped"), (urgent, 10)]
 
 
 @pytest.mark.parametrize(

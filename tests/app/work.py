@@ -19,6 +19,12 @@ def until_stopped(talk, limit=30.0):
     return "stopped" if talk.is_to_stop else "ended"
 
 
+def slow_to_stop(talk):
+    until_stopped(talk)
+    time.sleep(0.5)
+    return "stopped"
+
+
 def refuse(talk):
     raise ValueError("n_components=-1 must be at least 0.")
 

@@ -50,6 +50,7 @@ class Job:
     urgent: bool = True
     state: str = "waiting"
     stepped_aside: bool = field(default=False, repr=False)
+    cancelled: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,10 @@ class Jobs:
             job = Job(self._last, work, arguments, urgent)
             first = next((k for k, other in enumerate(self._queue) if urgent and not other.urgent), len(self._queue))
             self._queue.insert(first, job)
-            if urgent and self._running is not None and not self._running.urgent:
-                self._running.stepped_aside = True
-                self._stop(self._running)
+            running = self._running
+            if urgent and running is not None and not running.urgent and not running.cancelled:
+                running.stepped_aside = True
+                self._stop(running)
             self._begin_next()
             return job.number
 
@@ -122,7 +124,7 @@ class Jobs:
         """Stop a job: one that runs ends with the best it has so far, one that waits is not begun."""
         with self._lock:
             if self._running is not None and self._running.number == number:
-                self._running.stepped_aside = False
+                self._running.stepped_aside, self._running.cancelled = False, True
                 self._stop(self._running)
                 return
             waiting = [job for job in self._queue if job.number == number]

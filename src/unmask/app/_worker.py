@@ -63,6 +63,7 @@ class Worker:
             while True:
                 kind, *content = self._pipe.receive(self._material)
                 if kind == "job":
+                    self.stopped = 0  # a job that stepped aside keeps its number when it comes again
                     self._jobs.put(content)
                 elif kind == "stop":
                     self.stopped = content[0]
