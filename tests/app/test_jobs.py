@@ -1,6 +1,7 @@
 """The worker: it works, speaks, stops, and may die."""
 
 import queue
+import time
 
 import pytest
 
@@ -126,6 +127,24 @@ def test_a_silent_worker_is_killed_and_replaced():
         assert heard.end(jobs.start(work.double, 1)).content == 2
         assert "silent" in heard.end(jobs.start(work.hang)).content
         assert heard.end(jobs.start(work.double, 2)).content == 4
+    finally:
+        jobs.close()
+
+
+def test_a_worker_is_not_taken_for_silent_while_others_are_busy_with_its_news():
+    heard = Heard()
+
+    def hear(news):
+        if news.kind == "progress":
+            time.sleep(5.0)
+        heard.news.put(news)
+
+    jobs = Jobs(hear, patience=2.0)
+    try:
+        process = jobs.process_id
+        for number in (4, 5):
+            assert heard.end(jobs.start(work.double, number)).content == 2 * number
+        assert jobs.process_id == process
     finally:
         jobs.close()
 

@@ -6,6 +6,7 @@ the other, urgent ones (a fit that somebody waits for) before background ones (a
 
 from __future__ import annotations
 
+import queue
 import subprocess
 import sys
 import threading
@@ -70,6 +71,13 @@ class News:
     number: int
     kind: str
     content: Any = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The last that comes of a worker: it has ended, perhaps because it was silent."""
+
+    silent: bool
 
 
 class Jobs:
@@ -151,11 +159,14 @@ class Jobs:
         self._heard_at = time.monotonic() + STARTING
         if self._material is not None:
             self._tell("material", self._material)
+        self._said: queue.Queue[News | Ended] = queue.Queue()
         self._threads = [
-            threading.Thread(target=self._listen, args=(process, self._pipe), daemon=True, name="unmask-jobs"),
-            threading.Thread(target=self._watch, args=(process,), daemon=True, name="unmask-watch"),
+            threading.Thread(target=self._listen, args=(process, self._pipe, self._said), name="unmask-listen"),
+            threading.Thread(target=self._follow, args=(process, self._said), name="unmask-jobs"),
+            threading.Thread(target=self._watch, args=(process,), name="unmask-watch"),
         ]
         for thread in self._threads:
+            thread.daemon = True
             thread.start()
 
     def _tell(self, *message: Any) -> None:
@@ -172,17 +183,25 @@ class Jobs:
         job.state, job.stepped_aside = "running", False
         self._tell("job", job.number, job.work, job.arguments)
 
-    def _listen(self, process: Any, pipe: Pipe) -> None:
+    def _listen(self, process: Any, pipe: Pipe, said: queue.Queue[News | Ended]) -> None:
+        """Hear the worker and wait for nothing else, so that it is not taken for silent while others are busy."""
         with suppress(EOFError, OSError):
             while True:
                 message = pipe.receive(self._material)
                 self._heard_at = time.monotonic()
                 if message != "alive":
-                    self._take(News(*message))
+                    said.put(News(*message))
+        said.put(Ended(silent=time.monotonic() - self._heard_at > self._patience))
         process.kill()
         process.wait()
         pipe.close()
-        self._replace()
+
+    def _follow(self, process: Any, said: queue.Queue[News | Ended]) -> None:
+        """Do what follows from what the worker said, and replace it when it has ended."""
+        while not isinstance(news := said.get(), Ended):
+            self._take(news)
+        process.wait()
+        self._replace(news)
 
     def _watch(self, process: Any) -> None:
         """Kill a worker that is silent; the listener then hears that it has ended."""
@@ -208,8 +227,7 @@ class Jobs:
         if not again:
             self._hear(news)
 
-    def _replace(self) -> None:
-        silent = time.monotonic() - self._heard_at > self._patience
+    def _replace(self, end: Ended) -> None:
         with self._lock:
             lost, self._running = self._running, None
             if self._closed:
@@ -217,4 +235,4 @@ class Jobs:
             self._begin_worker()
             self._begin_next()
         if lost is not None:
-            self._hear(News(lost.number, "failed", SILENT if silent else GONE))
+            self._hear(News(lost.number, "failed", SILENT if end.silent else GONE))
