@@ -1,11 +1,13 @@
 """The worker: it works, speaks, stops, and may die."""
 
+import os
 import queue
 import time
 
 import pytest
 
 from unmask.app._jobs import Jobs
+from unmask.app._pipe import Pipe
 
 from . import work
 
@@ -101,6 +103,45 @@ def test_a_job_that_fails_says_why_and_the_worker_goes_on(jobs, heard, job, text
     assert heard.end(jobs.start(job)).content == text
     assert heard.end(jobs.start(work.double, 1)).content == 2
     assert jobs.process_id == process
+
+
+@pytest.mark.parametrize(
+    ("job", "given", "text"),
+    [
+        (work.same, lambda: 0, "ickl"),  # cannot be sent to the worker
+        (work.give_what_cannot_be_sent, 0, "ickl"),
+        (work.same, work.Unreadable(), "was replaced"),  # the worker cannot read it
+        (work.give_what_cannot_be_read, 0, "was replaced"),
+    ],
+)
+def test_what_cannot_be_sent_or_read_fails_and_the_next_job_is_done(jobs, heard, job, given, text):
+    assert text in heard.end(jobs.start(job, given)).content
+    assert heard.end(jobs.start(work.double, 1)).content == 2
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_mistake_of_who_hears_the_news_ends_no_other_job():
+    heard = Heard()
+
+    def hear(news):
+        heard.news.put(news)
+        if news.number == 1:
+            raise RuntimeError("a mistake")
+
+    jobs = Jobs(hear)
+    try:
+        for number in (1, 2):
+            assert heard.end(jobs.start(work.double, number)).content == 2 * number
+    finally:
+        jobs.close()
+
+
+def test_what_is_said_to_a_worker_that_has_gone_is_no_error():
+    ends = [os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
+    pipe = Pipe(*ends)
+    pipe.close()
+    with pytest.raises(OSError, match="has gone"):  # as of a pipe that broke, which is passed over
+        pipe.send("stop")
 
 
 def test_what_is_shared_is_sent_once_and_is_the_same_when_it_comes_back(jobs, heard):

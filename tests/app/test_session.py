@@ -248,6 +248,26 @@ def test_a_page_is_answered_while_the_study_is_written(tmp_path, monkeypatch):
     assert session.study._saved is not None, "the next save writes only what is new"
 
 
+def test_a_mistake_with_what_a_job_found_is_told(page, monkeypatch, capfd):
+    def stumble(*_):
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(Discovery, "take_over", stumble)
+    failed = page.hear("failed", job=page.ask("fit", **FAST)["job"])
+    assert failed["error"] == "this went wrong: RuntimeError: a mistake"
+    assert page.state["jobs"] == []
+
+
+def test_a_page_that_has_gone_keeps_no_other_from_hearing(page):
+    def gone(event):
+        raise RuntimeError("the loop is closed")
+
+    page.session._hearing.insert(0, gone)
+    page.ask("title", title="Heard")
+    page.session.leave(gone)
+    assert page.state["title"] == "Heard"
+
+
 def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):
     page.job("fit", **FAST)
     number = page.state["study"]

@@ -51,3 +51,18 @@ def size_of(talk, shared):
 
 def same(talk, shared):
     return shared
+
+
+class Unreadable:
+    """Can be sent, and not be read."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def give_what_cannot_be_sent(talk, _):
+    return lambda: 0
+
+
+def give_what_cannot_be_read(talk, _):
+    return Unreadable()

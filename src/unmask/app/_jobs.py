@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -111,8 +112,8 @@ class Jobs:
     def use(self, material: Any) -> None:
         """Give the worker what all later jobs are about."""
         with self._lock:
-            self._material = material
             self._tell("material", material)
+            self._material = material
 
     def start(self, work: Callable[..., Any], *arguments: Any, urgent: bool = True) -> int:
         """Put a job into the queue and return its number."""
@@ -138,7 +139,7 @@ class Jobs:
             waiting = [job for job in self._queue if job.number == number]
             self._queue = [job for job in self._queue if job.number != number]
         for job in waiting:
-            self._hear(News(job.number, "stopped"))
+            self._pass_on(News(job.number, "stopped"))
 
     def close(self) -> None:
         """End the worker; what runs is lost."""
@@ -181,16 +182,24 @@ class Jobs:
             return
         self._running = job = self._queue.pop(0)
         job.state, job.stepped_aside = "running", False
-        self._tell("job", job.number, job.work, job.arguments)
+        try:
+            self._tell("job", job.number, job.work, job.arguments)
+        except Exception as problem:  # it cannot be sent; those behind it can, perhaps
+            traceback.print_exc()
+            self._said.put(News(job.number, "failed", f"{type(problem).__name__}: {problem}"))
 
     def _listen(self, process: Any, pipe: Pipe, said: queue.Queue[News | Ended]) -> None:
         """Hear the worker and wait for nothing else, so that it is not taken for silent while others are busy."""
-        with suppress(EOFError, OSError):
+        try:
             while True:
                 message = pipe.receive(self._material)
                 self._heard_at = time.monotonic()
                 if message != "alive":
                     said.put(News(*message))
+        except (EOFError, OSError):
+            pass
+        except Exception:  # it sent what cannot be read: another one takes its place
+            traceback.print_exc()
         said.put(Ended(silent=time.monotonic() - self._heard_at > self._patience))
         process.kill()
         process.wait()
@@ -225,7 +234,7 @@ class Jobs:
                 self._begin_next()
             again = job.state == "waiting"
         if not again:
-            self._hear(news)
+            self._pass_on(news)
 
     def _replace(self, end: Ended) -> None:
         with self._lock:
@@ -235,4 +244,10 @@ class Jobs:
             self._begin_worker()
             self._begin_next()
         if lost is not None:
-            self._hear(News(lost.number, "failed", SILENT if end.silent else GONE))
+            self._pass_on(News(lost.number, "failed", SILENT if end.silent else GONE))
+
+    def _pass_on(self, news: News) -> None:
+        try:
+            self._hear(news)
+        except Exception:  # a mistake of who hears it ends no other job
+            traceback.print_exc()

@@ -115,7 +115,10 @@ class Session:
         """Let all pages hear something."""
         with self._lock:
             for hear in tuple(self._hearing):
-                hear(event)
+                try:
+                    hear(event)
+                except Exception:  # a page that has just gone; the others are to hear it
+                    traceback.print_exc()
 
     # ---- the study
 
@@ -231,6 +234,9 @@ class Session:
                     return
                 except (ValueError, OSError) as problem:
                     news = News(news.number, "failed", str(problem))
+                except Exception as problem:  # a mistake of ours: the page is to know that nothing comes of it
+                    traceback.print_exc()
+                    news = News(news.number, "failed", f"this went wrong: {type(problem).__name__}: {problem}")
             error = news.content or "stopped before it began"
             self.tell({"event": "failed", **told, "error": error, "cancelled": task.cancelled})
             self.tell(self.state())
