@@ -1,5 +1,6 @@
 """A session: what pages ask for, and what they hear."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -266,6 +267,15 @@ def test_a_page_that_has_gone_keeps_no_other_from_hearing(page):
     page.ask("title", title="Heard")
     page.session.leave(gone)
     assert page.state["title"] == "Heard"
+
+
+def test_a_job_is_not_sent_what_is_saved(tmp_path):
+    study = Discovery(load_kinship().dissimilarities)
+    study.fit(2, n_init=1)
+    size = len(pickle.dumps(study))
+    study.save(tmp_path / "study")
+    assert len(pickle.dumps(study.branch(study.title))) == size
+    assert study.branch()._saved is study._saved, "a branch that stays here saves only what is new"
 
 
 def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):
