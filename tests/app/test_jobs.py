@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from unmask.app._jobs import Jobs
+from unmask.app._jobs import STILLBORN, Jobs
 from unmask.app._pipe import Pipe
 
 from . import work
@@ -188,6 +188,23 @@ def test_a_worker_is_not_taken_for_silent_while_others_are_busy_with_its_news():
         assert jobs.process_id == process
     finally:
         jobs.close()
+
+
+def test_where_no_worker_can_be_started_jobs_fail_until_one_can(monkeypatch, capfd):
+    heard = Heard()
+    monkeypatch.setattr("unmask.app._jobs.__package__", "nowhere")
+    jobs = Jobs(heard.news.put)
+    try:
+        with jobs._lock:
+            numbers = [jobs.start(work.double, 1) for _ in range(5)]
+        ends = [heard.next("done", "failed") for _ in numbers]
+        assert [end.number for end in ends] == numbers
+        assert ["no worker can be started" in end.content for end in ends] == [False, False, True, True, True]
+        monkeypatch.undo()
+        assert heard.end(jobs.start(work.double, 2)).content == 4
+    finally:
+        jobs.close()
+    assert capfd.readouterr().err.count("ModuleNotFoundError") == STILLBORN
 
 
 def test_a_file_in_the_folder_of_the_data_is_not_taken_for_a_module(tmp_path, monkeypatch):

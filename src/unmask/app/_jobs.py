@@ -24,8 +24,13 @@ PATIENCE = 60.0
 # Seconds it may take to start.
 STARTING = 60.0
 
+# Workers in a row that may end before they say a word.
+STILLBORN = 3
+
 SILENT = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
 GONE = "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
+
+NONE = "no worker can be started (what it says is in the terminal); nothing is lost: try again when that is mended"
 
 
 @dataclass
@@ -100,8 +105,8 @@ class Jobs:
         self._queue: list[Job] = []
         self._running: Job | None = None
         self._material: Any = None
-        self._last = 0
-        self._closed = False
+        self._last = self._stillborn = 0
+        self._closed = self._is_without = False
         self._begin_worker()
 
     @property
@@ -122,6 +127,9 @@ class Jobs:
             job = Job(self._last, work, arguments, urgent)
             first = next((k for k, other in enumerate(self._queue) if urgent and not other.urgent), len(self._queue))
             self._queue.insert(first, job)
+            if self._is_without:  # perhaps there is room for one again
+                self._is_without, self._stillborn = False, 0
+                self._begin_worker()
             running = self._running
             if urgent and running is not None and not running.urgent and not running.cancelled:
                 running.stepped_aside = True
@@ -152,6 +160,7 @@ class Jobs:
     # ---- the worker
 
     def _begin_worker(self) -> None:
+        self._stillborn += 1  # until it says a word
         # The path first: before it is set, a file of the user in this folder would be taken for a module of Python.
         program = f"import sys; sys.path[:] = {sys.path!r}; from {__package__}._worker import main; main()"
         command = [sys.executable, "-c", program]
@@ -193,7 +202,7 @@ class Jobs:
         try:
             while True:
                 message = pipe.receive(self._material)
-                self._heard_at = time.monotonic()
+                self._heard_at, self._stillborn = time.monotonic(), 0
                 if message != "alive":
                     said.put(News(*message))
         except (EOFError, OSError):
@@ -238,13 +247,18 @@ class Jobs:
 
     def _replace(self, end: Ended) -> None:
         with self._lock:
-            lost, self._running = self._running, None
+            lost, self._running = [] if self._running is None else [self._running], None
             if self._closed:
                 return
-            self._begin_worker()
-            self._begin_next()
-        if lost is not None:
-            self._pass_on(News(lost.number, "failed", SILENT if end.silent else GONE))
+            self._is_without = self._stillborn >= STILLBORN
+            if self._is_without:
+                lost, self._queue = [*lost, *self._queue], []
+            else:
+                self._begin_worker()
+                self._begin_next()
+            why = NONE if self._is_without else SILENT if end.silent else GONE
+        for job in lost:
+            self._pass_on(News(job.number, "failed", why))
 
     def _pass_on(self, news: News) -> None:
         try:
