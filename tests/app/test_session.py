@@ -278,6 +278,51 @@ def test_a_job_is_not_sent_what_is_saved(tmp_path):
     assert study.branch()._saved is study._saved, "a branch that stays here saves only what is new"
 
 
+@pytest.mark.parametrize("place", [-1, 14, "x", "-1", None, True, 1.5])
+def test_an_object_that_there_is_not_is_refused(page, place):
+    page.job("fit", **FAST)
+    degree = {"name": "degree", "way": {"column": "degree"}, "why": ""}
+    for do, fields in [
+        ("preview", {"way": {"groups": {"some": [0, place]}}}),
+        ("preview", {"way": {"along": [{"object": 0}, {"object": place}]}}),
+        ("contrast", {"group": [0, place]}),
+        ("contrast", {"group": [0, 1], "other": [place]}),
+        ("adopt", {**degree, "corrections": {place: 1}}),
+    ]:
+        assert f"named object {place!r}, and objects are 0 to 13" in page.refused(do, **fields)
+    assert page.state["known"] == []
+
+
+def test_a_feature_is_adopted_with_all_its_corrections_or_not_at_all(page):
+    page.job("fit", **FAST)
+    fields = {"name": "degree", "way": {"column": "degree"}, "kind": "numeric", "why": ""}
+    before = page.state
+    page.refused("adopt", **fields, corrections={"0": "far"})
+    assert page.ask("hello", protocol=1)["state"] == before
+    assert page.ask("adopt", **fields, corrections={"0": 9})["action"] == page.state["here"] == 3
+    assert page.state["undo"].startswith("correction")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("resume_from", "secret.npz"), ("callback", "print"), ("n_components", 3), ("estimator", "mds"), ("adjust", True)],
+)
+def test_a_page_gives_a_fit_only_parameters_of_the_estimator(page, name, value):
+    why = page.refused("fit", n_components=2, params={name: value})
+    assert f"params of 'fit' has {name}={value!r}" in why
+    assert page.state["jobs"] == []
+
+
+def test_another_estimator_is_not_given_parameters_that_it_does_not_have(page):
+    page.job("fit", estimator="isomap", params={"n_neighbors": 6, "n_init": 3})
+    page.job("fit", estimator="mds")
+    first, second = page.session.study.steps
+    assert (first.params["n_neighbors"], second.params["n_init"]) == (6, 3)
+    page.job("fit", estimator="classical")
+    assert page.session.study.step.params["n_components"] == 2
+    assert "estimator" in page.hear("failed", job=page.ask("fit", estimator="magic")["job"])["error"]
+
+
 def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):
     page.job("fit", **FAST)
     number = page.state["study"]
