@@ -78,6 +78,26 @@ def test_wine_is_features_that_are_standardised(page):
     np.testing.assert_allclose(plain.dissimilarities, squareform(pdist(wine.drop(columns="name"))), rtol=1e-12)
 
 
+def test_euclidean_with_standardise_ticked_is_standardised(page):
+    wine = load_wine(as_frame=True).data
+    file = drop(page, "wine.csv", csv(wine))
+    for standardise, metric in [(True, "seuclidean"), (False, "euclidean")]:
+        study = begin(page, files=[file], corrections={"metric": "euclidean", "standardise": standardise})
+        np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine, metric)), rtol=1e-12)
+
+
+def test_a_column_of_numbers_that_are_codes_does_not_set_objects_apart(page):
+    wine = load_wine(as_frame=True).data[["alcohol", "hue"]].head(20)
+    coded = wine.assign(batch=np.arange(20) % 4, hour=np.arange(20.0), rank=np.arange(20) % 3)
+    file = drop(page, "wine.csv", csv(coded))
+    types = {"batch": "nominal", "hour": "cyclic:24", "rank": "ordinal", "hue": "numeric"}
+    study = begin(page, files=[file], corrections={"types": types, "standardise": False})
+    np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine)), rtol=1e-12)
+    assert {"batch", "hour", "rank"} <= set(study.table.columns)
+    every = dict.fromkeys(coded, "nominal")
+    assert "no column of numbers" in page.refused("begin", files=[file], corrections={"types": every})
+
+
 def test_a_table_beside_stays_unknown_until_it_is_said_to_be_known(page):
     kin = load_kinship()
     files = [drop(page, "kin.csv", csv(kin.dissimilarities)), drop(page, "about.csv", csv(kin.known))]

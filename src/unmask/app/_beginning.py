@@ -11,7 +11,7 @@ from ..checking import quote
 from ..discovery import Discovery
 from ..io import read_data, read_dissimilarities, read_table
 from ..problem import FEATURE_TYPES, type_from_text
-from ._describe import type_name
+from ._describe import scale_of, type_name
 from ._examples import EXAMPLES
 from ._files import Kept
 from ._guard import UPLOAD_LIMIT
@@ -166,17 +166,18 @@ def _from_files(session: Session, message: Message) -> Discovery:
         raise ValueError(
             f"{len(main)} files say how objects differ; there must be one: a table of dissimilarities, or of features."
         )
+    types = {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
     data, metric, beside = main[0].table, "precomputed", [part.table for part in by_role["table"]]
     if main[0].role == "features":
-        numbers = data.select_dtypes("number")
-        metric = corrections.get("metric") or ("seuclidean" if corrections.get("standardise", True) else "euclidean")
+        metric = corrections.get("metric") or "euclidean"
+        if metric == "euclidean" and corrections.get("standardise", True):
+            metric = "seuclidean"
         beside = [data, *beside]
-        data = data if metric == "gower" else numbers
+        data = data if metric == "gower" else _numbers(data, types)
         if not data.shape[1]:
             raise ValueError(f"{main[0].kept.name} has no column of numbers to compare objects by; choose 'gower'.")
     tables = [frame for frame in beside if frame is not None]
     known = [part.table for part in by_role["known"] if part.table is not None]
-    types = {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
     aligned = pd.concat(known, axis=1) if known else None
     return Discovery(
         data,
@@ -187,6 +188,12 @@ def _from_files(session: Session, message: Message) -> Discovery:
         title=str(message.get("title") or PurePath(main[0].kept.name).stem),
         pictures=_pictures(by_role["pictures"]) or None,
     )
+
+
+def _numbers(data: pd.DataFrame, types: dict[str, Any]) -> pd.DataFrame:
+    """Return the columns of numbers, without those that were said to be codes, ranks or angles."""
+    numbers = data.select_dtypes("number")
+    return numbers[[name for name in numbers if scale_of(numbers[name], types.get(str(name))) == "number"]]
 
 
 def _pictures(parts: list[Part]) -> dict[str, bytes]:
