@@ -267,12 +267,12 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
       ${n.datasets.map(({name:e,text:r,objects:i})=>v`<li><button ?disabled=${n.busy} @click=${()=>void t.begin(e)}><strong>${e}</strong><span>${r}</span><span class="quiet">${q(i,`object`)}</span></button></li>`)}
     </ul>
     ${e.study&&e.study.n>0?v`<p><button class="plain" @click=${()=>t.set({starting:null})}>Back to the study</button></p>`:x}
-  </main>`}function Qn(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
+  </main>`}function Qn(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=r.metric??a[0]?.[0]??``,s=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
     ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>v`<p class="warning">${e}</p>`)} ${t.parts.map(r=>$n(r,t,n,e))}
-    ${i?v`<div class="looks">${J(`Compare by`,a,r.metric??a[0]?.[0]??``,e=>void n.correct({metric:e}))}
-          ${Y(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e}))}
-          ${J(`Names of objects`,o,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:x}
+    ${i?v`<div class="looks">${J(`Compare by`,a,o,e=>void n.correct({metric:e}))}
+          ${o===`euclidean`?Y(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e})):x}
+          ${J(`Names of objects`,s,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:x}
     <div class="actions">
       <button class="main" ?disabled=${e.busy||t.problems.length>0} @click=${()=>void n.begin()}>Make the first map</button>
       <button @click=${()=>n.dropFiles()}>Other files</button>
