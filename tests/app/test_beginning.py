@@ -78,6 +78,26 @@ def test_wine_is_features_that_are_standardised(page):
     np.testing.assert_allclose(plain.dissimilarities, squareform(pdist(wine.drop(columns="name"))), rtol=1e-12)
 
 
+def test_euclidean_with_standardise_ticked_is_standardised(page):
+    wine = load_wine(as_frame=True).data
+    file = drop(page, "wine.csv", csv(wine))
+    for standardise, metric in [(True, "seuclidean"), (False, "euclidean")]:
+        study = begin(page, files=[file], corrections={"metric": "euclidean", "standardise": standardise})
+        np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine, metric)), rtol=1e-12)
+
+
+def test_a_column_of_numbers_that_are_codes_does_not_set_objects_apart(page):
+    wine = load_wine(as_frame=True).data[["alcohol", "hue"]].head(20)
+    coded = wine.assign(batch=np.arange(20) % 4, hour=np.arange(20.0), rank=np.arange(20) % 3)
+    file = drop(page, "wine.csv", csv(coded))
+    types = {"batch": "nominal", "hour": "cyclic:24", "rank": "ordinal", "hue": "numeric"}
+    study = begin(page, files=[file], corrections={"types": types, "standardise": False})
+    np.testing.assert_allclose(study.dissimilarities, squareform(pdist(wine)), rtol=1e-12)
+    assert {"batch", "hour", "rank"} <= set(study.table.columns)
+    every = dict.fromkeys(coded, "nominal")
+    assert "no column of numbers" in page.refused("begin", files=[file], corrections={"types": every})
+
+
 def test_a_table_beside_stays_unknown_until_it_is_said_to_be_known(page):
     kin = load_kinship()
     files = [drop(page, "kin.csv", csv(kin.dissimilarities)), drop(page, "about.csv", csv(kin.known))]
@@ -149,3 +169,42 @@ def test_what_is_no_picture_is_refused(content):
 def test_a_picture_that_unfolds_to_too_many_pixels_is_refused():
     with pytest.raises(ValueError, match="too many"):
         thumbnail(png(size=(20_000, 3_000)), "bomb.png")
+
+
+def parquet(frame):
+    target = io.BytesIO()
+    frame.to_parquet(target)
+    return target.getvalue()
+
+
+def test_text_that_reads_as_numbers_is_shown_as_it_is(page):
+    frame = pd.DataFrame({"code": ["1", "2", "3", "2"], "size": [1.0, 2.0, 4.0, 8.0]}, index=list("abcd"))
+    file = drop(page, "codes.parquet", parquet(frame))
+    (part,) = page.ask("detect", files=[file])["parts"]
+    assert [column["type"] for column in part["columns"]] == ["nominal", "numeric"]
+    begin(page, files=[file])
+    assert page.ask("column", key="table:code")["levels"] == ["1", "2", "3"]
+
+
+def test_a_file_that_cannot_be_described_is_a_problem_not_a_failure(page, monkeypatch):
+    def refuse(*_):
+        raise ValueError("this column is odd.")
+
+    file = drop(page, "wine.csv", csv(load_wine(as_frame=True).data.head()))
+    monkeypatch.setattr("unmask.app._beginning.type_name", refuse)
+    found = page.ask("detect", files=[file])
+    assert [problem["text"] for problem in found["problems"]] == ["this column is odd."]
+    assert found["parts"][0]["columns"] == []
+
+
+def test_a_study_that_cannot_be_shown_leaves_the_one_before(page, monkeypatch):
+    def refuse(study):
+        if study.title == "Kinship terms":
+            raise ValueError("this study is odd.")
+        return []
+
+    begin(page, dataset="cars")
+    before = page.state
+    monkeypatch.setattr("unmask.app._session.describe_columns", refuse)
+    assert page.refused("begin", dataset="kinship") == "this study is odd."
+    assert page.ask("hello", protocol=1)["state"]["title"] == before["title"]

@@ -1,10 +1,13 @@
 """The worker: it works, speaks, stops, and may die."""
 
+import os
 import queue
+import time
 
 import pytest
 
-from unmask.app._jobs import Jobs
+from unmask.app._jobs import STILLBORN, Jobs
+from unmask.app._pipe import Pipe
 
 from . import work
 
@@ -77,8 +80,18 @@ def test_a_background_job_steps_aside_for_an_urgent_one_and_begins_again(jobs, h
     urgent = jobs.start(work.double, 4)
     assert heard.end(urgent).content == 8
     assert heard.next("running").number == background
+    assert heard.next("progress", "done", "failed").kind == "progress", "it works again, and does not stop at once"
     jobs.cancel(background)
     assert heard.end(background).content == "stopped"
+
+
+def test_a_background_job_that_was_cancelled_does_not_come_again(jobs, heard):
+    background = jobs.start(work.slow_to_stop, urgent=False)
+    heard.next("progress")
+    jobs.cancel(background)
+    urgent = jobs.start(work.double, 5)
+    ends = [heard.next("done", "failed", "stopped") for _ in range(2)]
+    assert [(end.number, end.content) for end in ends] == [(background, "stopped"), (urgent, 10)]
 
 
 @pytest.mark.parametrize(
@@ -90,6 +103,45 @@ def test_a_job_that_fails_says_why_and_the_worker_goes_on(jobs, heard, job, text
     assert heard.end(jobs.start(job)).content == text
     assert heard.end(jobs.start(work.double, 1)).content == 2
     assert jobs.process_id == process
+
+
+@pytest.mark.parametrize(
+    ("job", "given", "text"),
+    [
+        (work.same, lambda: 0, "ickl"),  # cannot be sent to the worker
+        (work.give_what_cannot_be_sent, 0, "ickl"),
+        (work.same, work.Unreadable(), "was replaced"),  # the worker cannot read it
+        (work.give_what_cannot_be_read, 0, "was replaced"),
+    ],
+)
+def test_what_cannot_be_sent_or_read_fails_and_the_next_job_is_done(jobs, heard, job, given, text):
+    assert text in heard.end(jobs.start(job, given)).content
+    assert heard.end(jobs.start(work.double, 1)).content == 2
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_mistake_of_who_hears_the_news_ends_no_other_job():
+    heard = Heard()
+
+    def hear(news):
+        heard.news.put(news)
+        if news.number == 1:
+            raise RuntimeError("a mistake")
+
+    jobs = Jobs(hear)
+    try:
+        for number in (1, 2):
+            assert heard.end(jobs.start(work.double, number)).content == 2 * number
+    finally:
+        jobs.close()
+
+
+def test_what_is_said_to_a_worker_that_has_gone_is_no_error():
+    ends = [os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True)]
+    pipe = Pipe(*ends)
+    pipe.close()
+    with pytest.raises(OSError, match="has gone"):  # as of a pipe that broke, which is passed over
+        pipe.send("stop")
 
 
 def test_what_is_shared_is_sent_once_and_is_the_same_when_it_comes_back(jobs, heard):
@@ -116,6 +168,52 @@ def test_a_silent_worker_is_killed_and_replaced():
         assert heard.end(jobs.start(work.double, 1)).content == 2
         assert "silent" in heard.end(jobs.start(work.hang)).content
         assert heard.end(jobs.start(work.double, 2)).content == 4
+    finally:
+        jobs.close()
+
+
+def test_a_worker_is_not_taken_for_silent_while_others_are_busy_with_its_news():
+    heard = Heard()
+
+    def hear(news):
+        if news.kind == "progress":
+            time.sleep(5.0)
+        heard.news.put(news)
+
+    jobs = Jobs(hear, patience=2.0)
+    try:
+        process = jobs.process_id
+        for number in (4, 5):
+            assert heard.end(jobs.start(work.double, number)).content == 2 * number
+        assert jobs.process_id == process
+    finally:
+        jobs.close()
+
+
+def test_where_no_worker_can_be_started_jobs_fail_until_one_can(monkeypatch, capfd):
+    heard = Heard()
+    monkeypatch.setattr("unmask.app._jobs.__package__", "nowhere")
+    jobs = Jobs(heard.news.put)
+    try:
+        with jobs._lock:
+            numbers = [jobs.start(work.double, 1) for _ in range(5)]
+        ends = [heard.next("done", "failed") for _ in numbers]
+        assert [end.number for end in ends] == numbers
+        assert ["no worker can be started" in end.content for end in ends] == [False, False, True, True, True]
+        monkeypatch.undo()
+        assert heard.end(jobs.start(work.double, 2)).content == 4
+    finally:
+        jobs.close()
+    assert capfd.readouterr().err.count("ModuleNotFoundError") == STILLBORN
+
+
+def test_a_file_in_the_folder_of_the_data_is_not_taken_for_a_module(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit('a file of the user was run')")
+    monkeypatch.chdir(tmp_path)
+    heard = Heard()
+    jobs = Jobs(heard.news.put)
+    try:
+        assert heard.end(jobs.start(work.double, 3)).content == 6
     finally:
         jobs.close()
 

@@ -29,6 +29,13 @@ def test_a_message_without_arrays_is_text():
     }
 
 
+@pytest.mark.parametrize("beside", [None, b"bytes"])
+def test_text_that_is_half_a_character_can_be_sent(beside):
+    frame = encode({"text": "\ud83d", "beside": beside})
+    assert isinstance(frame, bytes) or frame.encode()
+    assert decode(frame)["text"] == "\ud83d"
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan"), pd.NA, pd.NaT, None])
 def test_what_is_missing_or_not_finite_is_null(value):
     assert decode(encode({"value": value})) == {"value": None}

@@ -90,10 +90,12 @@ async def talk(running, cookie, *requests, origin=None):
 
 def test_the_socket_answers_and_survives_what_is_no_message(running, entered):
     cookie = "; ".join(f"{name}={value}" for name, value in entered.cookies.items())
-    sent = [{"do": "hello", "protocol": 1}, "{", b"\x00", {"do": "objects"}]
-    state, *nonsense, objects = asyncio.run(talk(running, cookie, *sent))
+    text = b'{"buffers": 5}'
+    nonsense = ["{", b"\x00", "[" * 100_000, len(text).to_bytes(4, "little") + text]
+    sent = [{"do": "hello", "protocol": 1}, *nonsense, {"do": "objects"}]
+    state, *answers, objects = asyncio.run(talk(running, cookie, *sent))
     assert state["state"]["title"] == "Kinship"
-    assert [answer["ok"] for answer in nonsense] == [False, False]
+    assert [answer["ok"] for answer in answers] == [False] * 4
     assert len(objects["labels"]) == 14
 
 

@@ -1,5 +1,8 @@
 """A session: what pages ask for, and what they hear."""
 
+import pickle
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,7 @@ from unmask.app import Session
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 
-from .talking import Page
+from .talking import SOON, Page
 
 FAST = {"params": {"n_init": 4}}
 
@@ -207,6 +210,117 @@ def test_the_study_is_saved_as_it_goes(tmp_path):
     finally:
         session.close()
     assert len(Discovery.load(tmp_path / "study").steps) == 1
+
+
+def test_another_study_is_not_saved_in_the_place_of_the_one_before(tmp_path):
+    session = Session(Discovery(load_kinship().dissimilarities, title="Mine"), path=tmp_path / "study")
+    try:
+        page = Page(session)
+        page.ask("title", title="Mine, with a change that is not saved yet")
+        assert page.hear("done", job=page.ask("begin", dataset="kinship")["job"])
+        assert page.state["title"] == "Kinship terms"
+        assert page.state["saved"] is None
+    finally:
+        session.close()
+    kept = Discovery.load(tmp_path / "study")
+    assert (kept.title, kept.steps) == ("Mine, with a change that is not saved yet", ())
+
+
+def test_a_page_is_answered_while_the_study_is_written(tmp_path, monkeypatch):
+    session = Session(Discovery(load_kinship().dissimilarities), path=tmp_path / "study")
+    begun, go_on, save = threading.Event(), threading.Event(), Discovery.save
+
+    def slow(study, path):
+        begun.set()
+        assert go_on.wait(SOON)
+        return save(study, path)
+
+    monkeypatch.setattr(Discovery, "save", slow)
+    answered = threading.Event()
+    try:
+        assert begun.wait(SOON)
+        page = threading.Thread(target=lambda: session.handle({"id": 1, "do": "objects"}) and answered.set())
+        page.start()
+        assert answered.wait(SOON / 4)
+    finally:
+        go_on.set()
+        page.join()
+        session.close()
+    assert session.study._saved is not None, "the next save writes only what is new"
+
+
+def test_a_mistake_with_what_a_job_found_is_told(page, monkeypatch, capfd):
+    def stumble(*_):
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(Discovery, "take_over", stumble)
+    failed = page.hear("failed", job=page.ask("fit", **FAST)["job"])
+    assert failed["error"] == "this went wrong: RuntimeError: a mistake"
+    assert page.state["jobs"] == []
+
+
+def test_a_page_that_has_gone_keeps_no_other_from_hearing(page):
+    def gone(event):
+        raise RuntimeError("the loop is closed")
+
+    page.session._hearing.insert(0, gone)
+    page.ask("title", title="Heard")
+    page.session.leave(gone)
+    assert page.state["title"] == "Heard"
+
+
+def test_a_job_is_not_sent_what_is_saved(tmp_path):
+    study = Discovery(load_kinship().dissimilarities)
+    study.fit(2, n_init=1)
+    size = len(pickle.dumps(study))
+    study.save(tmp_path / "study")
+    assert len(pickle.dumps(study.branch(study.title))) == size
+    assert study.branch()._saved is study._saved, "a branch that stays here saves only what is new"
+
+
+@pytest.mark.parametrize("place", [-1, 14, "x", "-1", None, True, 1.5])
+def test_an_object_that_there_is_not_is_refused(page, place):
+    page.job("fit", **FAST)
+    degree = {"name": "degree", "way": {"column": "degree"}, "why": ""}
+    for do, fields in [
+        ("preview", {"way": {"groups": {"some": [0, place]}}}),
+        ("preview", {"way": {"along": [{"object": 0}, {"object": place}]}}),
+        ("contrast", {"group": [0, place]}),
+        ("contrast", {"group": [0, 1], "other": [place]}),
+        ("adopt", {**degree, "corrections": {place: 1}}),
+    ]:
+        assert f"named object {place!r}, and objects are 0 to 13" in page.refused(do, **fields)
+    assert page.state["known"] == []
+
+
+def test_a_feature_is_adopted_with_all_its_corrections_or_not_at_all(page):
+    page.job("fit", **FAST)
+    fields = {"name": "degree", "way": {"column": "degree"}, "kind": "numeric", "why": ""}
+    before = page.state
+    page.refused("adopt", **fields, corrections={"0": "far"})
+    assert page.ask("hello", protocol=1)["state"] == before
+    assert page.ask("adopt", **fields, corrections={"0": 9})["action"] == page.state["here"] == 3
+    assert page.state["undo"].startswith("correction")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("resume_from", "secret.npz"), ("callback", "print"), ("n_components", 3), ("estimator", "mds"), ("adjust", True)],
+)
+def test_a_page_gives_a_fit_only_parameters_of_the_estimator(page, name, value):
+    why = page.refused("fit", n_components=2, params={name: value})
+    assert f"params of 'fit' has {name}={value!r}" in why
+    assert page.state["jobs"] == []
+
+
+def test_another_estimator_is_not_given_parameters_that_it_does_not_have(page):
+    page.job("fit", estimator="isomap", params={"n_neighbors": 6, "n_init": 3})
+    page.job("fit", estimator="mds")
+    first, second = page.session.study.steps
+    assert (first.params["n_neighbors"], second.params["n_init"]) == (6, 3)
+    page.job("fit", estimator="classical")
+    assert page.session.study.step.params["n_components"] == 2
+    assert "estimator" in page.hear("failed", job=page.ask("fit", estimator="magic")["job"])["error"]
 
 
 def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):

@@ -30,6 +30,20 @@ def test_messages_go_through_the_notebook(workbench, monkeypatch):
     assert (upload["ok"], upload["bytes"]) == (True, 8)
 
 
+def test_an_answer_is_for_the_view_that_asked_and_the_view_of_a_step_is_kept(workbench, monkeypatch):
+    sent = []
+    monkeypatch.setattr(workbench, "send", lambda content, buffers: sent.append(content))
+    workbench.study.fit(2, n_init=2)
+    seen = {"axes": [0, 1], "selection": [3]}
+    workbench._hear(None, {"id": 1, "do": "view", "step": 1, "view": seen, "from": "left"}, [])
+    workbench._hear(None, {"id": 1, "do": "hello", "protocol": 1, "from": "right"}, [])
+    assert [(answer["ok"], answer["from"]) for answer in sent] == [(True, "left"), (True, "right")]
+    assert sent[1]["state"]["views"] == {"1": seen}
+    sent.clear()
+    workbench._session.tell(workbench._session.state())
+    assert "from" not in sent[0], "all views hear what happens"
+
+
 def test_files_are_handed_over_where_there_is_no_server(workbench):
     workbench.study.fit(2, n_init=2)
     answer = workbench._session.handle({"id": 1, "do": "take", "what": "csv"})

@@ -19,6 +19,12 @@ def until_stopped(talk, limit=30.0):
     return "stopped" if talk.is_to_stop else "ended"
 
 
+def slow_to_stop(talk):
+    until_stopped(talk)
+    time.sleep(0.5)
+    return "stopped"
+
+
 def refuse(talk):
     raise ValueError("n_components=-1 must be at least 0.")
 
@@ -45,3 +51,18 @@ def size_of(talk, shared):
 
 def same(talk, shared):
     return shared
+
+
+class Unreadable:
+    """Can be sent, and not be read."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def give_what_cannot_be_sent(talk, _):
+    return lambda: 0
+
+
+def give_what_cannot_be_read(talk, _):
+    return Unreadable()

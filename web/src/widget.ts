@@ -12,9 +12,9 @@ interface Model {
 
 /** One view of the widget. All views hear all messages, so each adds a name of its own to its requests. */
 class ModelChannel extends AnyChannel {
-  private view = crypto.randomUUID();
+  private name = crypto.randomUUID();
   private listener = (message: any, buffers: DataView[]) => {
-    if (message.view !== undefined && message.view !== this.view) return;
+    if (message.from !== undefined && message.from !== this.name) return;
     const own = buffers.map((view) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer);
     this.receive(message, own);
   };
@@ -25,7 +25,7 @@ class ModelChannel extends AnyChannel {
   }
 
   protected send(message: object, buffers: ArrayBuffer[]): void {
-    this.model.send({ ...message, view: this.view }, undefined, buffers);
+    this.model.send({ ...message, from: this.name }, undefined, buffers);
   }
 
   async upload(file: File): Promise<string> {

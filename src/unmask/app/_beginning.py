@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from ..checking import quote
 from ..discovery import Discovery
 from ..io import read_data, read_dissimilarities, read_table
 from ..problem import FEATURE_TYPES, type_from_text
-from ._describe import type_name
+from ._describe import scale_of, type_name
 from ._examples import EXAMPLES
 from ._files import Kept
 from ._guard import UPLOAD_LIMIT
@@ -75,10 +75,14 @@ def _read(session: Session, message: Message) -> tuple[list[Part], list[Message]
         try:
             parts.append(_read_one(file, kept, roles.get(file), corrections.get("labels"), main))
         except ValueError as problem:
-            place = {"row": getattr(problem, "row", None), "column": getattr(problem, "column", None)}
-            problems.append({"file": file, **place, "text": getattr(problem, "what", str(problem))})
+            problems.append(_problem(file, problem))
             parts.append(Part(file, kept, roles.get(file) or "table"))
     return parts, problems
+
+
+def _problem(file: str, problem: ValueError) -> Message:
+    place = {"row": getattr(problem, "row", None), "column": getattr(problem, "column", None)}
+    return {"file": file, **place, "text": getattr(problem, "what", str(problem))}
 
 
 def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
@@ -114,13 +118,20 @@ def upload(session: Session, message: Message) -> Message:
 def detect(session: Session, message: Message) -> Message:
     """Say what the files that were dropped are taken for, and what is wrong with them."""
     parts, problems = _read(session, message)
+    told = []
+    for part in parts:
+        try:
+            told.append(part.told)
+        except ValueError as problem:
+            problems.append(_problem(part.file, problem))
+            told.append(replace(part, table=None).told)
     columns = [
         str(name) for part in parts if part.table is not None and part.role != "dissimilarities" for name in part.table
     ]
     types = [form for kind in FEATURE_TYPES.values() for form in kind.forms if "(" not in form]
     return {
         "title": PurePath(parts[0].kept.name).stem if parts else "",
-        "parts": [part.told for part in parts],
+        "parts": told,
         "problems": problems,
         "choices": {"metrics": list(METRICS), "types": types, "labels": columns},
     }
@@ -155,17 +166,18 @@ def _from_files(session: Session, message: Message) -> Discovery:
         raise ValueError(
             f"{len(main)} files say how objects differ; there must be one: a table of dissimilarities, or of features."
         )
+    types = {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
     data, metric, beside = main[0].table, "precomputed", [part.table for part in by_role["table"]]
     if main[0].role == "features":
-        numbers = data.select_dtypes("number")
-        metric = corrections.get("metric") or ("seuclidean" if corrections.get("standardise", True) else "euclidean")
+        metric = corrections.get("metric") or "euclidean"
+        if metric == "euclidean" and corrections.get("standardise", True):
+            metric = "seuclidean"
         beside = [data, *beside]
-        data = data if metric == "gower" else numbers
+        data = data if metric == "gower" else _numbers(data, types)
         if not data.shape[1]:
             raise ValueError(f"{main[0].kept.name} has no column of numbers to compare objects by; choose 'gower'.")
     tables = [frame for frame in beside if frame is not None]
     known = [part.table for part in by_role["known"] if part.table is not None]
-    types = {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
     aligned = pd.concat(known, axis=1) if known else None
     return Discovery(
         data,
@@ -176,6 +188,12 @@ def _from_files(session: Session, message: Message) -> Discovery:
         title=str(message.get("title") or PurePath(main[0].kept.name).stem),
         pictures=_pictures(by_role["pictures"]) or None,
     )
+
+
+def _numbers(data: pd.DataFrame, types: dict[str, Any]) -> pd.DataFrame:
+    """Return the columns of numbers, without those that were said to be codes, ranks or angles."""
+    numbers = data.select_dtypes("number")
+    return numbers[[name for name in numbers if scale_of(numbers[name], types.get(str(name))) == "number"]]
 
 
 def _pictures(parts: list[Part]) -> dict[str, bytes]:

@@ -98,8 +98,14 @@ def type_name(column: pd.Series[Any], kind: Any = None) -> str:
 
 
 def _type(column: pd.Series[Any], kind: Any) -> Any:
+    """Return the declared type, or what the column looks like; text that reads as numbers is shown as it is."""
     name = str(column.name)
-    return inferred_type(column, name) if kind is None else feature_type(kind, name)
+    if kind is not None:
+        return feature_type(kind, name)
+    try:
+        return inferred_type(column, name)
+    except ValueError:  # a question to whoever makes it known; to look at it needs no answer
+        return feature_type("nominal", name)
 
 
 def scale_of(column: pd.Series[Any], kind: Any = None) -> str:

@@ -6,10 +6,12 @@ the other, urgent ones (a fit that somebody waits for) before background ones (a
 
 from __future__ import annotations
 
+import queue
 import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,8 +24,13 @@ PATIENCE = 60.0
 # Seconds it may take to start.
 STARTING = 60.0
 
+# Workers in a row that may end before they say a word.
+STILLBORN = 3
+
 SILENT = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
 GONE = "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
+
+NONE = "no worker can be started (what it says is in the terminal); nothing is lost: try again when that is mended"
 
 
 @dataclass
@@ -50,6 +57,7 @@ class Job:
     urgent: bool = True
     state: str = "waiting"
     stepped_aside: bool = field(default=False, repr=False)
+    cancelled: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,13 @@ class News:
     content: Any = None
 
 
+@dataclass(frozen=True)
+class Ended:
+    """The last that comes of a worker: it has ended, perhaps because it was silent."""
+
+    silent: bool
+
+
 class Jobs:
     """The jobs of one study and the worker that does them.
 
@@ -90,8 +105,8 @@ class Jobs:
         self._queue: list[Job] = []
         self._running: Job | None = None
         self._material: Any = None
-        self._last = 0
-        self._closed = False
+        self._last = self._stillborn = 0
+        self._closed = self._is_without = False
         self._begin_worker()
 
     @property
@@ -102,8 +117,8 @@ class Jobs:
     def use(self, material: Any) -> None:
         """Give the worker what all later jobs are about."""
         with self._lock:
-            self._material = material
             self._tell("material", material)
+            self._material = material
 
     def start(self, work: Callable[..., Any], *arguments: Any, urgent: bool = True) -> int:
         """Put a job into the queue and return its number."""
@@ -112,9 +127,13 @@ class Jobs:
             job = Job(self._last, work, arguments, urgent)
             first = next((k for k, other in enumerate(self._queue) if urgent and not other.urgent), len(self._queue))
             self._queue.insert(first, job)
-            if urgent and self._running is not None and not self._running.urgent:
-                self._running.stepped_aside = True
-                self._stop(self._running)
+            if self._is_without:  # perhaps there is room for one again
+                self._is_without, self._stillborn = False, 0
+                self._begin_worker()
+            running = self._running
+            if urgent and running is not None and not running.urgent and not running.cancelled:
+                running.stepped_aside = True
+                self._stop(running)
             self._begin_next()
             return job.number
 
@@ -122,13 +141,13 @@ class Jobs:
         """Stop a job: one that runs ends with the best it has so far, one that waits is not begun."""
         with self._lock:
             if self._running is not None and self._running.number == number:
-                self._running.stepped_aside = False
+                self._running.stepped_aside, self._running.cancelled = False, True
                 self._stop(self._running)
                 return
             waiting = [job for job in self._queue if job.number == number]
             self._queue = [job for job in self._queue if job.number != number]
         for job in waiting:
-            self._hear(News(job.number, "stopped"))
+            self._pass_on(News(job.number, "stopped"))
 
     def close(self) -> None:
         """End the worker; what runs is lost."""
@@ -141,18 +160,23 @@ class Jobs:
     # ---- the worker
 
     def _begin_worker(self) -> None:
-        command = [sys.executable, "-c", f"from {__package__}._worker import main; main()"]
+        self._stillborn += 1  # until it says a word
+        # The path first: before it is set, a file of the user in this folder would be taken for a module of Python.
+        program = f"import sys; sys.path[:] = {sys.path!r}; from {__package__}._worker import main; main()"
+        command = [sys.executable, "-c", program]
         self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._pipe = Pipe(process.stdout, process.stdin)
         self._heard_at = time.monotonic() + STARTING
-        self._tell("path", sys.path)
         if self._material is not None:
             self._tell("material", self._material)
+        self._said: queue.Queue[News | Ended] = queue.Queue()
         self._threads = [
-            threading.Thread(target=self._listen, args=(process, self._pipe), daemon=True, name="unmask-jobs"),
-            threading.Thread(target=self._watch, args=(process,), daemon=True, name="unmask-watch"),
+            threading.Thread(target=self._listen, args=(process, self._pipe, self._said), name="unmask-listen"),
+            threading.Thread(target=self._follow, args=(process, self._said), name="unmask-jobs"),
+            threading.Thread(target=self._watch, args=(process,), name="unmask-watch"),
         ]
         for thread in self._threads:
+            thread.daemon = True
             thread.start()
 
     def _tell(self, *message: Any) -> None:
@@ -167,19 +191,35 @@ class Jobs:
             return
         self._running = job = self._queue.pop(0)
         job.state, job.stepped_aside = "running", False
-        self._tell("job", job.number, job.work, job.arguments)
+        try:
+            self._tell("job", job.number, job.work, job.arguments)
+        except Exception as problem:  # it cannot be sent; those behind it can, perhaps
+            traceback.print_exc()
+            self._said.put(News(job.number, "failed", f"{type(problem).__name__}: {problem}"))
 
-    def _listen(self, process: Any, pipe: Pipe) -> None:
-        with suppress(EOFError, OSError):
+    def _listen(self, process: Any, pipe: Pipe, said: queue.Queue[News | Ended]) -> None:
+        """Hear the worker and wait for nothing else, so that it is not taken for silent while others are busy."""
+        try:
             while True:
                 message = pipe.receive(self._material)
-                self._heard_at = time.monotonic()
+                self._heard_at, self._stillborn = time.monotonic(), 0
                 if message != "alive":
-                    self._take(News(*message))
+                    said.put(News(*message))
+        except (EOFError, OSError):
+            pass
+        except Exception:  # it sent what cannot be read: another one takes its place
+            traceback.print_exc()
+        said.put(Ended(silent=time.monotonic() - self._heard_at > self._patience))
         process.kill()
         process.wait()
         pipe.close()
-        self._replace()
+
+    def _follow(self, process: Any, said: queue.Queue[News | Ended]) -> None:
+        """Do what follows from what the worker said, and replace it when it has ended."""
+        while not isinstance(news := said.get(), Ended):
+            self._take(news)
+        process.wait()
+        self._replace(news)
 
     def _watch(self, process: Any) -> None:
         """Kill a worker that is silent; the listener then hears that it has ended."""
@@ -203,15 +243,25 @@ class Jobs:
                 self._begin_next()
             again = job.state == "waiting"
         if not again:
-            self._hear(news)
+            self._pass_on(news)
 
-    def _replace(self) -> None:
-        silent = time.monotonic() - self._heard_at > self._patience
+    def _replace(self, end: Ended) -> None:
         with self._lock:
-            lost, self._running = self._running, None
+            lost, self._running = [] if self._running is None else [self._running], None
             if self._closed:
                 return
-            self._begin_worker()
-            self._begin_next()
-        if lost is not None:
-            self._hear(News(lost.number, "failed", SILENT if silent else GONE))
+            self._is_without = self._stillborn >= STILLBORN
+            if self._is_without:
+                lost, self._queue = [*lost, *self._queue], []
+            else:
+                self._begin_worker()
+                self._begin_next()
+            why = NONE if self._is_without else SILENT if end.silent else GONE
+        for job in lost:
+            self._pass_on(News(job.number, "failed", why))
+
+    def _pass_on(self, news: News) -> None:
+        try:
+            self._hear(news)
+        except Exception:  # a mistake of who hears it ends no other job
+            traceback.print_exc()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..discovery import ESTIMATORS
 from . import _work
 from ._requests import Message, field, request
 
 if TYPE_CHECKING:
     from ..discovery import Discovery
     from ._session import Session
+
+# What a fit takes by name, and what it takes but not from a page.
+NAMED = ("n_components", "estimator", "adjust")
+NOT_OF_A_PAGE = ("callback", "resume_from")
 
 
 def _start(session: Session, kind: str, text: str, work: Any, *arguments: Any) -> Message:
@@ -31,16 +36,27 @@ def begin_fit(session: Session, **options: Any) -> Message:
     """Begin to fit a map; what is not said is as in the last step."""
     steps = session.study.steps
     if steps:
-        own = {name: value for name, value in steps[-1].params.items() if name not in ("adjust", "n_free")}
-        options = {**own, "estimator": steps[-1].estimator, **options}
+        chosen = options.setdefault("estimator", steps[-1].estimator)
+        # Of another estimator's parameters those that this one has too; of a name that is none the fit says so.
+        takes = {*ESTIMATORS[chosen].parameters} - {"adjust", "n_free"} if chosen in ESTIMATORS else ()
+        options = {**{name: value for name, value in steps[-1].params.items() if name in takes}, **options}
     return _start(session, "fit", "a map", _work.fit, options)
 
 
 @request("fit", changes=True)
 def fit(session: Session, message: Message) -> Message:
     """Fit a map given what is known now."""
-    named = {name: message[name] for name in ("n_components", "estimator", "adjust") if message.get(name) is not None}
-    return begin_fit(session, **named, **(message.get("params") or {}))
+    named = {name: message[name] for name in NAMED if message.get(name) is not None}
+    if "estimator" in named:
+        field(message, "estimator", str)
+    params = {} if message.get("params") is None else field(message, "params", dict)
+    for name in params:
+        if name in (*NAMED, *NOT_OF_A_PAGE):
+            way = "it is a field of its own" if name in NAMED else "the workbench decides it"
+            raise ValueError(
+                f"params of 'fit' has {name}={params[name]!r}, which is none of them: {way}; leave it out."
+            )
+    return begin_fit(session, **named, **params)
 
 
 @request("without", changes=True)

@@ -34,9 +34,9 @@ def encode(message: Mapping[str, Any]) -> str | bytes:
     """Return a message as one frame of a WebSocket: text, or, where it has buffers, bytes."""
     data, buffers = split(message)
     if not buffers:
-        return json.dumps(data, ensure_ascii=False, allow_nan=False)
+        return json.dumps(data, allow_nan=False)
     data["buffers"] = [len(buffer) for buffer in buffers]
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+    text = json.dumps(data, allow_nan=False).encode()
     text += b" " * (-(4 + len(text)) % 8)
     return b"".join([len(text).to_bytes(4, "little"), text, *(buffer + bytes(-len(buffer) % 8) for buffer in buffers)])
 

@@ -33,6 +33,8 @@ class Pipe:
         packed = io.BytesIO()
         Packer(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
         with self._sending:
+            if self._target.closed:
+                raise BrokenPipeError("the other side has gone")
             self._target.write(packed.tell().to_bytes(8, "little"))
             self._target.write(packed.getbuffer())
             self._target.flush()
@@ -48,9 +50,10 @@ class Pipe:
 
     def close(self) -> None:
         """Close both ends; what could not be sent is lost."""
-        for end in (self._source, self._target):
-            with suppress(OSError):
-                end.close()
+        with self._sending, suppress(OSError):
+            self._target.close()
+        with suppress(OSError):
+            self._source.close()
 
     def _read(self, size: int) -> bytes:
         data = self._source.read(size)

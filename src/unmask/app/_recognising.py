@@ -15,14 +15,24 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
+def _label(labels: pd.Index, place: Any) -> Any:
+    """Return the label of an object that the page names by its place."""
+    at = int(place) if isinstance(place, str) and place.isdecimal() else place
+    if not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < len(labels):
+        raise ValueError(f"the page named object {place!r}, and objects are 0 to {len(labels) - 1}; reload it.")
+    return labels[at]
+
+
 def read_way(session: Session, message: Message) -> dict[str, Any]:
     """Return a way to a feature as `discovery` takes it: with labels, where the page counts objects."""
     way = dict(field(message, "way", dict))
     labels = session.study.material.objects
     if isinstance(way.get("groups"), dict):
-        way["groups"] = {name: [labels[at] for at in members] for name, members in way["groups"].items()}
+        way["groups"] = {name: [_label(labels, at) for at in members] for name, members in way["groups"].items()}
     if isinstance(way.get("along"), list):
-        way["along"] = [labels[place["object"]] if isinstance(place, dict) else place for place in way["along"]]
+        way["along"] = [
+            _label(labels, place.get("object")) if isinstance(place, dict) else place for place in way["along"]
+        ]
         way["axes"] = tuple(way.get("axes") or (0, 1))
     return way
 
@@ -33,7 +43,7 @@ def read_kind(message: Message) -> Any:
 
 
 def _by_label(labels: pd.Index, values: Any) -> dict[Any, Any]:
-    return {labels[int(at)]: value for at, value in values.items()}
+    return {_label(labels, at): value for at, value in values.items()}
 
 
 @request("preview")
@@ -50,11 +60,13 @@ def preview(session: Session, message: Message) -> Message:
 
 @request("adopt", changes=True)
 def adopt(session: Session, message: Message) -> Message:
-    """Make a feature known under a name, with corrections by hand."""
+    """Make a feature known under a name, with corrections by hand: all of it, or nothing."""
     study, name = session.study, field(message, "name", str)
-    study.adopt(name, **read_way(session, message), kind=read_kind(message), why=str(message.get("why") or ""))
+    since, branch = len(study.tree), study.branch(study.title)
+    branch.adopt(name, **read_way(session, message), kind=read_kind(message), why=str(message.get("why") or ""))
     if message.get("corrections"):
-        study.amend(name, values=_by_label(study.material.objects, message["corrections"]))
+        branch.amend(name, values=_by_label(study.material.objects, message["corrections"]))
+    study.go(study.take_over(branch, since))
     session.changed()
     return {"action": study.here}
 
@@ -93,7 +105,7 @@ def use(session: Session, message: Message) -> Message:
 def contrast(session: Session, message: Message) -> Message:
     """Rank all columns by how a group differs from others."""
     labels = session.study.material.objects
-    group, other = ([labels[at] for at in message.get(side) or ()] for side in ("group", "other"))
+    group, other = ([_label(labels, at) for at in message.get(side) or ()] for side in ("group", "other"))
     found = session.study.contrast(group, other or None)
     return {
         "rows": [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -118,7 +117,7 @@ async def _talk(session: Session, page: Any) -> None:
 def _answer(session: Session, frame: str | bytes) -> dict[str, Any]:
     try:
         message = decode(frame)
-    except (ValueError, json.JSONDecodeError, UnicodeDecodeError) as problem:
+    except Exception as problem:  # whatever a page sends, it is answered
         return {"id": None, "ok": False, "error": f"the page sent what is no message: {problem}"}
     return session.handle(message)
 

@@ -69,6 +69,8 @@ class Session:
         self._hearing: list[Hear] = []
         self._tasks: dict[int, Task] = {}
         self._saving: threading.Timer | None = None
+        self._unsaved: tuple[Discovery, Path] | None = None
+        self._writing = threading.Lock()  # taken before the other lock, never while holding it
         self.jobs = Jobs(self._hear_news)
         if study is not None:
             self.begin(study)
@@ -113,7 +115,10 @@ class Session:
         """Let all pages hear something."""
         with self._lock:
             for hear in tuple(self._hearing):
-                hear(event)
+                try:
+                    hear(event)
+                except Exception:  # a page that has just gone; the others are to hear it
+                    traceback.print_exc()
 
     # ---- the study
 
@@ -125,34 +130,44 @@ class Session:
         return self._study
 
     def begin(self, study: Discovery) -> None:
-        """Go on with another study."""
+        """Go on with another study, which is not saved in the place of the one before."""
+        self._described(study)  # a study that cannot be shown is refused, and the one before stays
+        self.jobs.use(study.material)
         for number in tuple(self._tasks):
             self.jobs.cancel(number)
         self._tasks.clear()  # what they find is of the study before
+        if self._study is not None:
+            self._path = None
         self._study, self.views, self.readings = study, {}, {}
         self._number += 1
-        self.jobs.use(study.material)
         self.changed()
 
     def changed(self) -> None:
         """Say that the study is not what it was, and save it soon."""
         self.revision += 1
         self.tell(self.state())
-        if self._path is not None and self._saving is None and self._study is not None:
+        if self._path is None or self._study is None:
+            return
+        self._unsaved = self._study, self._path
+        if self._saving is None:
             self._saving = threading.Timer(SAVE_AFTER, self.save)
             self._saving.daemon = True
             self._saving.start()
 
     def save(self) -> None:
-        """Save the study where it belongs; a problem is told to the pages."""
-        with self._lock:
-            self._saving = None
-            if self._path is None or self._study is None:
-                return
+        """Save what is unsaved where it belongs, while pages go on; a problem is told to them."""
+        with self._writing:
+            with self._lock:
+                unsaved, self._unsaved, self._saving = self._unsaved, None, None
+                if unsaved is None:
+                    return
+                study, path = unsaved
+                now = study.branch(study.title)
             try:
-                self._study.save(self._path)
+                now.save(path)
             except (OSError, ValueError) as problem:
                 self.tell({"event": "notice", "level": "warning", "text": f"The study could not be saved: {problem}"})
+            study._saved = now._saved  # so that the next save writes only what is new
 
     def state(self) -> Message:
         """Return the event that tells a page everything but what has the size of the objects."""
@@ -167,22 +182,24 @@ class Session:
         }
         state |= {"columns": [], "undo": None, "redo": None, "pictures": False, "saved": None, "views": self.views}
         state |= {"study": self._number, "jobs": [task.told for task in self._tasks.values()]}
-        study = self._study
-        if study is not None:
-            state |= {
-                "title": study.title,
-                "n": len(study.material.objects),
-                "here": study.here,
-                "step": study.step.id if study.steps else None,
-                "tree": describe_tree(study),
-                "known": describe_known(study),
-                "columns": describe_columns(study),
-                "undo": study.actions[-1].text if study.actions else None,
-                "redo": None if study.ahead is None else study.ahead.text,
-                "pictures": bool(study.material.pictures),
-                "saved": None if self._path is None else str(self._path.name),
-            }
+        if self._study is not None:
+            state |= self._described(self._study)
         return {"event": "state", "state": state}
+
+    def _described(self, study: Discovery) -> Message:
+        return {
+            "title": study.title,
+            "n": len(study.material.objects),
+            "here": study.here,
+            "step": study.step.id if study.steps else None,
+            "tree": describe_tree(study),
+            "known": describe_known(study),
+            "columns": describe_columns(study),
+            "undo": study.actions[-1].text if study.actions else None,
+            "redo": None if study.ahead is None else study.ahead.text,
+            "pictures": bool(study.material.pictures),
+            "saved": None if self._path is None else str(self._path.name),
+        }
 
     # ---- long work
 
@@ -217,6 +234,9 @@ class Session:
                     return
                 except (ValueError, OSError) as problem:
                     news = News(news.number, "failed", str(problem))
+                except Exception as problem:  # a mistake of ours: the page is to know that nothing comes of it
+                    traceback.print_exc()
+                    news = News(news.number, "failed", f"this went wrong: {type(problem).__name__}: {problem}")
             error = news.content or "stopped before it began"
             self.tell({"event": "failed", **told, "error": error, "cancelled": task.cancelled})
             self.tell(self.state())
@@ -232,6 +252,6 @@ class Session:
         """Save what is unsaved, and end the worker."""
         if self._saving is not None:
             self._saving.cancel()
-            self.save()
+        self.save()  # also waits for a save that is under way
         self.jobs.close()
         self.files.close()

@@ -46,7 +46,9 @@ class Workbench(anywidget.AnyWidget):
         super().close()
 
     def _hear(self, _: Any, content: Any, buffers: list[Any]) -> None:
-        self._tell(self._session.handle(join(content, [bytes(buffer) for buffer in buffers])))
+        answer = self._session.handle(join(content, [bytes(buffer) for buffer in buffers]))
+        asked = {"from": content["from"]} if "from" in content else {}
+        self._tell({**answer, **asked})  # all views hear it, and the one that asked takes it
 
     def _tell(self, message: dict[str, Any]) -> None:
         self.send(*split(message))

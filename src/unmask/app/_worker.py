@@ -56,22 +56,33 @@ class Worker:
         while True:
             number, work, arguments = self._jobs.get()
             self.send((number, "running"))
-            self.send((number, *_outcome(work, Talk(number, self), arguments)))
+            self._send_outcome(number, _outcome(work, Talk(number, self), arguments))
+
+    def _send_outcome(self, number: int, outcome: tuple[str, Any]) -> None:
+        try:
+            self.send((number, *outcome))
+        except OSError:  # nobody waits for it
+            raise
+        except Exception as problem:  # it cannot be sent
+            traceback.print_exc()
+            self.send((number, "failed", f"{type(problem).__name__}: {problem}"))
 
     def _listen(self) -> None:
         try:
             while True:
                 kind, *content = self._pipe.receive(self._material)
                 if kind == "job":
+                    self.stopped = 0  # a job that stepped aside keeps its number when it comes again
                     self._jobs.put(content)
                 elif kind == "stop":
                     self.stopped = content[0]
-                elif kind == "material":
-                    self._material = content[0]
                 else:
-                    sys.path[:] = content[0]
+                    self._material = content[0]
         except EOFError:
             os._exit(0)  # nobody waits for what is being done
+        except BaseException:  # a worker that is deaf would never be replaced
+            traceback.print_exc()
+            os._exit(1)
 
     def _show_life(self) -> None:
         while True:

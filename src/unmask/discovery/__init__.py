@@ -6,6 +6,7 @@ from ._actions import Action as Action
 from ._actions import Adoption, Amendment, Forgetting, Step
 from ._actions import Change as Change
 from ._curve import along_curve
+from ._fitting import ESTIMATORS as ESTIMATORS
 from ._fitting import PACKAGES as PACKAGES
 from ._fitting import fit_alone as fit_alone
 from ._load import read_tables

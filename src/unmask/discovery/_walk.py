@@ -41,6 +41,10 @@ class Walk:
         self.title, self._material, self._tree, self._next, self._saved = title, material, tree, {}, saved
         self._move(here)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process gets: which files there are is the matter of the one that writes them."""
+        return {**self.__dict__, "_saved": None}
+
     def _move(self, here: int) -> None:
         self._here = here
         self._next |= {action.parent: action.id for action in self._tree.path(here)}

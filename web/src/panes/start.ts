@@ -46,14 +46,15 @@ function found(starting: Starting, detected: Detected, acts: Acts): Html {
   const { corrections } = starting;
   const features = detected.parts.some(({ role }) => role === "features");
   const metrics = detected.choices.metrics.map((name) => [name, name] as const);
+  const metric = corrections.metric ?? metrics[0]?.[0] ?? "";
   const labels = [["", "numbers"] as const, ...detected.choices.labels.map((name) => [name, name] as const)];
   const whole = detected.problems.filter(({ row }) => row === null);
   return html`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
     ${whole.map(({ text }) => html`<p class="warning">${text}</p>`)} ${detected.parts.map((part) => file(part, detected, acts, starting))}
     ${features
-      ? html`<div class="looks">${choice("Compare by", metrics, corrections.metric ?? metrics[0]?.[0] ?? "", (metric) => void acts.correct({ metric }))}
-          ${tick("Standardise columns", corrections.standardise, (standardise) => void acts.correct({ standardise }))}
+      ? html`<div class="looks">${choice("Compare by", metrics, metric, (metric) => void acts.correct({ metric }))}
+          ${metric === "euclidean" ? tick("Standardise columns", corrections.standardise, (standardise) => void acts.correct({ standardise })) : nothing}
           ${choice("Names of objects", labels, corrections.labels ?? "", (column) => void acts.correct({ labels: column || null }))}</div>`
       : nothing}
     <div class="actions">

@@ -267,12 +267,12 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
       ${n.datasets.map(({name:e,text:r,objects:i})=>b`<li><button ?disabled=${n.busy} @click=${()=>void t.begin(e)}><strong>${e}</strong><span>${r}</span><span class="quiet">${K(i,`object`)}</span></button></li>`)}
     </ul>
     ${e.study&&e.study.n>0?b`<p><button class="plain" @click=${()=>t.set({starting:null})}>Back to the study</button></p>`:C}
-  </main>`}function rr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return b`<section aria-labelledby="found-title">
+  </main>`}function rr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=r.metric??a[0]?.[0]??``,s=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return b`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
     ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>b`<p class="warning">${e}</p>`)} ${t.parts.map(r=>ir(r,t,n,e))}
-    ${i?b`<div class="looks">${q(`Compare by`,a,r.metric??a[0]?.[0]??``,e=>void n.correct({metric:e}))}
-          ${J(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e}))}
-          ${q(`Names of objects`,o,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:C}
+    ${i?b`<div class="looks">${q(`Compare by`,a,o,e=>void n.correct({metric:e}))}
+          ${o===`euclidean`?J(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e})):C}
+          ${q(`Names of objects`,s,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:C}
     <div class="actions">
       <button class="main" ?disabled=${e.busy||t.problems.length>0} @click=${()=>void n.begin()}>Make the first map</button>
       <button @click=${()=>n.dropFiles()}>Other files</button>
