@@ -69,12 +69,21 @@ class _ByWorkers:
 class StoredArray(_ByWorkers):
     """An array of Zarr in a place that every worker can read."""
 
-    array: Any
+    given: Any
     path: str | None = None
 
     def __reduce__(self) -> Any:
         # A worker opens the file itself: of one that it does not see, Zarr would say that all is zero.
-        return (_opened, (self.path,)) if self.path is not None else super().__reduce__()
+        return StoredArray, (self.given if self.path is None else None, self.path)
+
+    @cached_property
+    def array(self) -> Any:
+        """The array, opened when it is first read."""
+        if self.given is not None:
+            return self.given
+        import zarr
+
+        return zarr.open(self.path, mode="r")
 
     @property
     def n(self) -> int:
@@ -88,12 +97,6 @@ class StoredArray(_ByWorkers):
         if isinstance(rows, slice) and isinstance(columns, slice):
             return np.asarray(self.array[rows, columns], dtype=self.dtype)
         return np.asarray(self.array.oindex[rows, columns], dtype=self.dtype)
-
-
-def _opened(path: str) -> StoredArray:
-    import zarr
-
-    return StoredArray(zarr.open(path, mode="r"), path)
 
 
 class Compared(_ByWorkers):
