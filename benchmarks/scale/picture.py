@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..picture import COLOURS
 from .contenders import EXACT, GIVEN, ISOMAP, STOCHASTIC
 
@@ -26,46 +24,22 @@ def series(found: dict[str, Any]) -> dict[str, tuple[list[int], list[float]]]:
     return {who: line for who, line in lines.items() if len(line[0]) > 1}
 
 
-def heights(ends: list[tuple[float, float]], apart: float = 1.6) -> list[float]:
-    """Return heights for labels at the ends of lines: near ends are pushed up, so that no label covers another."""
-    placed: list[tuple[float, float]] = []
-    at = [0.0] * len(ends)
-    for i in np.argsort([seconds for _, seconds in ends]):
-        n, height = ends[i]
-        for other, below in placed:
-            if max(n, other) / min(n, other) < 8:
-                height = max(height, below * apart)
-        placed.append((n, height))
-        at[i] = height
-    return at
-
-
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Draw one line for each contender, named at its end; ours are thick."""
+    """Draw one line for each contender; ours are thick."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    from matplotlib.patheffects import withStroke
 
     lines = series(found)
     figure, axes = pyplot.subplots(figsize=(8.2, 5), layout="constrained")
-    places = heights([(n[-1], seconds[-1]) for n, seconds in lines.values()])
-    halo = [withStroke(linewidth=3, foreground="white")]  # a label may lie on another's line
-    for (who, (n, seconds)), colour, height in zip(lines.items(), (*COLOURS, BLACK, "0.5"), places, strict=False):
-        ours = who.startswith("unmask")
-        axes.plot(n, seconds, "o-" if ours else "o--", color=colour, lw=2.6 if ours else 1.4, ms=5, zorder=2 + ours)
-        axes.text(
-            n[-1] * 1.12,
-            height,
-            SHOWN_AS.get(who, who),
-            color=colour,
-            va="center",
-            fontsize=9,
-            fontweight="bold" if ours else "normal",
-            path_effects=halo,
-        )
+    for (who, (n, seconds)), colour in zip(lines.items(), (*COLOURS, BLACK, "0.5"), strict=False):
+        ours, label = who.startswith("unmask"), SHOWN_AS.get(who, who)
+        style = "o-" if ours else "o--"
+        axes.plot(n, seconds, style, color=colour, lw=2.6 if ours else 1.4, ms=5, zorder=2 + ours, label=label)
     _dress(axes, sorted({n for sizes, _ in lines.values() for n in sizes}), found["limit"])
+    for text in figure.legend(loc="outside right upper", frameon=False, fontsize=9).get_texts():
+        text.set_fontweight("bold" if text.get_text().startswith("unmask") else "normal")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
 
@@ -83,5 +57,4 @@ def _dress(axes: Any, sizes: list[int], limit: float) -> None:
         axis.set_minor_formatter(NullFormatter())
     axes.tick_params(which="minor", length=0)
     axes.grid(alpha=0.25, lw=0.6)
-    axes.set_xlim(sizes[0] * 0.8, sizes[-1] * 9)
     axes.spines[["top", "right"]].set_visible(False)

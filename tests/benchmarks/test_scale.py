@@ -137,13 +137,6 @@ def test_sampled_stress_is_0_for_the_features_and_a_quarter_at_half_their_size()
     assert sampled_stress(X, X / 2) == pytest.approx(0.25, rel=1e-6)
 
 
-def test_labels_of_near_ends_do_not_cover_each_other():
-    at = picture.heights([(1000, 10.0), (1000, 11.0), (3000, 10.5), (1_000_000, 10.0)])
-    assert at[0] == 10
-    assert at[3] == 10
-    assert min(np.diff(sorted(at[:3]))) > 5
-
-
 def test_the_page_and_the_report_show_the_numbers_that_were_measured(found):
     text = (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
     assert page.renew(text, found) == text
