@@ -105,6 +105,7 @@ def test_the_graph_tells_the_pairs_of_single_objects(data, weighting):
 
 
 @pytest.mark.parametrize("weighting", [Weighting.UNIT, Weighting.SAMMON])
+@compiled_only
 def test_the_standard_error_is_that_of_the_estimate(data, weighting):
     D, Z, _ = data
     exact = make_engine(pairs_of(D, weighting), Workers())
