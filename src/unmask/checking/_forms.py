@@ -111,6 +111,8 @@ def number_of_objects_in(data: Any) -> int | None:
     network = as_network(data)
     if network is not None:
         return len(network.nodes)
+    if hasattr(data, "column_names"):  # of pyarrow, which is read as a table of pandas later
+        return None
     if is_long(data):
         first, second, _ = _columns_of_pairs(data)
         return len({*first, *second})
