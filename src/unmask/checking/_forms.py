@@ -264,6 +264,8 @@ def _kinds(data: Any, columns: int) -> list[str]:
 
 def _column(data: Any, at: int) -> Any:
     """Return a column by its position: names may occur twice."""
+    if hasattr(data, "column_names"):  # of pyarrow
+        return data.column(at).to_pandas()
     return data.iloc[:, at] if is_pandas(data) else data[data.columns[at]]
 
 
