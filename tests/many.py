@@ -64,7 +64,8 @@ def load_compiled_code():
     options = {"solver": "stochastic", "n_init": 1, "tol": 1e-3, "random_state": 0}
     ConditionalMDS(2, **options).fit(features, known=known)
     ConditionalMDS(2, **options).fit(features)
-    ConditionalMDS(2, metric="precomputed", **options).fit(Metric(dtype="float32").fit_transform(features))
+    for dtype in ("float32", "float64"):
+        ConditionalMDS(2, metric="precomputed", **options).fit(Metric(dtype=dtype).fit_transform(features))
     ConditionalMDS(2, n_init=1, tol=1e-3).fit(features.iloc[:100], known=known.iloc[:100])
 
 
