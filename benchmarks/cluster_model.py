@@ -56,7 +56,7 @@ def fitted_costs() -> Costs:
     """Fit the costs to the runs: least squares, none below 0."""
     from scipy.optimize import nnls
 
-    runs = json.loads(RESULTS.read_text())["runs"]
+    runs = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"]
     pairs = np.array([run["n"] * (run["n"] - 1) / 2 for run in runs])
     # Processor time: of the workers for pairs and a task each, of client and scheduler for tasks and the trip.
     A = np.column_stack([pairs, [run["workers"] for run in runs]])

@@ -16,6 +16,8 @@ import tempfile
 import time
 import tracemalloc
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +39,12 @@ def cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def make_table(folder: Path, n: int) -> tuple[np.ndarray, str]:
-    """Return Euclidean distances in single precision, and the path of the same as an array of Zarr."""
+def make_table(folder: Path, n: int, dtype: Any = np.float32) -> tuple[np.ndarray, str]:
+    """Return Euclidean distances, and the path of the same as an array of Zarr."""
     import zarr
 
     X = np.random.default_rng(0).standard_normal((n, 8)).astype(np.float32)
-    D = cdist(X, X).astype(np.float32)
+    D = cdist(X, X).astype(dtype)
     D = np.maximum(D, D.T)
     path = str(folder / f"{n}.zarr")
     zarr.open(path, mode="w", shape=D.shape, chunks=(1280, 1280), dtype=D.dtype)[:] = D
@@ -109,21 +111,28 @@ def client_memory(path: str, n: int) -> dict[str, float]:
     return {"n": n, "bytes": peak, "numbers_per_object": peak / 8 / n, "table": 4.0 * n * n}
 
 
-def main() -> None:
-    """Measure, print and write."""
+@contextmanager
+def local_cluster(workers: int) -> Iterator[Any]:
+    """Yield the client of some worker processes of one thread on this machine."""
     from distributed import Client, LocalCluster
 
+    local = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "memory_limit": "4GB"}
+    with (
+        LocalCluster(host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50, **local) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def main() -> None:
+    """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=25)
     turns = parser.parse_args().turns
     runs, memory, empty = [], [], {}
     with tempfile.TemporaryDirectory() as folder:
         for workers in (1, 2):
-            local = {"n_workers": workers, "threads_per_worker": 1, "processes": True, "memory_limit": "4GB"}
-            with (
-                LocalCluster(host="127.0.0.1", dashboard_address="127.0.0.1:0", **local) as cluster,
-                Client(cluster) as client,
-            ):
+            with local_cluster(workers) as client:
                 empty[workers] = empty_task(client)
                 for n in SIZES:
                     D, path = make_table(Path(folder), n)
@@ -135,7 +144,9 @@ def main() -> None:
                             "  client: {bytes:.3g} bytes at most, of a table of {table:.3g}".format(**memory[-1]),
                             flush=True,
                         )
-    RESULTS.write_text(json.dumps({"runs": runs, "client": memory, "empty_task_ms": empty}, indent=1) + "\n")
+    RESULTS.write_text(
+        json.dumps({"runs": runs, "client": memory, "empty_task_ms": empty}, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def say(run: dict[str, Any]) -> str:

@@ -154,7 +154,7 @@ def processor() -> str:
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        lines = [line for line in info.read_text(encoding="utf-8").splitlines() if line.startswith("model name")]
         name = lines[0].partition(":")[2].strip() if lines else name
     return f"{name}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores"
 
@@ -170,7 +170,7 @@ class Neighbours:
         stat = Path("/proc/stat")
         if not stat.exists():
             return float("nan")
-        ticks = [int(number) for number in stat.read_text().splitlines()[0].split()[1:9]]
+        ticks = [int(number) for number in stat.read_text(encoding="utf-8").splitlines()[0].split()[1:9]]
         return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")  # all but idle and waiting for disks
 
     @staticmethod

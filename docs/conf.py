@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from unmask import __version__
+from unmask._documentation import documentation_address
 
 project = "unmask"
 author = "The unmask developers"
@@ -17,6 +18,37 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "numpydoc",
 ]
+# What is of other packages becomes a link to their pages. That fetches their lists of names, so it has to be asked for.
+if os.environ.get("UNMASK_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    numpydoc_xref_param_type = True
+    numpydoc_xref_ignore = "all"  # but for these
+    numpydoc_xref_aliases = {
+        "AnnData": "anndata.AnnData",
+        "Axes": "matplotlib.axes.Axes",
+        "DataFrame": "pandas.DataFrame",
+        "Series": "pandas.Series",
+        "ndarray": "numpy.ndarray",
+        # numpydoc's own are labels of pages, of which a missing one is a warning.
+        "array-like": "numpy.typing.ArrayLike",
+        "array_like": "numpy.typing.ArrayLike",
+        "bool": "bool",
+        "boolean": "bool",
+        "generator": "collections.abc.Generator",
+        "iterable": "collections.abc.Iterable",
+        "scalar": "numpy.generic",
+        "sequence": "collections.abc.Sequence",
+    }
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "anndata": ("https://anndata.readthedocs.io/en/stable", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+    "networkx": ("https://networkx.org/documentation/stable", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "pandas": ("https://pandas.pydata.org/docs", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+}
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
@@ -24,12 +56,13 @@ templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's parameter tables say it in words
 numpydoc_show_class_members = False
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "tasklist"]
 myst_heading_anchors = 3
 
 highlight_language = "none"  # formulas in docstrings are not Python
 html_theme = "furo"
-html_title = f"unmask {version}"
+html_title = f"unmask {version.partition('+')[0]}"
+html_baseurl = documentation_address()
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["_static"]
@@ -38,20 +71,25 @@ html_css_files = ["gallery.css"]
 # Pages of the gallery that need data which are not part of the project: the page, and the environment variable that
 # names the folder with the data, absolute or seen from the project's own.
 OUTSIDE = {"plot_2_faces": "UNMASK_FACES"}
+# Another such variable: its page is built in any case, and longer where there are data.
+LONGER = "UNMASK_MOTION"
 
 
 def _pages_without_data() -> list[str]:
-    """Return the pages that cannot be built here; folders are made absolute, as pages run in one of their own."""
-    missing = []
-    for page, variable in OUTSIDE.items():
-        folder = Path(__file__).parents[1] / os.environ.get(variable, "")
-        if os.environ.get(variable) and folder.is_dir():
-            os.environ[variable] = str(folder.resolve())
-        else:
-            missing.append(page)
-    return missing
+    """Return the pages that cannot be built here."""
+    return [page for page, variable in OUTSIDE.items() if not _has_data(variable)]
 
 
+def _has_data(variable: str) -> bool:
+    """Say whether a variable names a folder; make it absolute, as pages run in one of their own, or unset it."""
+    folder = Path(__file__).parents[1] / os.environ.get(variable, "")
+    found = bool(os.environ.pop(variable, "")) and folder.is_dir()
+    if found:
+        os.environ[variable] = str(folder.resolve())
+    return found
+
+
+_has_data(LONGER)
 left_out = _pages_without_data()
 exclude_patterns += [f"papers/{page}.*" for page in left_out]  # built earlier, where the data were
 sphinx_gallery_conf = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unmask.datasets import load_kinship
+from . import browser
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -36,8 +36,24 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.no_cover)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Say aloud that pages were not looked at."""
+    if browser.find() is None:
+        terminalreporter.write_sep("!", "no browser", red=True)
+        terminalreporter.write_line(browser.MISSING, red=True)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser. Not for all modules at once: its loop would be in the way of tests that have loops of their own."""
+    with browser.browser() as started:
+        yield started
+
+
 @pytest.fixture(scope="session")
 def kinship():
+    from unmask.datasets import load_kinship  # here, so that coverage sees the package being imported
+
     return load_kinship()
 
 
@@ -48,7 +64,7 @@ def reference():
     def load(name):
         if name.endswith(".csv"):
             return np.loadtxt(REFERENCE / name, delimiter=",")
-        return json.loads((REFERENCE / f"{name}.json").read_text())
+        return json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
 
     return load
 

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import runpy
 from itertools import zip_longest
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from matplotlib import pyplot
 from unmask.solvers import automatic_n_starts
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "zh").glob("*.md"))]
 # Packages of which not every environment of the tests has a version that goes with the others.
 NEEDED = {"from_scanpy.md": ("anndata", "harmonypy")}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,7 +33,11 @@ def blocks(page: Path) -> list[tuple[str, str | None]]:
     return pairs
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+def short(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix().removeprefix("docs/")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=short)
 def test_code_of_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     for package in NEEDED.get(page.name, ()):
         pytest.importorskip(package, reason=f"{page.name} is NOT run here: {package} is not installed")
@@ -61,7 +66,11 @@ def test_every_row_of_the_forms_in_and_out_returns_what_it_says():
 
 
 def test_pages_with_code_are_found():
-    assert {"README.md", "start.md", "mds.md"} <= {page.name for page in PAGES if blocks(page)}
+    assert {"README.md", "start.md", "mds.md", "zh/start.md"} <= {short(page) for page in PAGES if blocks(page)}
+
+
+def test_the_first_page_has_the_same_code_in_every_language():
+    assert blocks(ROOT / "docs" / "zh" / "start.md") == blocks(ROOT / "docs" / "start.md")
 
 
 def test_readme_example_has_ten_lines_at_most():
@@ -81,3 +90,14 @@ def test_table_of_the_number_of_starts_is_what_the_solver_does():
     )
     (_, objects), (_, starts) = rows
     assert [automatic_n_starts(int(n)) for n in objects.split("|")] == [int(n) for n in starts.split("|")]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_documentation_asks_the_network_only_when_told_to(asked, monkeypatch):
+    monkeypatch.setenv("UNMASK_INTERSPHINX", "1" if asked else "")
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    assert ("sphinx.ext.intersphinx" in conf["extensions"]) is asked
+    linked = set(conf["intersphinx_mapping"])
+    assert linked >= {"python", "numpy", "scipy", "pandas", "sklearn", "matplotlib"}
+    aliases = {each.split(".")[0] for each in conf.get("numpydoc_xref_aliases", {}).values()}
+    assert aliases - {"bool", "collections"} <= linked

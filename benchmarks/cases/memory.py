@@ -30,7 +30,9 @@ def _resident() -> int:
 
 
 def _status(field: str) -> int:
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    line = next(
+        line for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines() if line.startswith(field)
+    )
     return int(line.split()[1]) * 1024
 
 
@@ -52,7 +54,7 @@ def measure_here(path: str, who: str, order: str) -> float:
     D = np.load(path)
     D = D.T if order == "F" else D
     _fit(who, np.ascontiguousarray(D[:1100, :1100]))
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = _resident()
     _fit(who, D)
     peak = _status("VmHWM")

@@ -83,7 +83,7 @@ def main() -> None:
         cost = {"CPU s": cpu() - begin, "MB beyond the data": memory("VmHWM") - before}
         leak = {} if given is None else {"leak": mds.leak_}
         shown = told(mds.embedding_, features.join(known))
-        table[title] = pd.Series({**shown, "stress": mds.stress_, **leak}).round(2).astype(str)
+        table[title] = pd.Series({**shown, "stress": mds.stress_, **leak}).map("{:.2g}".format)
         table[title] = pd.concat([table[title], pd.Series(cost).round().astype(int).astype(str)])
     print(f"{len(X):,} flights; correlations of the map with each feature, and what it cost (compiling included)")
     print(pd.DataFrame(table).fillna("").to_string())

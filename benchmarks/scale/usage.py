@@ -16,7 +16,9 @@ def cpu() -> float:
 
 def memory(name: str) -> float:
     """Return a figure of this process's memory in MB: ``VmRSS`` now, ``VmHWM`` at most since it was last forgotten."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+    line = next(
+        line for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines() if line.startswith(name)
+    )
     return int(line.split()[1]) / 1024
 
 
@@ -24,4 +26,4 @@ def forget_peak() -> None:
     """Give back what is not used, and count the largest memory from here."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")

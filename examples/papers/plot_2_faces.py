@@ -32,6 +32,8 @@ from unmask.inspection import abs_correlations, average_canonical_correlation
 
 # Random starts among which table S2 is looked for. All other fits keep the best of about 128.
 STARTS = 60
+# Random starts over which the spread of table 1 is shown.
+SPREAD = 40
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ["UNMASK_FACES"])
 raw = pd.read_csv(folder / "faces_dissimilarities.csv", index_col=0)
@@ -79,8 +81,7 @@ table_1.round(2)
 # is gone.
 #
 # One warning belongs to the first row. Metric scaling has several solutions here that are nearly as good as the best,
-# and they find much more of the scales. The advantage of conditional scaling is real for {AR}, {TS} and {AR, TS}, but
-# it is not as large as the table makes it look:
+# and they find much more of the scales:
 
 
 def local_minima(known, n_components, seeds):
@@ -100,6 +101,30 @@ pd.DataFrame(
 ).round(4)
 
 # %%
+# So what is published depends on where the search began. Of single random starts, each followed until it converges, the
+# ACC of the one with the lowest stress, and quartiles of all:
+
+
+def spread(known):
+    """Return the ACC of the start with the lowest stress, and quartiles over all starts."""
+    found = []
+    for seed in range(SPREAD):
+        mds = ConditionalMDS(3 - len(known), metric="precomputed", init="random", n_init=1, random_state=seed)
+        mds.fit(root, known=scales[known] if known else None)
+        found.append((mds.stress_, score(mds, known)))
+    low, middle, high = np.quantile([acc for _, acc in found], [0.25, 0.5, 0.75])
+    return {"lowest stress": min(found)[1], "lower quartile": low, "median": middle, "upper quartile": high}
+
+
+spreads = pd.DataFrame({name: spread(known) for name, known in zip(table_1.index, [[], *SETS], strict=True)}).T
+spreads.insert(0, "published", table_1["published"])
+spreads.round(2)
+
+# %%
+# With nothing known the lowest minimum finds 0.72 of the scales, and the median start 0.84, as much as conditional
+# scaling given {PU}: the published gain for {PU} is not real, it is that of an unlucky first row. Those for {AR} and
+# {AR, TS} are the same from nearly every start.
+#
 # Table 2: the first dimension of the map
 # ---------------------------------------
 # Absolute correlations of the first dimension with the scales: low with the known ones, high with an unknown one.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ImputedKnownWarning,
         LeakWarning,
         MissingDissimilarityWarning,
+        PosteriorWarning,
         RedundantKnownWarning,
         SmallNeighbourhoodWarning,
         SquareFeaturesWarning,
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     )
     from .estimators import (
         ConditionalClassicalMDS,
+        ConditionalGPLVM,
         ConditionalIsomap,
         ConditionalMDS,
         ConditionalTSNE,
         GeneralMDS,
+        Posterior,
         SpectralMap,
     )
     from .io import Checkpoint
@@ -40,6 +43,7 @@ __all__ = [
     "AdjustmentWarning",
     "Checkpoint",
     "ConditionalClassicalMDS",
+    "ConditionalGPLVM",
     "ConditionalIsomap",
     "ConditionalMDS",
     "ConditionalTSNE",
@@ -57,6 +61,8 @@ __all__ = [
     "Nominal",
     "Numeric",
     "Ordinal",
+    "Posterior",
+    "PosteriorWarning",
     "Progress",
     "ProgressBar",
     "RedundantKnownWarning",
@@ -80,6 +86,7 @@ _HOMES = {
         "LeakWarning",
         "ImputedKnownWarning",
         "MissingDissimilarityWarning",
+        "PosteriorWarning",
         "RedundantKnownWarning",
         "SmallNeighbourhoodWarning",
         "SquareFeaturesWarning",
@@ -88,10 +95,12 @@ _HOMES = {
     ),
     ".estimators": (
         "ConditionalClassicalMDS",
+        "ConditionalGPLVM",
         "ConditionalIsomap",
         "ConditionalMDS",
         "ConditionalTSNE",
         "GeneralMDS",
+        "Posterior",
         "SpectralMap",
     ),
     ".io": ("Checkpoint",),

@@ -1,6 +1,7 @@
 """A page that talks to a session, for the tests."""
 
 import queue
+from contextlib import contextmanager
 
 SOON = 60.0  # seconds within which something happens, even on a busy machine
 
@@ -53,3 +54,11 @@ class Page:
     def fit(self):
         """What the page is told of the step that it shows."""
         return next(action["fit"] for action in self.state["tree"] if action["id"] == self.state["step"])
+
+
+@contextmanager
+def visiting(session):
+    """Open a page that talks to a session, and leave at the end."""
+    page = Page(session)
+    yield page
+    session.leave(page._hear)

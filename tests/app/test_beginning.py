@@ -1,6 +1,9 @@
 """A study begins with what people drop on the page."""
 
 import io
+import json
+import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -9,26 +12,10 @@ from PIL import Image
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_wine
 
-from unmask.app import Session
 from unmask.app._files import Files
 from unmask.app._pictures import SIDE, thumbnail
 from unmask.datasets import load_kinship
-
-from .talking import Page
-
-
-@pytest.fixture(scope="module")
-def session():
-    session = Session()
-    yield session
-    session.close()
-
-
-@pytest.fixture
-def page(session):
-    page = Page(session)
-    yield page
-    session.leave(page._hear)
+from unmask.discovery import Discovery
 
 
 def drop(page, name, content):
@@ -208,3 +195,157 @@ def test_a_study_that_cannot_be_shown_leaves_the_one_before(page, monkeypatch):
     monkeypatch.setattr("unmask.app._session.describe_columns", refuse)
     assert page.refused("begin", dataset="kinship") == "this study is odd."
     assert page.ask("hello", protocol=1)["state"]["title"] == before["title"]
+
+
+# ---- a saved study
+
+
+def saved(study, tmp_path, change=lambda told: None, **files):
+    """Return a study as a zip file, in which study.json or other files were changed by whoever hands it over."""
+    path = study.save(tmp_path / "saved.zip")
+    with zipfile.ZipFile(path) as packed:
+        content = {name: packed.read(name) for name in packed.namelist()}
+    told = json.loads(content["study.json"])
+    change(told)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in {**content, "study.json": json.dumps(told).encode(), **files}.items():
+            packed.writestr(name, data)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("by", ["files", "study"])
+def test_a_saved_study_that_is_dropped_goes_on(page, tmp_path, by):
+    study = Discovery(load_kinship().dissimilarities, title="Mine")
+    study.fit(2, n_init=1)
+    file = drop(page, "kin.zip", saved(study, tmp_path))
+    detected = page.ask("detect", files=[file])
+    (part,) = detected["parts"]
+    assert (part["role"], part["rows"], detected["problems"]) == ("study", 14, [])
+    assert "job" not in page.ask("begin", **{by: [file] if by == "files" else file}), "it has a map"
+    assert (page.state["title"], page.fit["number"]) == ("Mine", 1)
+    beside = drop(page, "about.csv", csv(load_kinship().known))
+    assert "drop it alone" in page.refused("begin", files=[file, beside])
+
+
+def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_opened(page, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("unmask.discovery._data.open_file", opened.append)
+    secret = tmp_path / "secret.npy"
+    np.save(secret, load_kinship().dissimilarities.to_numpy())
+
+    def name_it(told):
+        told["file"] = {"path": str(secret), "checksum": 0}
+
+    file = drop(page, "mine.zip", saved(Discovery(load_kinship().dissimilarities), tmp_path, name_it))
+    (problem,) = page.ask("detect", files=[file])["problems"]
+    assert problem["text"].startswith("mine.zip: was made from the dissimilarities in the file")
+    for fields in ({"files": [file]}, {"study": file}):
+        assert page.refused("begin", **fields) == problem["text"]
+    assert opened == []
+
+
+@pytest.mark.parametrize("content", [b"PK no zip", b""])
+def test_what_is_wrong_with_a_study_is_said_under_the_name_that_people_know(page, content):
+    file = drop(page, "broken.zip", content)
+    why = page.refused("begin", study=file)
+    assert why.startswith("broken.zip: is no zip file")
+    assert file not in why
+
+
+def test_pictures_of_a_loaded_study_are_written_anew(page, tmp_path):
+    rest = b"the rest of another file"
+    study = Discovery(load_kinship().dissimilarities, pictures={"Aunt": png() + rest, "Uncle": png()})
+    uncle = list(study.material.objects).index("Uncle")
+    broken = {f"picture{uncle}.png": png()[:60]}
+    page.ask("begin", study=drop(page, "kin.zip", saved(study, tmp_path, **broken)))
+    (found,) = page.ask("pictures", objects=list(range(14)))["pictures"]
+    assert page.ask("objects")["labels"][found["object"]] == "Aunt"
+    assert found["data"].startswith(b"\x89PNG")
+    assert rest not in found["data"]
+    assert max(Image.open(io.BytesIO(found["data"])).size) == SIDE
+    assert "the picture of Uncle is no picture" in page.hear("notice")["text"]
+    assert page.ask("pictures", objects=[found["object"]])["pictures"] == [found]
+
+
+# ---- what is corrected
+
+
+def test_missing_cells_are_problems_at_their_cell(page):
+    frame = pd.DataFrame({"town": ["u", None, "u", "v"], "a": [1.0, 2.0, None, 4.0], "b": [1.0, None, 3.0, 4.0]})
+    file = drop(page, "holes.csv", csv(frame.set_axis(["p", "q", "r", "s"])))
+    found = page.ask("detect", files=[file])
+    at = [(problem["row"], problem["column"]) for problem in found["problems"]]
+    assert at == [(2, 3), (3, 2)], "as the rows and columns of the head; of the column of text none is needed"
+    assert "b of q is missing" in found["problems"][0]["text"]
+    assert found["parts"][0]["head"][1][3] == "nan"
+    assert "b of q is missing" in page.refused("begin", files=[file])
+    for corrections in ({"metric": "gower"}, {"types": {"b": "nominal"}, "roles": {file: "known"}}):
+        assert page.ask("detect", files=[file], corrections=corrections)["problems"] == []
+    nominal = page.ask("detect", files=[file], corrections={"types": {"b": "nominal"}})
+    assert [problem["column"] for problem in nominal["problems"]] == [2]
+    assert [column["type"] for column in nominal["parts"][0]["columns"]] == ["nominal", "numeric", "nominal"]
+
+
+def test_of_very_many_missing_cells_some_are_named(page):
+    file = drop(page, "holes.csv", csv(pd.DataFrame({"a": [1.0, 2.0] + [None] * 30, "b": np.arange(32.0)})))
+    problems = page.ask("detect", files=[file])["problems"]
+    assert len(problems) == 21
+    assert "10 more cells are missing" in problems[-1]["text"]
+    assert problems[-1]["row"] is None
+
+
+@pytest.mark.parametrize("name", ["level_0", "index", "label", "axis1", "0"])
+def test_columns_may_have_any_name(page, name):
+    frame = pd.DataFrame({name: [1.0, 2.0, 4.0, 9.0], "b": [3.0, 1.0, 2.0, 5.0]}, index=list("pqrs"))
+    file = drop(page, "odd.csv", csv(frame.rename_axis("object")))
+    corrections = {"labels": "object", "standardise": False}
+    found = page.ask("detect", files=[file], corrections=corrections)
+    assert found["problems"] == []
+    assert found["parts"][0]["head"][0] == ["p", "1.0", "3.0"]
+    page.job("begin", files=[file], corrections=corrections)
+    page.ask("adopt", name=name, way={"column": name}, why="")
+    for what in ("csv", "parquet"):
+        url = page.ask("take", what=what)["url"]
+        path = page.session.files.made(url.removeprefix("/take/")).path
+        table = pd.read_csv(path, index_col="label") if what == "csv" else pd.read_parquet(path)
+        assert table.iloc[:, -1].tolist() == [1.0, 2.0, 4.0, 9.0]
+
+
+def test_gower_compares_columns_as_they_were_corrected(page):
+    frame = pd.DataFrame(
+        {"size": [0.0, 1.0, 4.0, 2.0], "batch": [1, 7, 7, 2], "grade": [1, 2, 9, 2], "hour": [0.0, 23.0, 12.0, 1.0]},
+        index=list("pqrs"),
+    )
+    file = drop(page, "mixed.csv", csv(frame.rename_axis("name")))
+    types = {"batch": "nominal", "grade": "ordinal", "hour": "cyclic:24"}
+    study = begin(page, files=[file], corrections={"metric": "gower", "types": types})
+    size, batch, rank = np.array([0, 1, 4, 2]) / 4, frame["batch"].to_numpy(), np.array([0, 1, 2, 1]) / 2
+    by_column = [np.abs(np.subtract.outer(size, size)), np.not_equal.outer(batch, batch)]
+    by_column.append(np.abs(np.subtract.outer(rank, rank)))
+    np.testing.assert_allclose(study.dissimilarities, sum(by_column) / 3, rtol=1e-12)
+    scales = {column["name"]: column["scale"] for column in page.state["columns"]}
+    assert scales == {"size": "number", "batch": "category", "grade": "ordered", "hour": "number"}
+
+
+def test_more_rows_than_the_page_shows_are_refused(page, monkeypatch):
+    monkeypatch.setattr("unmask.app._beginning.MOST_ROWS", 10)
+    file = drop(page, "wine.csv", csv(load_wine(as_frame=True).data.head(11)))
+    (problem,) = page.ask("detect", files=[file])["problems"]
+    assert problem["text"].startswith("wine.csv has 11 rows, and the workbench shows at most 10")
+
+
+def test_all_files_together_have_a_limit():
+    files = Files(limit=10)
+    files.keep("a.csv", io.BytesIO(bytes(6)), 10)
+    with pytest.raises(ValueError, match=r"no room for b\.csv"):
+        files.keep("b.csv", io.BytesIO(bytes(6)), 10)
+    files.keep("c.csv", io.BytesIO(bytes(4)), 10)
+    files.close()
+
+
+def test_a_table_whose_package_is_not_there_is_a_problem_with_the_way_to_install_it(page, monkeypatch):
+    file = drop(page, "kin.parquet", b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    (problem,) = page.ask("detect", files=[file])["problems"]
+    assert "pip install 'unmask[files]'" in problem["text"]

@@ -1,6 +1,7 @@
 """Who may talk to the workbench."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -32,20 +33,23 @@ def guard():
     return Guard(behind, "127.0.0.1", PORT, token="secret", upload_limit=100)
 
 
-def ask(guard, path="/take/x", method="GET", kind="http", body=(b"",), **headers):
+def ask(guard, path="/take/x", method="GET", kind="http", body=(b"",), arrived=None, **headers):
     """Send a request to the guard and return what came back."""
     given = {"host": f"127.0.0.1:{PORT}", **headers}
     sent = [{"type": "http.request", "body": part, "more_body": k + 1 < len(body)} for k, part in enumerate(body)]
     came = []
 
     async def receive():
-        return sent.pop(0) if kind == "http" else {"type": "websocket.connect"}
+        message = sent.pop(0) if kind == "http" else {"type": "websocket.connect"}
+        if message.get("body", b"") is None:
+            await asyncio.sleep(10)
+        return message
 
     async def send(message):
         came.append(message)
 
     pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in given.items() if value is not None]
-    scope = {"type": kind, "path": path, "method": method, "headers": pairs}
+    scope = {"type": kind, "path": path, "method": method, "headers": pairs, **(arrived or {})}
     asyncio.run(guard(scope, receive, send))
     return came
 
@@ -106,7 +110,7 @@ def test_an_upload_has_a_limit_whatever_it_announces(guard, cookie):
     own = {"origin": f"http://127.0.0.1:{PORT}", "cookie": cookie}
     assert status(guard, "/upload", "POST", content_length="101", **own) == 413
     assert status(guard, "/upload", "POST", body=(b"x" * 60, b"x" * 40), content_length="100", **own) == 200
-    assert status(guard, "/upload", "POST", body=(b"x" * 60, b"x" * 60), content_length="10", **own) == 499
+    assert status(guard, "/upload", "POST", body=(b"x" * 60, b"x" * 60), content_length="10", **own) == 413
     assert status(guard, "/enter", "POST", content_length=str(2**16 + 1), **own) == 413
 
 
@@ -121,4 +125,57 @@ def test_every_answer_has_the_policy(guard, path):
 
 
 def test_an_address_of_version_six_is_written_in_brackets():
-    assert Guard(behind, "::1", PORT, token="t").address == f"http://[::1]:{PORT}/"
+    guard = Guard(behind, "::1", PORT, token="t")
+    assert guard.address == f"http://[::1]:{PORT}/"
+    assert status(guard, "/", host=f"[::1]:{PORT}") == 200
+    for wrong in (f"::1:{PORT}", "[::1]", f"[::2]:{PORT}"):
+        assert status(guard, "/", host=wrong) == 400
+
+
+def test_browsers_leave_port_80_out():
+    guard = Guard(behind, "127.0.0.1", 80, token="t")
+    assert guard.url == "http://127.0.0.1/#token=t"
+    assert status(guard, "/", host="127.0.0.1") == 200
+    assert status(guard, "/enter", "POST", host="localhost", origin="http://localhost") == 200
+    assert status(guard, "/", host=f"127.0.0.1:{PORT}") == 400
+    assert status(Guard(behind, "::1", 80, token="t"), "/", host="[::1]") == 200
+
+
+def test_a_server_at_all_addresses_has_the_names_and_addresses_of_this_machine_and_no_other(monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "Mine")
+    guard = Guard(behind, "0.0.0.0", PORT, token="t")
+    assert guard.urls == (f"http://127.0.0.1:{PORT}/#token=t", f"http://mine:{PORT}/#token=t")
+    arrived = {"server": ("192.168.1.5", PORT)}
+    for host in ("127.0.0.1", "localhost", "mine", "192.168.1.5"):
+        assert status(guard, "/", host=f"{host}:{PORT}", arrived=arrived) == 200
+    for host in (f"192.168.1.6:{PORT}", "192.168.1.5", f"evil.example:{PORT}", f"0.0.0.0:{PORT}"):
+        assert status(guard, "/", host=host, arrived=arrived) == 400
+    own = {"host": f"192.168.1.5:{PORT}", "arrived": arrived}
+    assert status(guard, "/enter", "POST", origin=f"http://192.168.1.5:{PORT}", **own) == 200
+    assert status(guard, "/enter", "POST", origin=f"http://mine:{PORT}", **own) == 403
+    assert status(Guard(behind, "127.0.0.1", PORT), "/", **own) == 400, "one that listens at one address has only that"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"host": "evil.example"}, 400), ({}, 403), ({"method": "POST", "path": "/enter"}, 403)],
+)
+def test_a_refusal_is_a_sentence_in_json(guard, options, code):
+    start, body = ask(guard, **options)
+    assert start["status"] == code
+    assert (b"content-type", b"application/json") in start["headers"]
+    assert json.loads(body["body"])["error"].endswith(".")
+
+
+def test_a_request_that_stops_half_way_is_let_go(cookie, guard):
+    guard._pause = 0.05
+    own = {"origin": f"http://127.0.0.1:{PORT}", "cookie": cookie}
+    assert status(guard, "/upload", "POST", body=(b"x", b"x", None), **own) == 408
+
+
+def test_what_goes_wrong_behind_is_not_taken_for_a_refusal(cookie):
+    async def broken(scope, receive, send):
+        raise RuntimeError("a mistake")
+
+    with pytest.raises(RuntimeError, match="a mistake"):
+        ask(Guard(broken, "127.0.0.1", PORT), "/")

@@ -2,6 +2,7 @@
 
 import os
 import queue
+import signal
 import time
 
 import pytest
@@ -172,6 +173,90 @@ def test_a_silent_worker_is_killed_and_replaced():
         jobs.close()
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be halted here")
+def test_a_worker_that_does_not_read_is_replaced_and_nobody_waits_for_it():
+    heard = Heard()
+    jobs = Jobs(heard.news.put, patience=2.0)
+    try:
+        assert heard.end(jobs.start(work.double, 1)).content == 2
+        process = jobs.process_id
+        os.kill(process, signal.SIGSTOP)
+        number = jobs.start(work.same, bytes(2_000_000))  # more than a pipe holds
+        assert jobs.process_id == process, "it was started without waiting for the worker"
+        assert "silent" in heard.end(number).content
+        assert heard.end(jobs.start(work.double, 2)).content == 4
+        os.kill(jobs.process_id, signal.SIGSTOP)
+        jobs.start(work.same, bytes(2_000_000))
+    finally:
+        jobs.close()
+
+
+@pytest.fixture(scope="module")
+def strict():
+    """Jobs that are given little time to stop."""
+    heard = Heard()
+    jobs = Jobs(heard.news.put, grace=0.5)
+    yield jobs, heard
+    jobs.close()
+
+
+def test_a_job_that_does_not_ask_whether_to_stop_is_ended_and_its_worker_replaced(strict):
+    jobs, heard = strict
+    jobs.use(shared := ["material"])
+    number, process = jobs.start(work.deaf), jobs.process_id
+    heard.next("progress")
+    jobs.cancel(number)
+    end = heard.end(number)
+    assert (end.kind, "did not stop" in end.content) == ("failed", True)
+    assert heard.end(jobs.start(work.same, shared)).content is shared, "the next worker knows what the old one knew"
+    assert jobs.process_id != process
+
+
+def test_a_deaf_background_job_makes_room_for_an_urgent_one_and_comes_again(strict):
+    jobs, heard = strict
+    background = jobs.start(work.deaf, 1.5, urgent=False)
+    heard.next("progress")
+    assert heard.end(jobs.start(work.double, 4)).content == 8
+    assert heard.next("running").number == background
+    assert heard.end(background).content == "ended"
+
+
+def test_a_job_that_has_heard_may_bring_what_it_has_to_an_end_even_if_it_is_told_again(strict):
+    jobs, heard = strict
+    number, process = jobs.start(work.slow_to_stop, 1.5), jobs.process_id
+    heard.next("progress")
+    jobs.cancel(number)
+    assert _until(lambda: jobs._running.has_heard)
+    jobs.cancel(number)
+    assert heard.end(number).content == "stopped", "three times the time that it would have, had it not heard"
+    assert jobs.process_id == process
+
+
+def test_a_job_that_has_heard_and_never_ends_is_ended(strict, monkeypatch):
+    jobs, heard = strict
+    number = jobs.start(work.hears_and_goes_on)
+    heard.next("progress")
+    jobs.cancel(number)
+    while heard.next("progress").content != {"done": 1.0}:
+        pass
+    monkeypatch.setattr(jobs, "_longest", 0.5)
+    assert "did not stop" in heard.end(number).content
+
+
+def _until(holds):
+    """Wait until something holds."""
+    end = time.monotonic() + SOON
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.01)
+    return holds()
+
+
+def test_a_job_that_takes_too_long_is_told_to_stop(strict, monkeypatch):
+    jobs, heard = strict
+    monkeypatch.setattr(jobs, "_longest", 0.2)
+    assert heard.end(jobs.start(work.until_stopped)).content == "stopped"
+
+
 def test_a_worker_is_not_taken_for_silent_while_others_are_busy_with_its_news():
     heard = Heard()
 
@@ -208,7 +293,7 @@ def test_where_no_worker_can_be_started_jobs_fail_until_one_can(monkeypatch, cap
 
 
 def test_a_file_in_the_folder_of_the_data_is_not_taken_for_a_module(tmp_path, monkeypatch):
-    (tmp_path / "queue.py").write_text("raise SystemExit('a file of the user was run')")
+    (tmp_path / "queue.py").write_text("raise SystemExit('a file of the user was run')", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     heard = Heard()
     jobs = Jobs(heard.news.put)

@@ -81,3 +81,8 @@ def frame_of(data, rest=b""):
 def test_what_is_no_message_is_refused(frame):
     with pytest.raises(ValueError):  # noqa: PT011 - of json or our own
         decode(frame)
+
+
+def test_whole_numbers_that_four_bytes_do_not_hold_stay_what_they_are():
+    dates = np.array([20240315.0, np.nan, 1.0])
+    np.testing.assert_array_equal(decode(encode({"values": dates}))["values"], dates)

@@ -1,6 +1,7 @@
 """A session: what pages ask for, and what they hear."""
 
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -8,27 +9,21 @@ import pandas as pd
 import pytest
 
 from unmask.app import Session
+from unmask.app import _loop as loop
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
+from unmask.problem import Cyclic
 
-from .talking import SOON, Page
+from .talking import SOON, Page, visiting
 
 FAST = {"params": {"n_init": 4}}
 
 
-@pytest.fixture(scope="module")
-def shared_session():
-    session = Session()
-    yield session
-    session.close()
-
-
 @pytest.fixture
-def page(shared_session):
-    shared_session.begin(Discovery(load_kinship().dissimilarities, table=load_kinship().known, title="Kinship"))
-    page = Page(shared_session)
-    yield page
-    shared_session.leave(page._hear)
+def page(session):
+    session.begin(Discovery(load_kinship().dissimilarities, table=load_kinship().known, title="Kinship"))
+    with visiting(session) as page:
+        yield page
 
 
 def places(page, *labels):
@@ -333,3 +328,196 @@ def test_a_page_that_comes_later_hears_of_readings_and_of_another_study(page):
     page.hear("done", "failed", job=job)
     page.session.begin(Discovery(load_kinship().dissimilarities))
     assert page.state["study"] != number
+
+
+def test_a_reading_that_is_under_way_is_not_begun_again(page):
+    page.job("fit", **FAST)
+    job = page.ask("read", step=1, what="suggest")["job"]
+    assert page.ask("read", step=1, what="suggest") == {"id": 7, "ok": True, "job": job}
+    assert len(page.state["jobs"]) == 1
+    other = page.ask("read", step=1, what="shepard")["job"]
+    assert other != job
+    page.ask("cancel", job=job)
+    again = page.ask("read", step=1, what="suggest")["job"]
+    assert again not in (job, other), "one that was ended is begun anew"
+    page.ask("cancel", job=again)
+    ends = [page.hear("done", "failed") for _ in range(3)]
+    assert {end["job"] for end in ends} == {job, other, again}
+
+
+def test_the_type_of_a_feature_that_is_put_aside_is_kept(page):
+    known = load_kinship().known[["degree"]]
+    page.session.begin(Discovery(load_kinship().dissimilarities, known=known, known_types={"degree": "ordinal"}))
+    page.job("fit", **FAST)
+    page.ask("adopt", name="hour", way={"values": list(range(14))}, kind="cyclic:24", why="")
+    types = {"degree": "ordinal", "hour": "cyclic:24"}
+    for name in types:
+        page.ask("use", name=name, on=False)
+    assert {known["name"]: (known["type"], known["used"]) for known in page.state["known"]} == {
+        name: (kind, False) for name, kind in types.items()
+    }
+    scales = {column["name"]: column["scale"] for column in page.state["columns"]}
+    assert scales == {"degree": "ordered", "hour": "cycle"}
+    assert page.ask("column", key="known:hour")["period"] == 24
+    for name in types:
+        page.ask("use", name=name, on=True)
+    assert page.session.study.known_types == {"degree": "ordinal", "hour": Cyclic(24)}
+    assert "was never known" in page.refused("use", name="nothing", on=True)
+
+
+def test_a_feature_is_taken_up_with_the_type_that_it_had_on_this_branch(page):
+    page.job("fit", **FAST)
+    page.ask("adopt", name="degree", way={"column": "degree"}, kind="numeric", why="")
+    here = page.state["here"]
+    page.ask("amend", name="degree", kind="ordinal")
+    page.ask("go", to=here)
+    page.ask("use", name="degree", on=False)
+    page.ask("use", name="degree", on=True)
+    assert page.session.study.known_types == {"degree": "numeric"}
+
+
+def test_a_fit_that_is_ended_keeps_the_best_map_so_far(page):
+    job = page.ask("fit", params={"n_init": 100_000})["job"]
+    seen = [page.hear("progress", job=job)["stress"] for _ in range(5)]
+    page.ask("cancel", job=job)
+    page.hear("done", job=job)
+    assert page.fit["stress"] <= min(seen)
+    assert not page.fit["finished"]
+    step = page.session.study.step
+    assert np.isfinite(step.embedding.to_numpy()).all()
+
+
+def test_camera_and_selection_of_each_step_come_back_with_the_page(page):
+    page.job("fit", **FAST)
+    page.job("fit", **FAST)
+    views = {str(step): {"camera": {"x": step, "y": 0, "zoom": 2}, "selection": [step]} for step in (1, 2)}
+    for step, view in views.items():
+        page.ask("view", step=int(step), view=view)
+    page.ask("undo")
+    assert Page(page.session).state["views"] == views
+    assert "no map 9" in page.refused("view", step=9, view={})
+
+
+def test_a_page_that_catches_up_can_go_on(page):
+    other = Page(page.session)
+    behind = other.state["revision"]
+    page.ask("title", title="Terms")
+    assert other.refused("title", title="Late", revision=behind).startswith("the study has changed")
+    assert other.hear("state")["state"]["title"] == "Terms"
+    other.ask("title", title="Later")
+    assert page.state["title"] == "Later"
+    page.session.leave(other._hear)
+
+
+def test_who_looks_on_does_not_wait_for_all_pairs_of_many_objects(monkeypatch):
+    monkeypatch.setattr(loop, "MANY", 30)
+    heard = []
+    for asked in ({}, {"solver": "lbfgs"}, {"estimator": "classical"}):
+        session = Session(Discovery(np.random.default_rng(0).normal(size=(40, 3)), metric="euclidean"))
+        monkeypatch.setattr(session, "start", lambda *arguments: heard.append(arguments[-1]) or {})
+        loop.begin_fit(session, **asked)
+        session.close()
+    assert heard == [{"solver": "stochastic"}, {"solver": "lbfgs"}, {"estimator": "classical"}]
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_objects_go_through_the_stochastic_solver():
+    points = np.random.default_rng(0).normal(size=(100_000, 4)) * [4, 3, 1, 1]
+    session = Session(Discovery(pd.DataFrame(points, columns=list("abcd")), metric="euclidean"))
+    try:
+        page = Page(session)
+        job = page.ask("fit")["job"]
+        maps, end = 0, None
+        while end is None:
+            event = page.events.get(timeout=10 * SOON)
+            maps += event["event"] == "progress" and event.get("points") is not None
+            end = event if event["event"] in ("done", "failed") and event["job"] == job else None
+        assert end["event"] == "done", end
+        assert maps >= 1, "it is seen on its way"
+        assert session.study.step.solver.startswith("stochastic")
+        found = page.ask("map", step=end["action"])["points"]
+        assert found.shape == (100_000, 2)
+        correlation = np.corrcoef(found.T, points[:, :2].T)[:2, 2:]
+        assert np.abs(correlation).max(axis=1).min() > 0.9
+    finally:
+        session.close()
+
+
+def test_a_parquet_file_without_its_package_is_refused_with_the_way_to_install_it(page, monkeypatch):
+    page.ask("begin", dataset="kinship")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    error = page.refused("take", what="parquet")
+    assert "pip install 'unmask[files]'" in error
+    assert "went wrong" not in error
+
+
+def test_what_is_typed_into_a_cell_of_numbers_is_a_number_or_refused(page):
+    way, aunt = {"values": list(range(14))}, str(places(page, "Aunt")[0])
+    for text in ("1,5", "far", "nan", "1_0"):
+        error = page.refused("adopt", name="age", way=way, why="", corrections={aunt: text})
+        assert f"age of Aunt: {text!r} is no number" in error
+    page.ask("adopt", name="age", way=way, why="", corrections={aunt: " 1.5 "})
+    assert "'1,5' is no number" in page.refused("amend", name="age", values={aunt: "1,5"})
+    assert page.session.study.known["age"]["Aunt"] == 1.5
+    page.ask("amend", name="age", values={aunt: ""})
+    assert page.session.study.known["age"].isna().sum() == 1
+    assert page.state["known"][-1]["type"] == "numeric"
+
+
+def test_what_is_typed_into_a_cell_of_text_stays_text(page):
+    aunt, uncle = map(str, places(page, "Aunt", "Uncle"))
+    page.ask("adopt", name="code", way={"values": ["1", "007"] * 7}, kind="nominal", why="", corrections={aunt: "007"})
+    page.ask("amend", name="code", values={uncle: "08"})
+    known = page.session.study.known["code"]
+    assert (known["Aunt"], known["Uncle"]) == ("007", "08")
+    assert set(known) == {"1", "007", "08"}
+
+
+def test_what_is_typed_into_a_cell_of_codes_is_one_of_them(page):
+    aunt = str(places(page, "Aunt")[0])
+    page.ask("adopt", name="code", way={"values": [1, 2] * 7}, kind="nominal", why="", corrections={aunt: "2"})
+    assert set(page.session.study.known["code"]) == {1, 2}
+    assert "is no number" in page.refused("amend", name="code", values={aunt: "two"})
+
+
+def test_what_could_not_be_saved_is_saved_with_the_next_change_or_at_the_end(tmp_path, monkeypatch, capfd):
+    save = Discovery.save
+
+    def full(study, path):
+        raise OSError("no space left")
+
+    session = Session(Discovery(load_kinship().dissimilarities, title="Mine"), path=tmp_path / "study")
+    try:
+        page = Page(session)
+        session.save()
+        monkeypatch.setattr(Discovery, "save", full)
+        page.ask("title", title="Changed")
+        session.save()
+        assert page.hear("notice")["text"] == "The study could not be saved: no space left"
+        assert page.state["saved"] is None
+        monkeypatch.setattr(Discovery, "save", save)
+        session.save()
+        assert page.state["saved"] == "study"
+        assert Discovery.load(tmp_path / "study").title == "Changed"
+        monkeypatch.setattr(Discovery, "save", full)
+        page.ask("title", title="Changed again")
+        session.save()
+        page.ask("begin", dataset="kinship")  # another one, which is saved nowhere
+        monkeypatch.setattr(Discovery, "save", save)
+    finally:
+        session.close()
+    assert Discovery.load(tmp_path / "study").title == "Changed again"
+    assert "could not be saved" not in capfd.readouterr().err
+
+
+def test_what_cannot_be_saved_at_the_end_is_said_in_the_terminal(tmp_path, capfd):
+    session = Session(Discovery(load_kinship().dissimilarities), path=tmp_path / "nowhere" / "study")
+    session.close()
+    assert "The study could not be saved" in capfd.readouterr().err
+
+
+def test_a_page_that_does_not_know_the_study_begins_no_other(page):
+    before = page.session.study
+    answer = page.session.handle({"id": 1, "do": "begin", "dataset": "kinship", "revision": page.state["revision"] - 1})
+    assert answer["stale"]
+    assert page.session.study is before

@@ -19,10 +19,27 @@ def until_stopped(talk, limit=30.0):
     return "stopped" if talk.is_to_stop else "ended"
 
 
-def slow_to_stop(talk):
+def slow_to_stop(talk, seconds=0.5):
     until_stopped(talk)
-    time.sleep(0.5)
+    time.sleep(seconds)
     return "stopped"
+
+
+def deaf(talk, limit=30.0):
+    """Work, show signs of life, and never ask whether to stop."""
+    begun = time.monotonic()
+    talk.tell(done=0.0)
+    while time.monotonic() - begun < limit:
+        time.sleep(0.01)
+    return "ended"
+
+
+def hears_and_goes_on(talk, limit=30.0):
+    """Ask whether to stop once, and go on."""
+    until_stopped(talk)
+    talk.tell(done=1.0)
+    time.sleep(limit)
+    return "ended"
 
 
 def refuse(talk):

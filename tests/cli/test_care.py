@@ -26,9 +26,9 @@ def test_a_report_that_is_removed_is_said(shell):
     shell(*FIT, "--out", "result")
     assert "Removed" not in shell(*FIT, "--out", "result").stderr
     mark = shell.folder / "result" / "unmask.json"
-    said = json.loads(mark.read_text())
-    mark.write_text(json.dumps({**said, "files": [*said["files"], "report.html"]}))
-    (shell.folder / "result" / "report.html").write_text("<html>")
+    said = json.loads(mark.read_text(encoding="utf-8"))
+    mark.write_text(json.dumps({**said, "files": [*said["files"], "report.html"]}), encoding="utf-8")
+    (shell.folder / "result" / "report.html").write_text("<html>", encoding="utf-8")
     assert "Removed result/report.html, which told about another map" in shell(*FIT, "--out", "result").stderr
 
 
@@ -46,7 +46,7 @@ def test_what_was_placed_on_another_map_is_removed_and_said(shell):
 
 def test_what_was_known_is_written_down(shell):
     shell(*FIT, "--out", "result")
-    data = json.loads((shell.folder / "result" / "unmask.json").read_text())["data"]
+    data = json.loads((shell.folder / "result" / "unmask.json").read_text(encoding="utf-8"))["data"]
     assert data["known"] == ["gender"]
     assert data["known_in_data"] == []
 

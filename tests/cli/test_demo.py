@@ -110,23 +110,23 @@ def test_a_second_time_and_a_folder_of_somebody_else(tmp_path):
     folder = tmp_path / "demo"
     folder.mkdir()
     for name in ("kinship.png", *TABLES.values()):
-        (folder / name).write_text("")  # by a version that left no mark: the names say whose it is
+        (folder / name).write_text("", encoding="utf-8")  # by a version that left no mark: the names say whose it is
     done = CliRunner().invoke(app, ["demo", "--out", str(folder), "--json"])
     assert done.exit_code == 0
     assert [step["known"] for step in json.loads(done.stdout)["maps"]] == [[], ["gender"], ["gender", "degree"]]
     (folder / "unmask.json").unlink()
-    (folder / "mine.txt").write_text("")
+    (folder / "mine.txt").write_text("", encoding="utf-8")
     done = CliRunner().invoke(app, ["demo", "--out", str(folder)])
     assert done.exit_code == 2
     assert "that unmask did not write" in done.stderr
 
 
 def test_a_file_in_the_way_is_refused(tmp_path):
-    (tmp_path / "taken").write_text("")
+    (tmp_path / "taken").write_text("", encoding="utf-8")
     done = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "taken")])
     assert done.exit_code == 2
     assert "Invalid value for '--out'" in done.output
-    assert (tmp_path / "taken").read_text() == ""
+    assert (tmp_path / "taken").read_text(encoding="utf-8") == ""
 
 
 def test_help_names_the_command():

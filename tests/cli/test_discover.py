@@ -62,7 +62,7 @@ def test_ways_to_adopt(shell):
 def test_a_second_save_keeps_nothing_of_the_first(shell):
     told(shell, "column gender", "", "", "save kept", "undo", "save", "map", "quit")
     assert not (shell.folder / "kept" / "coef.csv").exists()
-    assert "coef.csv" not in json.loads((shell.folder / "kept" / "unmask.json").read_text())["files"]
+    assert "coef.csv" not in json.loads((shell.folder / "kept" / "unmask.json").read_text(encoding="utf-8"))["files"]
 
 
 def test_undo_goes_back_to_the_map_before(shell):
@@ -126,7 +126,7 @@ def test_help_and_script(shell):
     assert 'tables = read_tables("study")' in done.stdout
     assert "Wrote study.py; it reads the study from kept/study" in done.stdout
     assert "study.py: is there already" in done.stdout
-    code = (shell.folder / "study.py").read_text()
+    code = (shell.folder / "study.py").read_text(encoding="utf-8")
     names = {}
     exec(compile(code, "study.py", "exec"), names)
     pd.testing.assert_frame_equal(

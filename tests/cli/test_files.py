@@ -57,11 +57,11 @@ def test_features_become_dissimilarities_or_stay_a_table(shell, features):
 
 
 def test_missing_pairs_and_blanks(shell):
-    (shell.folder / "gap.csv").write_text("a,b,1\nb,c,2\n")
+    (shell.folder / "gap.csv").write_text("a,b,1\nb,c,2\n", encoding="utf-8")
     shell("convert", "gap.csv", "to.csv", "--to", "long")
     assert pd.read_csv("to.csv")["dissimilarity"].tolist() == [1, 2]
     assert "PHYLIP has no way" in shell.refusal("convert", "gap.csv", "to.phy", "--to", "phylip")
-    (shell.folder / "blank.csv").write_text("a,b b,1\nb b,c,2\na,c,3\n")
+    (shell.folder / "blank.csv").write_text("a,b b,1\nb b,c,2\na,c,3\n", encoding="utf-8")
     assert "labels with blanks" in shell.refusal("convert", "blank.csv", "to.phy", "--to", "phylip")
 
 
@@ -110,7 +110,7 @@ def pages(monkeypatch):
 
     def write_report(study, path, *, callback, **options):
         callback(Progress("report: maps", 0, max_iter=2))
-        path.write_text("<html>")
+        path.write_text("<html>", encoding="utf-8")
         asked.append((study, options))
 
     monkeypatch.setitem(sys.modules, "unmask.reports", types.SimpleNamespace(write_report=write_report))
@@ -131,11 +131,13 @@ def test_a_report_goes_into_the_folder_of_the_fit(shell, pages):
         "compare": True,
         "seed": 0,
         "saved_as": Path("result/study"),
+        "interactive": False,
+        "estimators": False,
     }
     shell("report", "result")  # ours, so it may be replaced
     assert "is there already" in shell.refusal("report", "result", "--out", "known.csv")
     shell("report", "result", "--out", "page.html")
-    assert (shell.folder / "page.html").read_text() == "<html>"
+    assert (shell.folder / "page.html").read_text(encoding="utf-8") == "<html>"
     # A report of an earlier map does not stay beside the next.
     shell("fit", "dissimilarities.csv", "--n-init", 1, "--out", "result", "--quiet")
     assert not (shell.folder / "result" / "report.html").exists()
@@ -150,5 +152,7 @@ def test_a_report_of_a_saved_study_goes_beside_it(shell, pages):
 
 def test_a_real_report(shell):
     shell("fit", "dissimilarities.csv", "--known", "known.csv", "-c", "gender", "--n-init", 1, "-o", "result", "-q")
-    shell("report", "result", "--no-scree", "--no-compare", "--bootstrap", 0, "--title", "Kin & kind")
-    assert "<h1><bdi>Kin &amp; kind</bdi></h1>" in (shell.folder / "result" / "report.html").read_text(encoding="utf-8")
+    shell("report", "result", "--no-scree", "--no-compare", "--bootstrap", 0, "--title", "Kin & kind", "--interactive")
+    page = (shell.folder / "result" / "report.html").read_text(encoding="utf-8")
+    assert "<h1><bdi>Kin &amp; kind</bdi></h1>" in page
+    assert "script-src" in page

@@ -86,7 +86,7 @@ def test_quiet_leaves_nothing_but_the_result(shell):
 
 def test_options_reach_the_estimator(shell):
     options = "--dim 1 --coef diagonal --level ordinal --ties secondary --orthogonal --n-init 3"
-    more = "--leak-penalty 0.5 --max-iter 40 --seed 7 --jobs 1"
+    more = "--leak-penalty 0.5 --ridge 0.2 --max-iter 40 --seed 7 --jobs 1"
     found = shell.json("fit", *GENDER, *options.split(), *more.split(), "--quiet")
     assert found["params"] == {
         "n_components": 1,
@@ -95,6 +95,7 @@ def test_options_reach_the_estimator(shell):
         "ties": "secondary",
         "orthogonal": True,
         "leak_penalty": 0.5,
+        "ridge": 0.2,
         "n_init": 3,
         "max_iter": 40,
         "random_state": 7,
@@ -105,6 +106,27 @@ def test_options_reach_the_estimator(shell):
     params = {name: value for name, value in found["params"].items() if name != "n_components"}
     mds = ConditionalMDS(1, metric="precomputed", **params).fit(kin.dissimilarities, known=kin.known[["gender"]])
     assert found["stress"] == mds.stress_
+
+
+def test_pairs_choose_the_ridge(shell):
+    found = shell.json("fit", *GENDER, "--ridge", "heldout", "--n-init", 2, "--quiet")
+    mds = estimated(ridge="heldout", n_init=2)
+    assert found["stress"] == mds.stress_
+    assert found["params"]["ridge"] == mds.ridge_
+
+
+def test_a_posterior_is_a_map_like_any_other(shell):
+    pytest.importorskip("nutpie")
+    found = shell.json("fit", *GENDER, "--estimate", "posterior", "--n-init", 1, "--quiet")
+    mds = estimated(estimate="posterior", n_init=1)
+    assert found["params"]["estimate"] == "posterior"
+    assert found["stress"] == mds.stress_ > estimated(n_init=1).stress_
+
+
+@pytest.mark.parametrize("given", ["-1", "much", "inf"])
+def test_a_ridge_that_there_is_not_is_refused_before_anything_is_read(shell, given):
+    why = shell.refusal("fit", "there_is_no_such_file.csv", "--ridge", given)
+    assert why == f"--ridge {given}: this is neither a number of at least 0 nor heldout."
 
 
 def test_weights_reach_the_estimator_and_what_does_not_go_together_is_refused(shell):
@@ -393,7 +415,7 @@ def test_a_stopped_fit_is_written_and_marked(shell, one_iteration):
     done = shell("fit", *GENDER, "--out", "result", "--quiet", code=130)
     assert done.stderr == "Stopped: the map is unfinished; what there is was written to result.\n"
     assert "given gender, unfinished" in done.stdout
-    assert json.loads((shell.folder / "result" / "unmask.json").read_text())["finished"] is False
+    assert json.loads((shell.folder / "result" / "unmask.json").read_text(encoding="utf-8"))["finished"] is False
     assert pd.read_csv("result/history.csv")["finished"].tolist() == [False]
     found = shell.json("fit", *GENDER, code=130)
     assert found["finished"] is False
@@ -462,29 +484,29 @@ def test_debug_shows_where(shell):
 
 def test_folders_of_others_are_left_alone(shell):
     (shell.folder / "taken").mkdir()
-    (shell.folder / "taken" / "notes.txt").write_text("mine")
+    (shell.folder / "taken" / "notes.txt").write_text("mine", encoding="utf-8")
     words = ("fit", *GENDER, "--n-init", 1, "--out", "taken")
     assert "that unmask did not write" in shell.refusal(*words)
     shell(*words, "--force")
-    assert (shell.folder / "taken" / "notes.txt").read_text() == "mine"
+    assert (shell.folder / "taken" / "notes.txt").read_text(encoding="utf-8") == "mine"
     # Ours from now on; but a file that somebody else puts there is not.
     shell(*words)
-    (shell.folder / "taken" / "scree.csv").write_text("mine")
+    (shell.folder / "taken" / "scree.csv").write_text("mine", encoding="utf-8")
     line = shell.refusal("scree", *GENDER, "--n-init", 1, "--max-dim", 2, "--out", "taken")
     assert line.startswith("--out taken: 'scree.csv' in this folder is not from unmask")
-    assert (shell.folder / "taken" / "scree.csv").read_text() == "mine"
+    assert (shell.folder / "taken" / "scree.csv").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("mark", ["[]", "{", '{"schema": "unmask results", "files": [["a"], {}]}'])
 def test_a_mark_that_is_none_marks_nothing(shell, mark):
     (shell.folder / "taken").mkdir()
-    (shell.folder / "taken" / "unmask.json").write_text(mark)
-    (shell.folder / "taken" / "embedding.csv").write_text("mine")
+    (shell.folder / "taken" / "unmask.json").write_text(mark, encoding="utf-8")
+    (shell.folder / "taken" / "embedding.csv").write_text("mine", encoding="utf-8")
     assert "--out taken: " in shell.refusal("fit", *GENDER, "--out", "taken")
 
 
 def test_a_folder_is_refused_before_the_work(shell, monkeypatch):
-    (shell.folder / "file").write_text("")
+    (shell.folder / "file").write_text("", encoding="utf-8")
     assert "nothing can be written to 'file'" in shell.refusal("fit", *GENDER, "--out", "file/below")
 
 
@@ -495,9 +517,9 @@ def test_results_of_an_earlier_fit_do_not_stay(shell):
     names = {path.name for path in (shell.folder / "result").iterdir()}
     assert names == {"embedding.json", "stress_per_point.json", "history.json", "map.png", "study", "unmask.json"}
     # What was removed is not ours any more, should somebody else have one of that name.
-    (shell.folder / "result" / "coef.csv").write_text("mine")
+    (shell.folder / "result" / "coef.csv").write_text("mine", encoding="utf-8")
     assert "'coef.csv' in this folder is not from unmask" in shell.refusal("fit", *GENDER, "--out", "result")
-    records = json.loads((shell.folder / "result" / "embedding.json").read_text())
+    records = json.loads((shell.folder / "result" / "embedding.json").read_text(encoding="utf-8"))
     assert records[0]["label"] == "Aunt"
 
 

@@ -1,7 +1,5 @@
 """The whole chain of many objects, from a file to the report, without a table of all pairs."""
 
-import resource
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +8,8 @@ from tests.many import N, let_few_be_many, no_square, some_features
 from unmask.dissimilarities import Metric
 
 from .conftest import Shell
+
+resource = pytest.importorskip("resource", reason="limits of memory are set as on Unix")
 
 pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.checking.AdjustmentWarning")
 FAST = ("--solver", "stochastic", "--adjust", "no", "--n-init", "1")

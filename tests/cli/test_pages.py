@@ -88,5 +88,5 @@ def test_the_page_has_an_example_of_every_command():
     ],
 )
 def test_commands_of_a_page_are_found(tmp_path, page, found):
-    (tmp_path / "page.md").write_text(page)
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
     assert commands(tmp_path / "page.md") == found

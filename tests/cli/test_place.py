@@ -81,16 +81,16 @@ def test_steps_before_the_last(fitted):
 
 def test_a_map_that_cannot_be_made_again_is_no_place(fitted):
     file = fitted.folder / "result" / "study" / "fit1-map.csv"
-    head, first, *rest = file.read_text().splitlines()
+    head, first, *rest = file.read_text(encoding="utf-8").splitlines()
     label, x, *others = first.split(",")
-    file.write_text("\n".join([head, ",".join([label, str(float(x) + 1), *others]), *rest, ""]))
+    file.write_text("\n".join([head, ",".join([label, str(float(x) + 1), *others]), *rest, ""]), encoding="utf-8")
     line = fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
     assert line.startswith("fitting step 1 again led to another map")
 
 
 def test_an_unfinished_map_is_no_place(fitted):
     file = fitted.folder / "result" / "study" / "study.json"
-    file.write_text(file.read_text().replace('"finished": true', '"finished": false'))
+    file.write_text(file.read_text(encoding="utf-8").replace('"finished": true', '"finished": false'), encoding="utf-8")
     assert "its map is unfinished" in fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
 
 
@@ -117,9 +117,9 @@ def test_features_of_new_objects(shell, features):
 def test_a_mark_that_does_not_belong_to_the_study(shell, features):
     shell("fit", "leaves.csv", "--features", "length,width", "--n-init", 1, "--out", "result", "--quiet")
     file = shell.folder / "result" / "unmask.json"
-    mark = json.loads(file.read_text())
+    mark = json.loads(file.read_text(encoding="utf-8"))
     mark["data"]["features"] = ["depth"]
-    file.write_text(json.dumps(mark))
+    file.write_text(json.dumps(mark), encoding="utf-8")
     assert "do not belong together" in shell.refusal("place", "result", "leaves.csv")
 
 

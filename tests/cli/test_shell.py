@@ -101,8 +101,8 @@ def test_ctrl_c_stops_a_fit_and_writes_what_it_has(folder):
     assert process.returncode == 130
     assert err == "Stopped: the map is unfinished; what there is was written to stopped.\n"
     assert json.loads(out)["finished"] is False
-    assert json.loads((folder / "stopped" / "unmask.json").read_text())["finished"] is False
-    assert len((folder / "stopped" / "embedding.csv").read_text().splitlines()) == 151
+    assert json.loads((folder / "stopped" / "unmask.json").read_text(encoding="utf-8"))["finished"] is False
+    assert len((folder / "stopped" / "embedding.csv").read_text(encoding="utf-8").splitlines()) == 151
 
 
 def test_on_a_terminal_progress_and_the_time_left_are_shown(folder):

@@ -24,7 +24,10 @@ def test_similarities_are_fitted_and_converted(shell, correlations):
     mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0).fit(D)
     found = shell.json("fit", "r.csv", "--similarity", "correlation", "--n-init", 3, "--out", "result")
     assert found["stress"] == pytest.approx(mds.stress_, rel=1e-6)
-    assert json.loads((shell.folder / "result" / "unmask.json").read_text())["data"]["similarity"] == "correlation"
+    assert (
+        json.loads((shell.folder / "result" / "unmask.json").read_text(encoding="utf-8"))["data"]["similarity"]
+        == "correlation"
+    )
     shell("convert", "r.csv", "d.csv", "--similarity", "correlation")
     np.testing.assert_allclose(pd.read_csv("d.csv", index_col=0), D, atol=1e-12)
     assert (
@@ -76,7 +79,7 @@ def test_raters_that_are_not_asked_for(shell):
 
 def test_convert_writes_phylip_by_name_and_some_columns(shell, features):
     shell("convert", "dissimilarities.csv", "d.phy")
-    assert (shell.folder / "d.phy").read_text().startswith("14\nAunt ")
+    assert (shell.folder / "d.phy").read_text(encoding="utf-8").startswith("14\nAunt ")
     shell("convert", "leaves.csv", "some.csv", "--to", "table", "--columns", "width,site")
     assert list(pd.read_csv("some.csv", index_col=0).columns) == ["width", "site"]
     assert "--columns" in shell.refusal("convert", "leaves.csv", "d.csv")

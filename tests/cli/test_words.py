@@ -48,6 +48,7 @@ def test_examples_are_commands_that_there_are(example):
         ("one similarity per pair, or symmetrize them", "one similarity per pair, or symmetrize them"),
         ("more than max_iter=300, or", "more than --max-iter 300, or"),
         ("leak_penalty=-1.5 must", "--leak-penalty -1.5 must"),
+        ("ridge='heldout' with weights='curvilinear'", "--ridge heldout with --weights curvilinear"),
         ("adjust=True with orthogonal=True: both", "--adjust yes with --orthogonal: both"),
         ("at no cost; set orthogonal=False.", "at no cost; leave --orthogonal out."),
         (
@@ -94,16 +95,16 @@ def test_no_python_in_what_a_user_meets(shell):
     assert "say --encoding latin-1" in shell.refusal("fit", "latin.csv")
     assert "pass" not in shell.refusal("convert", "dissimilarities.csv", "d.xyz")
     assert "Discovery" not in shell.refusal("report", "nowhere")
-    known = (shell.folder / "known.csv").read_text().replace("Aunt,2", "Aunt,")
-    (shell.folder / "gaps.csv").write_text(known)
+    known = (shell.folder / "known.csv").read_text(encoding="utf-8").replace("Aunt,2", "Aunt,")
+    (shell.folder / "gaps.csv").write_text(known, encoding="utf-8")
 
 
 def test_no_python_about_codes_and_counts(shell):
     rows = "".join(f"o{i},{10000 + 7 * i},{i % 3}\n" for i in range(8))
-    (shell.folder / "zips.csv").write_text(f"name,zip,size\n{rows}")
+    (shell.folder / "zips.csv").write_text(f"name,zip,size\n{rows}", encoding="utf-8")
     said = shell("fit", "zips.csv", "--metric", "gower", "--n-init", 1).stderr
     assert "leave the column out with --features, or write the codes as text" in said
-    (shell.folder / "counts.csv").write_text(",a,b,c\na,3,5,1\nb,5,6,2\nc,1,2,4\n")
+    (shell.folder / "counts.csv").write_text(",a,b,c\na,3,5,1\nb,5,6,2\nc,1,2,4\n", encoding="utf-8")
     why = shell.refusal("fit", "counts.csv", "--similarity", "counts")
     assert "the diagonal of the similarities says that" in why
     assert why.endswith("correct the diagonal.")
@@ -111,7 +112,7 @@ def test_no_python_about_codes_and_counts(shell):
 
 def test_columns_of_text_in_number_and_verb(shell):
     rows = "".join(f"o{i},{'xy'[i % 2]},{'uv'[i // 2 % 2]},{i}\n" for i in range(6))
-    (shell.folder / "texts.csv").write_text(f"name,a,b,size\n{rows}")
+    (shell.folder / "texts.csv").write_text(f"name,a,b,size\n{rows}", encoding="utf-8")
     assert "'a', 'b' hold text" in shell.refusal("fit", "texts.csv")
 
 

@@ -62,6 +62,6 @@ def test_what_cannot_be_is_said(data, monkeypatch):
         (("table.zarr", "--metric", "gower"), "is read in parts and makes no study"),
         (("table.zarr", "--known", folder / "short.csv", "--index", "none"), "has 3 rows, but"),
     ):
-        (folder / "short.csv").write_text("a,b\n1,2\n3,4\n5,7\n")
+        (folder / "short.csv").write_text("a,b\n1,2\n3,4\n5,7\n", encoding="utf-8")
         done = run("fit", folder / words[0], *words[1:], code=2)
         assert said in " ".join(done.output.split())

@@ -119,6 +119,14 @@ def test_a_look_finds_what_is_wrong(entry, value):
         assert pair == tuple(sorted(entry))
 
 
+def test_a_block_is_kept_from_the_beginning_of_a_large_page(rng):
+    given = rng.standard_normal((70, 50)).T
+    kept = _held.keep(given, np.dtype(np.float32))
+    np.testing.assert_array_equal(kept, given.astype(np.float32))
+    assert kept.flags.c_contiguous
+    assert kept.ctypes.data % _held.LARGE_PAGE == 0
+
+
 def test_several_surveys_are_one():
     one = Survey(1, 0, 2, -1.0, 3.0, 0.5, Sums(4.0, 6.0, 0.5))
     other = Survey(4, 1, 0, 0.0, 5.0, 0.0, Sums(5.0, 9.0, 0.1))

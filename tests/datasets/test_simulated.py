@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from unmask.datasets import make_drawn_faces
+from unmask.datasets import make_drawn_faces, make_fabrics
 from unmask.datasets._motion import make_running_figure
 from unmask.datasets._robot import make_robot_wifi
 
@@ -82,3 +82,28 @@ def test_drawn_faces_differ_as_their_features_do():
     assert np.argsort(ink).tolist() == np.argsort(faces.features["width"]).tolist()
     again = make_drawn_faces(n=6, noise=0.0, random_state=1)
     assert again.pictures == faces.pictures
+
+
+def test_neighbouring_pixels_of_a_fabric_are_as_alike_as_the_widths_of_its_threads_say():
+    """A field smoothed by a bell of width w has correlation exp(-1 / 4 w^2) between neighbours."""
+    fabrics = make_fabrics(8, size=256, difference=0.2, random_state=0)
+    first = np.array([2.0, 2.2])
+    assert len(fabrics.known.drop_duplicates()) == 4
+    pieces = zip(fabrics.images, fabrics.known.to_numpy(), fabrics.hidden.to_numpy(), strict=True)
+    for image, (turned, second), less in pieces:
+        widths = first * [1.2, 0.8] if second else first
+        widths = (widths[::-1] if turned else widths) * (1 - less)
+        across = np.corrcoef(image[:, 1:].ravel(), image[:, :-1].ravel())[0, 1]
+        down = np.corrcoef(image[1:].ravel(), image[:-1].ravel())[0, 1]
+        np.testing.assert_allclose([across, down], np.exp(-1 / (4 * widths**2)), rtol=0, atol=0.01)
+
+
+def test_fabrics_are_halves_and_contracted_by_up_to_half():
+    fabrics = make_fabrics(31, size=8, random_state=0)
+    assert fabrics.known["fabric"].tolist() == [0] * 16 + [1] * 15
+    assert set(fabrics.known["rotation"]) == {0, 1}
+    assert fabrics.hidden.to_numpy().min() >= 0
+    assert 0.4 < fabrics.hidden.to_numpy().max() <= 0.5
+    np.testing.assert_array_equal(fabrics.images, make_fabrics(31, size=8, random_state=0).images)
+    with pytest.raises(ValueError, match="difference=1 must be less than 1"):
+        make_fabrics(4, difference=1)

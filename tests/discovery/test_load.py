@@ -18,10 +18,10 @@ from .studies import assert_same, edit, places
 
 def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
     path = whole.save(tmp_path / "study")
-    text = json.loads((path / "study.json").read_text())
+    text = json.loads((path / "study.json").read_text(encoding="utf-8"))
     for action in text["actions"]:
         action.pop("imputed", None)
-    (path / "study.json").write_text(json.dumps(text))
+    (path / "study.json").write_text(json.dumps(text), encoding="utf-8")
     assert_same(whole, Discovery.load(path))
 
 
@@ -30,17 +30,20 @@ def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
     [
         (shutil.rmtree, "is not there; give the folder or zip file that Discovery.save wrote"),
         (lambda f: (f / "study.json").unlink(), "has no study.json"),
-        (lambda f: (f / "study.json").write_text("{"), "study.json is no JSON"),
+        (lambda f: (f / "study.json").write_text("{", encoding="utf-8"), "study.json is no JSON"),
         (lambda f: (f / "study.json").write_bytes(b"\xff"), "study.json is no JSON"),
-        (lambda f: (f / "study.json").write_text("[" * 100_000), "study.json is no JSON"),
-        (lambda f: (f / "study.json").write_text("[]"), "study.json is not that of a study of unmask"),
+        (lambda f: (f / "study.json").write_text("[" * 100_000, encoding="utf-8"), "study.json is no JSON"),
+        (
+            lambda f: (f / "study.json").write_text("[]", encoding="utf-8"),
+            "study.json is not that of a study of unmask",
+        ),
         (
             lambda f: edit(f, lambda s: s.update(schema_version=3, unmask_version="9.1")),
             "was written in version 3 of the format by unmask 9.1, and this one reads versions up to 2",
         ),
         (lambda f: (f / "table.csv").unlink(), "the file 'table.csv' is missing, which study.json names"),
         (lambda f: (f / "table.csv").write_bytes(b"\xff\xfe"), "table.csv is no CSV table"),
-        (lambda f: (f / "table.csv").write_text(""), "table.csv is no CSV table"),
+        (lambda f: (f / "table.csv").write_text("", encoding="utf-8"), "table.csv is no CSV table"),
         (lambda f: shutil.copy(f / "adopted.csv", f / "table.csv"), "column 'line' where 'degree' should be"),
         (lambda f: shutil.copy(f / "fit5-map.csv", f / "fit9-map.csv"), "'axis1' where 'stress per point' should be"),
         (lambda f: cut(f / "table.csv"), "has 13 rows, not 14"),

@@ -24,7 +24,9 @@ from .studies import assert_same, edit, places
 def test_the_script_makes_the_same_maps_in_another_process(whole, tmp_path):
     path = whole.save(tmp_path / "study.zip")
     script = tmp_path / "script.py"
-    script.write_text(whole.to_script(path) + "\nimport pickle, sys\npickle.dump(maps, open(sys.argv[1], 'wb'))\n")
+    script.write_text(
+        whole.to_script(path) + "\nimport pickle, sys\npickle.dump(maps, open(sys.argv[1], 'wb'))\n", encoding="utf-8"
+    )
     out = tmp_path / "maps"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(script), str(out)], capture_output=True, text=True, check=True

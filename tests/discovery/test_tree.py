@@ -199,7 +199,9 @@ def test_a_study_of_the_first_schema_comes_back(whole, tmp_path):
     assert ids(loaded) == list(range(1, 10))
     assert loaded.known_types == whole.known_types
     for name in ("dissimilarities", "known", "table", "weights"):
-        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(whole, name), check_exact=True)
+        # A column that was read off a map has the rounding of the machine on which it was fitted.
+        exact = name != "known"
+        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(whole, name), check_exact=exact, rtol=1e-9)
     assert loaded.step.stress == pytest.approx(0.083756, abs=1e-6)
     assert loaded.history["adopted"].tolist() == ["gender, line, two", "axis, -size, -axis", ""]
     assert loaded.replay(tol=1e-5)["same"].all()

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from skbio.stats.composition import clr, rclr
+from skbio.stats import composition
+from skbio.stats.composition import clr
 
 from unmask.dissimilarities._metric import Metric
 
@@ -30,10 +31,11 @@ def test_totals_of_objects_and_units_of_parts_do_not_matter(rng, metric):
     np.testing.assert_allclose(Metric(metric).fit_transform(X * rng.uniform(1, 9, 5)), D, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.skipif(not hasattr(composition, "rclr"), reason="this version of scikit-bio has no robust form")
 def test_robust_form_leaves_zeros_out(rng):
     X = rng.poisson(2.0, (30, 6)).astype(float)
     X[:, 0] += 1
-    ratios = np.nan_to_num(rclr(X), nan=0.0)
+    ratios = np.nan_to_num(composition.rclr(X), nan=0.0)
     np.testing.assert_allclose(
         Metric("robust_aitchison").fit_transform(X), cdist(ratios, ratios), rtol=1e-12, atol=1e-12
     )

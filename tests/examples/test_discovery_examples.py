@@ -1,9 +1,5 @@
 """What the pages on digits, crusts, diamonds and sizes say, on their data and on data they were not written with."""
 
-import runpy
-from pathlib import Path
-
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,18 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from unmask import ConditionalMDS
 from unmask.inspection import name_axes
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-def run(script):
-    """Return the variables of a page after it has run."""
-    from matplotlib import pyplot
-
-    mpl.use("Agg")
-    variables = runpy.run_path(str(EXAMPLES / script))
-    pyplot.close("all")
-    return variables
-
+from .pages import run
 
 # ---- handwritten digits
 

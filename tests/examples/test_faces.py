@@ -117,3 +117,15 @@ def test_table_s2_is_a_local_minimum_next_to_the_best(faces):
     nearest, best = fits[int(np.argmin(apart))], min(fits, key=lambda mds: mds.stress_)
     assert min(apart) < 0.015 < np.abs(best.coef_.to_numpy() - published).max()
     assert best.stress_ < nearest.stress_ < 1.02 * best.stress_
+
+
+@needs_data
+def test_with_nothing_known_most_starts_find_as_much_as_given_pu_and_the_lowest_minimum_does_not(faces):
+    dissimilarities, scales = faces
+    found = []
+    for seed in range(40):
+        mds = ConditionalMDS(3, metric="precomputed", init="random", n_init=1, random_state=seed)
+        mds.fit(np.sqrt(dissimilarities))
+        found.append((mds.stress_, average_canonical_correlation(mds.embedding_, scales)))
+    assert min(found)[1] == pytest.approx(0.72, abs=0.006)
+    assert np.median([acc for _, acc in found]) > 0.82

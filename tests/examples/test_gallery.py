@@ -1,6 +1,7 @@
 """The scripts of the gallery: their form, and which of them are built."""
 
 import ast
+import os
 import runpy
 from pathlib import Path
 
@@ -43,3 +44,10 @@ def test_faces_are_built_where_there_are_data(monkeypatch, tmp_path):
     conf = conf_with(monkeypatch, tmp_path)
     assert "plot_2_faces" not in conf["sphinx_gallery_conf"]["ignore_pattern"]
     assert conf["exclude_patterns"] == ["_build", "_templates"]
+
+
+@pytest.mark.parametrize(("folder", "kept"), [("docs", True), ("no such folder", False)])
+def test_recordings_are_looked_for_in_a_folder_seen_from_the_project(monkeypatch, folder, kept):
+    monkeypatch.setenv("UNMASK_MOTION", folder)
+    conf_with(monkeypatch, None)
+    assert os.environ.get("UNMASK_MOTION") == (str(ROOT / "docs") if kept else None)

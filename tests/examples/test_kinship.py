@@ -95,3 +95,29 @@ def test_isomap_orders_generations_with_five_neighbours_and_not_with_three(kin, 
         U = pd.DataFrame(isomap.embedding_, index=kin.dissimilarities.index)
         found[k] = along_the_arc(U, kin.known["generation"])
     assert found[5] >= 0.9 > 0.8 > found[3]
+
+
+def around(U):
+    """Return the pairs in the order of the circle, from the grandparents the long way round to the grandchildren."""
+    middles = pd.DataFrame({name: U.loc[list(pair)].mean() for name, pair in PAIRS.items()}).T
+    angle = np.arctan2(middles[1], middles[0])
+    angle = (angle - angle["grandparent"]) % (2 * np.pi)
+    return list((angle if angle["grandchild"] > np.pi else -angle % (2 * np.pi)).sort_values().index)
+
+
+@pytest.mark.filterwarnings("ignore::unmask.LeakWarning")
+def test_siblings_before_niblings_is_the_order_of_some_searches_that_were_stopped_and_of_none_that_converged(kin):
+    """The papers' order, which R's cml shows: one uniform start, stopped where the stress falls by less than 1e-5."""
+    ordered = {"stopped": [], "converged": []}
+    for seed in range(30):
+        start = np.random.default_rng(seed).uniform(size=(14, 2)), np.eye(2)
+        for how, options in {"stopped": {"solver": "smacof", "tol": 1e-5}, "converged": {}}.items():
+            mds = ConditionalMDS(2, metric="precomputed", init=start, n_init=1, **options)
+            mds.fit(kin.dissimilarities, known=kin.known[["gender", "degree"]])
+            names = around(pd.DataFrame(mds.embedding_, index=kin.dissimilarities.index))
+            generations = [kin.known["generation"][PAIRS[name][0]] for name in names]
+            if generations == sorted(generations):
+                ordered[how].append(mds.stress_)
+    assert 1 <= len(ordered["stopped"]) <= 15
+    assert min(ordered["stopped"]) > 1.05 * 0.01429  # the lowest
+    assert not ordered["converged"]

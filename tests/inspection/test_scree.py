@@ -163,7 +163,11 @@ def test_of_an_adjusting_estimator_the_axes_of_the_adjusted_map_are_shown():
     free = scree(ConditionalMDS(1, metric="precomputed", n_init=3, random_state=0), D, v, max_components=3)
     assert "residual" not in free
     np.testing.assert_array_equal(table["stress"], free["stress"])  # adjusting changes none
-    left = truth - truth.mean(axis=0) - (v - v.mean()) @ np.linalg.lstsq(v - v.mean(), truth - truth.mean(axis=0))[0]
+    left = (
+        truth
+        - truth.mean(axis=0)
+        - (v - v.mean()) @ np.linalg.lstsq(v - v.mean(), truth - truth.mean(axis=0), rcond=None)[0]
+    )
     lengths = np.linalg.svd(left, compute_uv=False) / np.sqrt(40)
     np.testing.assert_allclose(table["residual"].iloc[1:3], lengths, rtol=1e-2)
     assert table["residual"].iloc[3] < 0.05 * lengths[1]

@@ -39,7 +39,7 @@ FEATURES = {
 @pytest.mark.parametrize("kind", DISSIMILAR)
 def test_dissimilarities_are_recognised_and_it_is_said_why(kind, tmp_path):
     content, why = DISSIMILAR[kind]
-    (tmp_path / "d.txt").write_text(content)
+    (tmp_path / "d.txt").write_text(content, encoding="utf-8")
     found = read_data(tmp_path / "d.txt")
     assert isinstance(found, DissimilarityFile)
     assert found.detected[-1] == f"taken for dissimilarities: {why}"
@@ -50,7 +50,7 @@ def test_features_are_recognised_and_it_is_said_why(kind, tmp_path):
     import re
 
     content, why = FEATURES[kind]
-    (tmp_path / "t.txt").write_text(content)
+    (tmp_path / "t.txt").write_text(content, encoding="utf-8")
     found = read_data(tmp_path / "t.txt")
     assert isinstance(found, TableFile)
     assert re.match(f"taken for a table of features: .*({why})", found.detected[-1])
@@ -68,12 +68,12 @@ def test_arrays_and_typed_tables(tmp_path, rng):
 
 
 def test_an_error_in_what_can_only_be_dissimilarities_is_an_error(tmp_path):
-    (tmp_path / "d.csv").write_text(",a,b,c\na,0,1,2\nb,1,0,3\nc,2,x,0\n")
+    (tmp_path / "d.csv").write_text(",a,b,c\na,0,1,2\nb,1,0,3\nc,2,x,0\n", encoding="utf-8")
     with pytest.raises(FileProblem, match="row 4, column 3: 'x' is not a number"):
         read_data(tmp_path / "d.csv")
-    (tmp_path / "d.csv").write_text("a,1\nb,2,3\n\0")
+    (tmp_path / "d.csv").write_text("a,1\nb,2,3\n\0", encoding="utf-8")
     with pytest.raises(FileProblem, match="NUL"):
         read_data(tmp_path / "d.csv")
-    (tmp_path / "d.phy").write_text("3\na 0 1 2\nb 1 0 3\n")
+    (tmp_path / "d.phy").write_text("3\na 0 1 2\nb 1 0 3\n", encoding="utf-8")
     with pytest.raises(FileProblem, match="promises 3 objects"):
         read_data(tmp_path / "d.phy")

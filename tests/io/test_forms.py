@@ -121,7 +121,7 @@ def test_quotes_blanks_and_escapes(D, tmp_path):
     quoted = [f'"{label}"' for label in LABELS]
     for delimiter in (", ", "  ", "\t"):
         text = written(D, delimiter, quoted, quoted, corner='"x"')
-        (tmp_path / "q.txt").write_text(text)
+        (tmp_path / "q.txt").write_text(text, encoding="utf-8")
         again = read_dissimilarities(tmp_path / "q.txt")
         np.testing.assert_array_equal(again.dissimilarities.to_numpy(), D)
         assert list(again.dissimilarities.index) == LABELS
@@ -161,9 +161,9 @@ def test_an_empty_diagonal_is_zero_and_no_place_for_labels(tmp_path):
 
 def test_header_can_be_said(tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text("0,1,2\n1,0,3\n2,3,0\n")
+    file.write_text("0,1,2\n1,0,3\n2,3,0\n", encoding="utf-8")
     assert list(read_dissimilarities(file).dissimilarities.index) == [0, 1, 2]
-    file.write_text("5,6,7\n0,1,2\n1,0,3\n2,3,0\n")
+    file.write_text("5,6,7\n0,1,2\n1,0,3\n2,3,0\n", encoding="utf-8")
     assert list(read_dissimilarities(file, header=True).dissimilarities.index) == ["5", "6", "7"]
     with pytest.raises(ValueError, match="row 4: has more rows than its 3 columns"):
         read_dissimilarities(file, header=False, shape="square")
@@ -173,10 +173,10 @@ def test_header_can_be_said(tmp_path):
 
 def test_delimiter_and_decimal_can_be_said(tmp_path):
     file = tmp_path / "d.txt"
-    file.write_text("0;1,5\n1,5;0\n")
+    file.write_text("0;1,5\n1,5;0\n", encoding="utf-8")
     found = read_dissimilarities(file, delimiter=";", decimal=",")
     assert found.dissimilarities.iloc[0, 1] == 1.5
-    file.write_text("1,5\n2,5\n3,5\n")
+    file.write_text("1,5\n2,5\n3,5\n", encoding="utf-8")
     assert read_dissimilarities(file, decimal=",").dissimilarities.iloc[0, 1] == 1.5
 
 
@@ -184,11 +184,11 @@ def test_delimiter_and_decimal_can_be_said(tmp_path):
 def test_rounding_errors_are_averaged_and_said_and_more_can_be_asked_for(tmp_path, exponent):
     file = tmp_path / "d.csv"
     a, b = 1.0 * 10.0**exponent, (1.0 + 1e-12) * 10.0**exponent
-    file.write_text(f"0,{a!r},1\n{b!r},0,2\n1,2,0\n" if exponent == 0 else f"0,{a!r}\n{b!r},0\n")
+    file.write_text(f"0,{a!r},1\n{b!r},0,2\n1,2,0\n" if exponent == 0 else f"0,{a!r}\n{b!r},0\n", encoding="utf-8")
     found = read_dissimilarities(file)
     assert found.dissimilarities.iloc[0, 1] == found.dissimilarities.iloc[1, 0] == (a + b) / 2
     assert "differ by rounding" in found.detected[-1]
-    file.write_text("0,1,\n3,0,5\n4,5,0\n")
+    file.write_text("0,1,\n3,0,5\n4,5,0\n", encoding="utf-8")
     mean = read_dissimilarities(file, symmetrize="mean")
     np.testing.assert_array_equal(mean.dissimilarities.to_numpy(), [[0, 2, 4], [2, 0, 5], [4, 5, 0]])
     assert mean.detected[-1] == "the two halves averaged"
@@ -475,21 +475,23 @@ def test_json_pairs_and_condensed(tmp_path):
     check(tmp_path / "d.json", text, expected, "abc", *said)
     check(tmp_path / "d.json", text.replace('"a", "j"', '7, "j"'), expected, "7bc", *said)
     check(tmp_path / "d.json", '{"d": [1, 2, 3]}', expected, range(3), "JSON", "condensed, 3 pairs of 3 objects")
-    (tmp_path / "d.json").write_text(text.replace('"a"', "null", 1))
+    (tmp_path / "d.json").write_text(text.replace('"a"', "null", 1), encoding="utf-8")
     with pytest.raises(ValueError, match="row 1, column 1: an object has no label"):
         read_dissimilarities(tmp_path / "d.json")
-    (tmp_path / "d.json").write_text('[{"a": 1, "b": 2}]')
+    (tmp_path / "d.json").write_text('[{"a": 1, "b": 2}]', encoding="utf-8")
     with pytest.raises(ValueError, match="has 2 columns where a list of pairs has three"):
         read_dissimilarities(tmp_path / "d.json", shape="long")
 
 
 def test_json_with_a_number_as_text(tmp_path):
-    (tmp_path / "d.json").write_text('[[0, "1.5"], [1.5, 0]]')
+    (tmp_path / "d.json").write_text('[[0, "1.5"], [1.5, 0]]', encoding="utf-8")
     assert read_dissimilarities(tmp_path / "d.json").dissimilarities.iloc[0, 1] == 1.5
 
 
 def test_json_labels_that_disagree(tmp_path):
-    (tmp_path / "d.json").write_text('{"index": ["a", "b"], "columns": ["a", "c"], "data": [[0, 1], [1, 0]]}')
+    (tmp_path / "d.json").write_text(
+        '{"index": ["a", "b"], "columns": ["a", "c"], "data": [[0, 1], [1, 0]]}', encoding="utf-8"
+    )
     with pytest.raises(ValueError, match="disagree: 'b' only in the first column, 'c' only in the first row"):
         read_dissimilarities(tmp_path / "d.json")
 
@@ -605,7 +607,7 @@ def test_large_files_are_read_in_pieces_and_take_little_memory(tmp_path, rng, mo
     D = squareform(pdist(rng.standard_normal((n, 3))))
     labels = [f"object {at}" for at in range(n)]
     file = tmp_path / "d.csv"
-    file.write_text(written(D, ",", labels, labels))
+    file.write_text(written(D, ",", labels, labels), encoding="utf-8")
     monkeypatch.setattr("unmask.io._numbers.BLOCK", 2**17)
     read_dissimilarities(file)
     tracemalloc.start()

@@ -276,7 +276,7 @@ def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
 def test_a_file_that_may_not_be_read(tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text(SQUARE)
+    file.write_text(SQUARE, encoding="utf-8")
     file.chmod(0)
     with pytest.raises(FileProblem, match="cannot be read"):
         read_dissimilarities(file)
@@ -304,8 +304,8 @@ def test_the_limit_is_a_share_of_the_memory(tmp_path, monkeypatch):
             read(file)
     pages["SC_PHYS_PAGES"] = 2**22
     assert memory_limit() == 4 * 2**30
-    (tmp_path / "limit").write_text("8388608\n")
-    (tmp_path / "none").write_text("max\n")
+    (tmp_path / "limit").write_text("8388608\n", encoding="utf-8")
+    (tmp_path / "none").write_text("max\n", encoding="utf-8")
     monkeypatch.setattr(input_file, "_LIMITS", (tmp_path / "none", tmp_path / "limit", tmp_path / "absent"))
     assert memory_limit() == 2 * 2**20
     monkeypatch.delattr(input_file.os, "sysconf")
@@ -361,7 +361,7 @@ def test_a_gzipped_npz_bomb_is_stopped_too(tmp_path):
 
 def test_a_short_list_that_asks_for_a_huge_table_is_refused(tmp_path):
     file = tmp_path / "pairs.csv"
-    file.write_text("".join(f"a{at},b{at},1\n" for at in range(5000)))
+    file.write_text("".join(f"a{at},b{at},1\n" for at in range(5000)), encoding="utf-8")
     with pytest.raises(FileProblem, match="names 10,000 objects in 5,000 pairs, which would take 763 MB"):
         read_dissimilarities(file, max_expanded=2**28)
 
@@ -371,7 +371,7 @@ def test_memory_that_is_not_there_is_a_sentence_too(tmp_path, monkeypatch):
         raise MemoryError
 
     file = tmp_path / "d.csv"
-    file.write_text(SQUARE)
+    file.write_text(SQUARE, encoding="utf-8")
     monkeypatch.setattr("unmask.io._dissimilarities._read", too_much)
     monkeypatch.setattr("unmask.io._tables._raw", too_much)
     for read in (read_dissimilarities, read_table):
@@ -401,7 +401,7 @@ def test_memory_that_is_not_there_is_a_sentence_too(tmp_path, monkeypatch):
 )
 def test_wishes_are_checked(options, sentence, tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text(SQUARE)
+    file.write_text(SQUARE, encoding="utf-8")
     if sentence is None:
         assert read_dissimilarities(file, **options).detected[0] == "LSMat"
         return
@@ -422,7 +422,7 @@ def test_wishes_are_checked(options, sentence, tmp_path):
 )
 def test_a_file_of_another_shape_than_asked_for(shape, content, sentence, tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     with pytest.raises(FileProblem, match=sentence):
         read_dissimilarities(file, shape=shape)
 
@@ -438,7 +438,7 @@ def test_a_file_of_another_shape_than_asked_for(shape, content, sentence, tmp_pa
 )
 def test_a_header_with_nothing_fitting_below_it(shape, content, sentence, tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     with pytest.raises(FileProblem, match=sentence):
         read_dissimilarities(file, shape=shape, header=True)
 
@@ -451,7 +451,7 @@ def test_a_file_that_goes_away_while_it_is_read(tmp_path):
 
 def test_phylip_of_no_objects(tmp_path):
     file = tmp_path / "d.phy"
-    file.write_text("0\n")
+    file.write_text("0\n", encoding="utf-8")
     with pytest.raises(FileProblem, match="row 1: promises no objects"):
         read_dissimilarities(file, shape="phylip")
 

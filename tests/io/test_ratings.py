@@ -79,7 +79,8 @@ def test_similarities_in_every_form(tmp_path, form):
         R.to_csv(path)
     elif form == "lower":
         path.write_text(
-            "\n".join(",".join([n, *map(repr, R.to_numpy()[i, : i + 1].tolist())]) for i, n in enumerate(names))
+            "\n".join(",".join([n, *map(repr, R.to_numpy()[i, : i + 1].tolist())]) for i, n in enumerate(names)),
+            encoding="utf-8",
         )
     else:
         i, j = np.triu_indices(4, 1)
@@ -95,7 +96,7 @@ def test_similarities_in_every_form(tmp_path, form):
 def test_what_cannot_be_such_similarities_is_refused_with_the_file(tmp_path):
     path = tmp_path / "c.csv"
     cells = [[9, 1, 0, 2], [2, 8, 1, 1], [1, 1, 7, 3], [0, 2, 1, 9]]
-    path.write_text("\n".join(["a,b,c,d", *(",".join(map(str, row)) for row in cells)]))
+    path.write_text("\n".join(["a,b,c,d", *(",".join(map(str, row)) for row in cells)]), encoding="utf-8")
     with pytest.raises(
         FileProblem, match=r"c\.csv: the similarities are not symmetric.* Did you mean similarity='confusion'"
     ):

@@ -171,7 +171,7 @@ def test_parquet_and_excel(tmp_path):
 
 def known(tmp_path, content, labels, **options):
     file = tmp_path / "known.csv"
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     return read_known(file, labels, **options)
 
 

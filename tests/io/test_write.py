@@ -90,16 +90,16 @@ def test_single_precision_reads_back_exactly(tmp_path, rng):
 
 def test_an_index_that_pandas_made_up_is_not_written(tmp_path):
     frame = pd.DataFrame({"x": [1.5, 2.0]})
-    assert write_table(frame, tmp_path / "t.csv").read_text() == "x\n1.5\n2.0\n"
-    assert json.loads(write_table(frame, tmp_path / "t.json").read_text()) == [{"x": 1.5}, {"x": 2.0}]
+    assert write_table(frame, tmp_path / "t.csv").read_text(encoding="utf-8") == "x\n1.5\n2.0\n"
+    assert json.loads(write_table(frame, tmp_path / "t.json").read_text(encoding="utf-8")) == [{"x": 1.5}, {"x": 2.0}]
 
 
 def test_labels_of_two_levels_become_two_columns(tmp_path):
     index = pd.MultiIndex.from_tuples([("=f", 1), ("g", 2)], names=["feature", "level"])
     frame = pd.DataFrame({"x": [1.5, 2.0]}, index=index)
-    assert write_table(frame, tmp_path / "t.csv").read_text() == "feature,level,x\n'=f,1,1.5\ng,2,2.0\n"
+    assert write_table(frame, tmp_path / "t.csv").read_text(encoding="utf-8") == "feature,level,x\n'=f,1,1.5\ng,2,2.0\n"
     unnamed = frame.rename_axis([None, None])
-    assert json.loads(write_table(unnamed, tmp_path / "t.json").read_text())[0] == {
+    assert json.loads(write_table(unnamed, tmp_path / "t.json").read_text(encoding="utf-8"))[0] == {
         "label 1": "=f",
         "label 2": 1,
         "x": 1.5,
@@ -110,24 +110,29 @@ def test_dates_and_durations_and_series(tmp_path):
     frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-02"]), "for": pd.to_timedelta([-1], unit="s")})
     assert raw_cells(write_table(frame, tmp_path / "t.csv"))[1] == ["2020-01-02", "'-1 days +23:59:59"]
     series = pd.Series([1.5], index=["a"], name="x")
-    assert write_table(series, tmp_path / "s.csv").read_text() == ",x\na,1.5\n"
-    assert write_table(pd.DataFrame({}), tmp_path / "e.json").read_text() == "[]\n"
-    assert write_table(pd.DataFrame(index=["a"]), tmp_path / "e.csv").read_text() == '""\na\n'
+    assert write_table(series, tmp_path / "s.csv").read_text(encoding="utf-8") == ",x\na,1.5\n"
+    assert write_table(pd.DataFrame({}), tmp_path / "e.json").read_text(encoding="utf-8") == "[]\n"
+    assert write_table(pd.DataFrame(index=["a"]), tmp_path / "e.csv").read_text(encoding="utf-8") == '""\na\n'
 
 
 def test_infinite_and_missing_numbers_in_json(tmp_path):
     frame = pd.DataFrame({"x": [np.inf, -np.inf, np.nan, 1.0]})
     path = write_table(frame, tmp_path / "t.json")
-    assert [record["x"] for record in json.loads(path.read_text())] == ["Infinity", "-Infinity", None, 1.0]
+    assert [record["x"] for record in json.loads(path.read_text(encoding="utf-8"))] == [
+        "Infinity",
+        "-Infinity",
+        None,
+        1.0,
+    ]
     np.testing.assert_array_equal(read_table(path).table["x"], frame["x"])
 
 
 def test_format_overrides_the_suffix_and_the_same_table_gives_the_same_bytes(frame, tmp_path):
     path = write_table(frame, tmp_path / "t.txt", format="json")
-    assert json.loads(path.read_text())[2]["who"] == "c"
+    assert json.loads(path.read_text(encoding="utf-8"))[2]["who"] == "c"
     first = write_table(frame, tmp_path / "a.csv.gz").read_bytes()
     assert write_table(frame, tmp_path / "b.csv.gz").read_bytes() == first
-    assert gzip.decompress(first).decode() == write_table(frame, tmp_path / "a.csv").read_text()
+    assert gzip.decompress(first).decode() == write_table(frame, tmp_path / "a.csv").read_text(encoding="utf-8")
 
 
 def test_what_cannot_be_written_is_refused(frame, tmp_path, monkeypatch):

@@ -255,7 +255,7 @@ def test_neighbours_that_are_all_equally_far_share_equally_in_any_unit(unit):
 @compiled_only
 def test_what_cannot_be_compiled_says_why():
     def with_a_file(x, parameter):
-        return len(open(parameter).read()), x
+        return len(open(parameter, "rb").read()), x
 
     assert "open" in general().why_not_compiled(with_a_file, 2)
     assert "function" in general().why_not_compiled(functools.partial(exponential, parameter=1.0), 1)

@@ -58,6 +58,8 @@ def save(path, draw, **changes):
         figure = Figure(figsize=(4, 3.5), dpi=50)
         FigureCanvasAgg(figure)
         draw(figure.add_subplot(), **changes)
+        for ax in figure.axes:  # their numbers are written when the figure is drawn
+            ax.tick_params(which="both", labelleft=False, labelright=False, labelbottom=False)
         for artist in figure.findobj(lambda one: isinstance(one, Legend) or (isinstance(one, Text) and one.get_text())):
             artist.set_visible(False)
         figure.savefig(path, metadata={"Software": None})

@@ -230,7 +230,7 @@ def test_a_spline_has_as_many_columns_as_degrees_of_freedom_and_holds_every_line
     feature, known = coded(values, Spline(df))
     assert len(feature.columns) == df
     design = np.column_stack([np.ones(40), feature.coding.encode(values)])
-    _, residual, rank, _ = np.linalg.lstsq(design, values)
+    _, residual, rank, _ = np.linalg.lstsq(design, values, rcond=None)
     assert rank == df + 1
     np.testing.assert_allclose(residual, 0, rtol=0, atol=1e-20)
     assert known.n_dimensions == 1

@@ -87,6 +87,13 @@ def test_starts_side_by_side_share_those_to_come():
     assert time.left(at).seconds == pytest.approx(iterations_left(falling(0.5, 10), 1e-6) + 2 * 22 / 2)
 
 
+def test_iterations_that_nobody_heard_of_count():
+    path = falling(0.9, 60)
+    every = list(range(0, 61, 6))
+    some = iterations_left([path[at] for at in every], 1e-6, every)
+    assert some == pytest.approx(iterations_left(path, 1e-6), rel=0.1)
+
+
 def test_before_an_iteration_nothing_is_said():
     time, at = heard([1.0])
     assert math.isnan(time.left(at).seconds)

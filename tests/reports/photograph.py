@@ -1,32 +1,14 @@
 """A real browser: pages are opened in Chromium, from disk, and everything that happens is written down.
 
-Run as a module, ``python -m tests.reports.photograph``, it renews the picture of a report in the documentation.
+Run as a module, ``python -m tests.reports.photograph``, it renews the pictures of the documentation that show pages: a
+report, and a map to explore.
 """
 
-import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@contextmanager
-def browser():
-    """Start the browser that is on the path; a test that needs one is skipped where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="drives the browser: pip install playwright")
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip(f"none of {', '.join(BROWSERS)} is on the path, for example: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        # Without the sandbox, which a container does not allow; pages are our own, and nothing of them runs.
-        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        try:
-            yield started
-        finally:
-            started.close()
+from ..browser import browser
 
 
 @dataclass
@@ -64,17 +46,12 @@ def visit(started, path, width, *, scheme="light", scripts=True):
         context.close()
 
 
-def main():
-    """Take the picture of the documentation: the head of the page, wide and narrow, side by side."""
-    import tempfile
-
-    from PIL import Image
-
+def report_picture(folder):
+    """Take the picture of a report: the head of the page, wide and narrow, side by side."""
     from unmask.reports import write_report
 
     from .studies import kinship_study
 
-    folder = Path(tempfile.mkdtemp())
     path = write_report(kinship_study(), folder / "kinship.html", compare=["partial-dbrda", "mds"])
     height = 1720
     with browser() as started:
@@ -83,14 +60,54 @@ def main():
                 found.page.set_viewport_size({"width": width, "height": height})
                 found.page.evaluate(f"window.scrollTo({{top: {place}, behavior: 'instant'}})")
                 found.page.screenshot(path=folder / f"{width}.png")
-    wide, narrow = (Image.open(folder / f"{width}.png").convert("RGB") for width in (1280, 390))
-    both = Image.new("RGB", (wide.width + narrow.width + 40, height), "#8a94a3")
-    both.paste(wide, (0, 0))
-    both.paste(narrow, (wide.width + 40, 0))
-    target = Path(__file__).parents[2] / "docs" / "images" / "report.png"
-    small = both.resize((both.width * 3 // 5, both.height * 3 // 5), Image.Resampling.LANCZOS)
+    put_together([folder / f"{width}.png" for width in (1280, 390)], "report.png", 0.6)
+
+
+def explore_picture(folder):
+    """Take the picture of a map to explore, in the light and in the dark."""
+    from unmask import ConditionalMDS
+    from unmask.datasets import load_kinship
+    from unmask.plotting import explore
+
+    kin = load_kinship()
+    mds = ConditionalMDS(2, metric="precomputed", random_state=0).fit(kin.dissimilarities, known=kin.known[["gender"]])
+    gender = kin.known["gender"].map({1: "male", 2: "female"})
+    path = explore(mds, color=gender, title="Kinship terms, given gender").save(folder / "map.html")
+    schemes = ("light", "dark")
+    with browser() as started:
+        for scheme in schemes:
+            with visit(started, path, 640, scheme=scheme) as found:
+                found.page.set_viewport_size({"width": 660, "height": 560})
+                found.page.get_by_role("application").focus()
+                found.page.keyboard.press("ArrowLeft")
+                found.page.wait_for_timeout(200)
+                found.page.screenshot(path=folder / f"{scheme}.png")
+    put_together([folder / f"{scheme}.png" for scheme in schemes], "explore.png", 1.0)
+
+
+def put_together(files, name, scale):
+    """Put pictures side by side into the documentation."""
+    from PIL import Image
+
+    parts = [Image.open(file).convert("RGB") for file in files]
+    gap = 40
+    both = Image.new("RGB", (sum(part.width for part in parts) + gap * (len(parts) - 1), parts[0].height), "#8a94a3")
+    left = 0
+    for part in parts:
+        both.paste(part, (left, 0))
+        left += part.width + gap
+    target = Path(__file__).parents[2] / "docs" / "images" / name
+    small = both.resize((round(both.width * scale), round(both.height * scale)), Image.Resampling.LANCZOS)
     small.quantize(256, Image.Quantize.MAXCOVERAGE).save(target, optimize=True)
     print(target, target.stat().st_size)
+
+
+def main():
+    """Take all of them."""
+    import tempfile
+
+    for take in (report_picture, explore_picture):
+        take(Path(tempfile.mkdtemp()))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import pytest
 
 from unmask.reports import write_report
 
-from .photograph import browser, visit
+from .photograph import visit
 from .studies import NASTY, kinship_study, nasty_study
 
 WIDTHS = (1280, 390)
@@ -12,13 +12,7 @@ STUDIES = {"kinship": kinship_study, "nasty": nasty_study}
 
 
 @pytest.fixture(scope="module")
-def started():
-    with browser() as program:
-        yield program
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory, started):
+def pages(tmp_path_factory, chromium):
     folder = tmp_path_factory.mktemp("pages")
     options = {"scree": False, "bootstrap": 2, "compare": ["partial-dbrda"]}
     return {name: write_report(make(), folder / f"{name}.html", **options) for name, make in STUDIES.items()}
@@ -26,8 +20,8 @@ def pages(tmp_path_factory, started):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", STUDIES)
-def test_nothing_happens_but_a_page(started, pages, name, width):
-    with visit(started, pages[name], width) as found:
+def test_nothing_happens_but_a_page(chromium, pages, name, width):
+    with visit(chromium, pages[name], width) as found:
         found.page.wait_for_load_state("load")
         # Past everything that a label could have brought to life.
         found.page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
@@ -38,23 +32,23 @@ def test_nothing_happens_but_a_page(started, pages, name, width):
         assert any(url.startswith("file:") for url in found.requests)
 
 
-def test_what_should_not_happen_would_be_noticed(started, pages, tmp_path):
+def test_what_should_not_happen_would_be_noticed(chromium, pages, tmp_path):
     whole = pages["kinship"].read_text(encoding="utf-8")
     body = '<script>alert(1)</script><img src="http://elsewhere.invalid/x.png" alt="x">'
     without = tmp_path / "without.html"
     without.write_text(whole.replace("Content-Security-Policy", "X").replace("<main", f"{body}<main"), encoding="utf-8")
-    with visit(started, without, 1280) as found:
+    with visit(chromium, without, 1280) as found:
         found.page.wait_for_timeout(100)
         assert found.dialogs == ["1"]
         assert found.left == ["http://elsewhere.invalid/x.png"]
 
 
-def test_the_policy_stops_what_escaping_might_miss(started, pages, tmp_path):
+def test_the_policy_stops_what_escaping_might_miss(chromium, pages, tmp_path):
     whole = pages["kinship"].read_text(encoding="utf-8")
     body = '<script>alert(1)</script><img src="http://elsewhere.invalid/x.png" onerror="alert(2)" alt="x">'
     broken = tmp_path / "broken.html"
     broken.write_text(whole.replace("<main", f"{body}<main"), encoding="utf-8")
-    with visit(started, broken, 1280) as found:
+    with visit(chromium, broken, 1280) as found:
         found.page.wait_for_timeout(100)
         assert found.dialogs == []
         assert found.failed == {"http://elsewhere.invalid/x.png": "csp"}  # stopped before it was sent
@@ -64,8 +58,8 @@ def test_the_policy_stops_what_escaping_might_miss(started, pages, tmp_path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [*WIDTHS, 320, 800])
 @pytest.mark.parametrize("name", STUDIES)
-def test_nothing_is_wider_than_the_window(started, pages, name, width, scheme):
-    with visit(started, pages[name], width, scheme=scheme) as found:
+def test_nothing_is_wider_than_the_window(chromium, pages, name, width, scheme):
+    with visit(chromium, pages[name], width, scheme=scheme) as found:
         assert found.page.evaluate("innerWidth") == width
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
         wide = found.page.evaluate(
@@ -80,8 +74,8 @@ def test_nothing_is_wider_than_the_window(started, pages, name, width, scheme):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", STUDIES)
-def test_all_can_be_read(started, pages, name, width):
-    with visit(started, pages[name], width) as found:
+def test_all_can_be_read(chromium, pages, name, width):
+    with visit(chromium, pages[name], width) as found:
         sizes = found.page.evaluate(
             """() => [...document.querySelectorAll('body *')]
                 .filter(e => [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
@@ -96,24 +90,24 @@ def test_all_can_be_read(started, pages, name, width):
         assert max(scales) <= 1.001
 
 
-def test_narrow_screens_get_a_picture_of_their_own(started, pages):
+def test_narrow_screens_get_a_picture_of_their_own(chromium, pages):
     shown = {}
     for width in WIDTHS:
-        with visit(started, pages["kinship"], width) as found:
+        with visit(chromium, pages["kinship"], width) as found:
             shown[width] = found.page.evaluate("document.querySelector('#pair img').currentSrc")
     assert shown[1280] != shown[390]
 
 
-def test_the_page_needs_no_script(started, pages):
-    with visit(started, pages["nasty"], 390, scripts=False) as found:
+def test_the_page_needs_no_script(chromium, pages):
+    with visit(chromium, pages["nasty"], 390, scripts=False) as found:
         text = found.page.locator("main").inner_text()
         assert NASTY[0] in text
         assert "What to be careful about" in text
         assert found.said == []
 
 
-def test_the_keyboard_reaches_everything_that_scrolls_or_links(started, pages):
-    with visit(started, pages["kinship"], 390) as found:
+def test_the_keyboard_reaches_everything_that_scrolls_or_links(chromium, pages):
+    with visit(chromium, pages["kinship"], 390) as found:
         wanted = found.page.locator("a, [tabindex='0']").count()
         reached = []
         for _ in range(wanted):
@@ -126,8 +120,8 @@ def test_the_keyboard_reaches_everything_that_scrolls_or_links(started, pages):
         assert reached[0][0].startswith('<a href="#content"')
 
 
-def test_a_table_scrolls_in_its_own_box(started, pages):
-    with visit(started, pages["kinship"], 390) as found:
+def test_a_table_scrolls_in_its_own_box(chromium, pages):
+    with visit(chromium, pages["kinship"], 390) as found:
         box = found.page.locator("#history .scroll")
         wider = box.evaluate("e => e.scrollWidth - e.clientWidth")
         assert wider > 0
@@ -142,9 +136,12 @@ def test_a_table_scrolls_in_its_own_box(started, pages):
         assert found.page.evaluate("scrollX") == 0
 
 
-def test_dark_and_light_differ_and_paper_is_white(started, pages):
+def test_dark_and_light_differ_and_paper_is_white(chromium, pages):
     ground = "getComputedStyle(document.body).backgroundColor"
-    with visit(started, pages["kinship"], 1280) as light, visit(started, pages["kinship"], 1280, scheme="dark") as dark:
+    with (
+        visit(chromium, pages["kinship"], 1280) as light,
+        visit(chromium, pages["kinship"], 1280, scheme="dark") as dark,
+    ):
         assert light.page.evaluate(ground) == "rgb(255, 255, 255)"
         assert dark.page.evaluate(ground) == "rgb(20, 24, 31)"
         dark.page.emulate_media(media="print")

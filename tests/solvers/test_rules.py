@@ -66,10 +66,20 @@ def test_one_step_equals_the_published_update(rng):
     np.testing.assert_allclose(structure.gram(solution.theta) / raw / scale**2, next_B @ next_B.T, rtol=1e-9)
 
 
+OPTIONS = [
+    {},
+    {"penalties": {"leak_penalty": 0.5}},
+    {"orthogonal": True},
+    {"penalties": {"ridge": 2.0}},
+    {"penalties": {"ridge": 2.0, "leak_penalty": 0.5}},
+    {"penalties": {"ridge": 2.0}, "orthogonal": True},
+]
+
+
 @pytest.mark.parametrize("solver", ["smacof", "lbfgs"])
 @pytest.mark.parametrize("coef", ["full", "diagonal", [[0, 2], [1]]])
 @pytest.mark.parametrize("weighting", ["unit", "sammon", "array", "sparse"])
-@pytest.mark.parametrize("options", [{}, {"penalties": {"leak_penalty": 0.5}}, {"orthogonal": True}])
+@pytest.mark.parametrize("options", OPTIONS)
 def test_stress_never_rises(rng, solver, coef, weighting, options):
     n = 25
     D, V = noisy_distances(rng, n), rng.standard_normal((n, 3))

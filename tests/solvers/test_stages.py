@@ -103,16 +103,17 @@ def test_the_last_stage_is_followed_to_its_end_within_max_iter(rng, max_iter, co
 # ---- values within their errors
 
 
+@pytest.mark.parametrize("penalties", [{}, {"ridge": 2.0}])  # which is no residual
 @pytest.mark.parametrize("rule", RULES)
-def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule):
+def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule, penalties):
     n = 20
     V = rng.standard_normal((n, 2))
     D = noisy_distances(rng, n, 3)
-    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4})
+    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4}, penalties=penalties)
     moved = within_errors(problem, stage, settings)
     (cells, r) = next(iter(moved.objective.structure.moved(moved.solution.theta)))
     engine, known = stage.objective.engine, problem.known
-    price = stage.solution.value * engine.total / (n * (n - 1) / 2)
+    price = engine.stress(stage.objective.structure.lift(stage.solution.theta))[0] / (n * (n - 1) / 2)
     x = known.restore(known.values[:, 0] + r[:, 0], 0)
     assert np.any(np.abs(x - V[:, 0]) > 1e-3)
     expected = moved.objective.structure.price(moved.solution.theta)

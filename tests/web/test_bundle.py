@@ -19,20 +19,20 @@ def test_a_page_is_small(script):
 
 
 def test_the_page_has_no_script_or_style_of_its_own():
-    page = (STATIC / "index.html").read_text()
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
     assert re.findall(r"<script(?![^>]*src=)|<style|style=|\son[a-z]+=", page) == []
     assert re.findall(r"(?:src|href)=\"(?!app\.js|app\.css|icon\.svg)", page) == []
 
 
 @pytest.mark.parametrize("script", ["app.js", "widget.js"])
 def test_no_code_is_made_of_text(script):
-    assert re.findall(r"\beval\(|new Function\(", (STATIC / script).read_text()) == []
+    assert re.findall(r"\beval\(|new Function\(", (STATIC / script).read_text(encoding="utf-8")) == []
 
 
 def test_packages_are_pinned_and_name_no_registry():
-    package = json.loads((ROOT / "web" / "package.json").read_text())
+    package = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
     versions = {**package["dependencies"], **package["devDependencies"], **package["overrides"]}.values()
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in versions)
-    locked = json.loads((ROOT / "web" / "package-lock.json").read_text())["packages"]
+    locked = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     assert not any("resolved" in entry for entry in locked.values())
     assert all("integrity" in entry for path, entry in locked.items() if path)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ..reports.photograph import browser
+from .bench import WEB, Bench, Windows
 
-WEB = Path(__file__).parents[2] / "web"
 POLICY = "; ".join(
     ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:", "connect-src 'self'"]
 )
@@ -25,11 +24,12 @@ DRAWN = """() => {
   return data.filter((value, k) => k % 4 === 3 && value > 0).length;
 }"""
 
-# What axe finds that keeps people out.
-VIOLATIONS = """async () => {
-  const { violations } = await axe.run();
-  const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
-  return serious.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 150)).join(" | "));
+
+# Press keys on the map, and wait for a frame.
+PRESS = """async (keys) => {
+  const map = document.querySelector(".map");
+  for (const key of keys) map.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  for (let k = 0; k < 2; k++) await new Promise(requestAnimationFrame);
 }"""
 
 
@@ -56,87 +56,29 @@ def address(tmp_path_factory):
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def started():
-    with browser() as program:
-        yield program
-
-
 @pytest.fixture
-def open_page(started, address):
+def open_page(chromium, address):
     """Open the page; at the end nothing was said on the console, and nothing was asked of any other place."""
-    contexts, said = [], []
+    windows = Windows(chromium)
 
     def open_it(query="", **options):
-        settings = {"viewport": {"width": 1300, "height": 900}, "reduced_motion": "reduce", **options}
-        context = started.new_context(**settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: None if own(request.url) else said.append(request.url))
+        page = windows.open(address.rsplit("/", 1)[0], **options)
         page.goto(f"{address}?{query}")
         page.wait_for_selector(".map, .start h1")
         if "start" not in query:
             page.wait_for_selector(".map .label, .map canvas[width]")
-        return Bench(page)
-
-    def own(url):
-        return url.startswith((address.rsplit("/", 1)[0], "blob:"))
+        return FixedBench(page)
 
     yield open_it
-    for context in contexts:
-        context.close()
-    assert said == []
+    windows.close()
+    assert windows.said == []
 
 
-class Bench:
-    """The page, and what one does with it."""
-
-    def __init__(self, page):
-        self.page = page
-
-    def button(self, name, *, exact=True):
-        return self.page.get_by_role("button", name=name, exact=exact)
-
-    def tool(self, name):
-        """Take a tool, and wait until the map has heard of it."""
-        self.button(name).click()
-        self.page.locator("button[aria-pressed=true]", has_text=name).wait_for()
-
-    def drag(self, *corners):
-        """Draw with the pointer; corners as shares of the map's width and height."""
-        places = [self.place(*corner) for corner in corners]
-        self.page.mouse.move(*places[0])
-        self.page.mouse.down()
-        for place in places[1:]:
-            self.page.mouse.move(*place, steps=4)
-        self.page.mouse.up()
-
-    def place(self, across, down):
-        box = self.page.locator(".map").first.bounding_box()
-        return box["x"] + across * box["width"], box["y"] + down * box["height"]
-
-    def point(self, label):
-        """Where the point with a label is: left of the beginning of its text."""
-        box = self.page.locator(".map .label", has_text=label).first.bounding_box()
-        return box["x"] - 9, box["y"] + box["height"] / 2
-
-    def labels(self):
-        return {
-            label.text_content(): (label.get_attribute("x"), label.get_attribute("y"))
-            for label in self.page.locator(".map .label").all()
-        }
+class FixedBench(Bench):
+    """The page on fixed data, whose channel remembers what it was asked."""
 
     def asked(self, what):
         return [request for request in self.page.evaluate("channel.asked") if request["do"] == what]
-
-    def says(self, text):
-        self.page.wait_for_function("text => document.querySelector('.summary')?.textContent.includes(text)", arg=text)
-
-    def select(self, name, option):
-        self.page.get_by_role("combobox", name=name, exact=True).select_option(label=option)
 
     def lasso_the_men(self):
         self.tool("Lasso")
@@ -168,6 +110,13 @@ def test_a_lasso_becomes_a_known_feature_and_the_next_map(open_page):
     assert adopted["corrections"] == {str(labels.index("Aunt")): None}
     assert adopted["revision"] == 1
     assert "Brother / Sister" in bench.labels()
+
+
+def test_a_lasso_may_end_where_it_began(open_page):
+    bench = open_page()
+    bench.tool("Lasso")
+    bench.drag((0.01, 0.01), (0.99, 0.01), (0.99, 0.5), (0.01, 0.5), (0.01, 0.01))
+    bench.says("7 selected")
 
 
 def test_an_arrow_and_a_curve_are_places_on_the_map(open_page):
@@ -286,6 +235,32 @@ def test_everything_by_keys(open_page):
     assert labels[end["object"]] == "Grandmother"
 
 
+def test_keys_that_are_quicker_than_frames_are_all_heard(open_page):
+    keys = ["ArrowLeft", "ArrowLeft", "ArrowUp", "Enter"]
+    heard = []
+    for parts in ([[key] for key in keys], [keys]):  # one a frame, or all before the next
+        bench = open_page()
+        bench.tool("Select")
+        for part in parts:
+            bench.page.evaluate(PRESS, part)
+        bench.says(", selected")
+        heard.append(bench.page.locator("#summary").text_content())
+    assert heard[0] == heard[1]
+
+
+def test_a_search_that_is_quicker_than_frames_is_heard(open_page):
+    bench = open_page()
+    bench.page.evaluate(
+        """() => {
+          const field = document.querySelector("input[type=search]");
+          field.value = "niece";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+        }"""
+    )
+    bench.says("At Niece")
+
+
 def test_a_list_replaces_the_lasso(open_page):
     bench = open_page()
     bench.page.get_by_label("Table of objects").check()
@@ -350,15 +325,14 @@ def test_no_serious_violation_and_nothing_too_wide(open_page, width, scheme):
     bench.lasso_the_men()
     bench.page.wait_for_selector("text=Condition on it")
     bench.select("Colour", "generation")
-    bench.page.evaluate((WEB / "node_modules" / "axe-core" / "axe.min.js").read_text())
+    bench.load_axe()
     for pane in ("Recognise", "Read", "History", "Take away"):
         bench.button(pane).click()
         bench.page.get_by_role("heading", name=pane, exact=True).wait_for()
         bench.page.evaluate("document.querySelectorAll('details').forEach(part => (part.open = true))")
         bench.page.wait_for_timeout(300)
         assert bench.page.evaluate("document.documentElement.scrollWidth") <= width
-        violations = bench.page.evaluate(VIOLATIONS)
-        assert violations == [], pane
+        assert bench.violations() == [], pane
 
 
 def test_pictures_of_the_map_can_be_taken_away(open_page):

@@ -21,6 +21,7 @@ const ROUND_TRIP = 20; // milliseconds; no server answers at once
 export class FixedChannel implements Channel {
   onEvent: (event: Event) => void = () => {};
   onConnection: (connected: boolean) => void = () => {};
+  onShutOut = () => {};
   asked: Request[] = [];
 
   constructor(private fixed: Fixed) {}

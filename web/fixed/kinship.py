@@ -69,4 +69,6 @@ written = {
     "scree": np.round(curve["stress"].to_numpy(), 5).tolist(),
     "elbow": int(curve.attrs["elbow"]),
 }
-Path(__file__).with_name("kinship.json").write_text(json.dumps(written, indent=None, separators=(",", ":")) + "\n")
+Path(__file__).with_name("kinship.json").write_text(
+    json.dumps(written, indent=None, separators=(",", ":")) + "\n", encoding="utf-8"
+)

@@ -2,15 +2,16 @@
 
 import { type Channel, Refusal } from "./channel.ts";
 import type { Camera, Point } from "./map/camera.ts";
-import { type Tool, isPath } from "./map/tools.ts";
+import { type Tool, isDrawing, isPath } from "./map/tools.ts";
 import type { Answer, Corrections, Event, Place, Reading, Request, Study, Suggestion, Value, View, Way } from "./protocol.ts";
-import { type Draft, type Pane, type State, type Store, freshStart, noCorrections } from "./store.ts";
+import { type Draft, MOVING, type Pane, type State, type Store, currentFit, found, freshStart, isUnsaved, noCorrections, shownLabel } from "./store.ts";
 
 const SETTLED = 400; // milliseconds without a change until a view is sent to the server
 
 export class Acts {
   private cameras = new Map<string, Camera>(); // by coordinates
   private over = new Set<number>(); // jobs that have ended
+  private names: string[] = []; // of the objects, as they came
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -22,6 +23,7 @@ export class Acts {
       this.set({ connected });
       if (connected) void this.hello();
     };
+    channel.onShutOut = () => this.set({ shutOut: true });
   }
 
   private get state(): State {
@@ -110,9 +112,14 @@ export class Acts {
     const jobs = new Map(study.jobs.map((job) => [job.job, { ...this.state.jobs.get(job.job), ...job }]));
     this.set({ study, jobs, columns, ...(other ? this.fresh(study) : {}), ...(jobs.size ? {} : { live: null }) });
     if (study.n === 0) return this.loadDatasets();
-    if (other) this.set({ labels: (await this.ask({ do: "objects" }))?.labels ?? [] });
+    if (other) await this.loadNames();
     await Promise.all([this.arrive(study), ...[this.state.colour, this.state.shape].map((key) => this.loadColumn(key))]);
     if (other && study.pictures) void this.loadPictures();
+  }
+
+  private async loadNames(): Promise<void> {
+    this.names = (await this.ask({ do: "objects" }))?.labels ?? [];
+    this.set({ labels: this.names.map(shownLabel) });
   }
 
   private fresh(study: Study): Partial<State> {
@@ -121,7 +128,7 @@ export class Acts {
     return {
       labels: [], maps: new Map(), shown: null, before: null, live: null, pictures: new Map(), readings: new Map(), asked: new Set(),
       selection: new Set(), focus: null, colour: null, shape: null, hiddenLevels: new Set(), query: "", draft: null, groups: [],
-      contrast: null, compare: null, editing: null, starting: study.n === 0 ? freshStart() : null,
+      contrast: null, compare: null, editing: null, taken: null, starting: study.n === 0 ? freshStart() : null,
     };
   }
 
@@ -142,6 +149,7 @@ export class Acts {
     await this.loadMap(step);
     if (this.state.study?.step !== step) return; // overtaken by a later one
     const aligned = last === null ? null : await this.ask({ do: "map", step: last, onto: step });
+    if (this.state.study?.step !== step) return; // or while it was aligned
     const map = this.state.maps.get(step);
     const before = aligned && map && aligned.points.length === map.points.length ? aligned.points : null;
     this.set({ shown: step, before, draft: null, groups: [], contrast: null, marked: 0, space: false, ...this.restored(study.views[step], step) });
@@ -217,6 +225,13 @@ export class Acts {
     this.rememberView();
   }
 
+  /** Put the focus on the next object that was found. */
+  nextFound(): void {
+    const objects = [...found(this.state)];
+    const { focus } = this.state;
+    if (objects.length) this.set({ focus: objects.find((object) => object > (focus ?? -1)) ?? objects[0] });
+  }
+
   clear(): void {
     this.set({ selection: new Set(), focus: null, draft: null, groups: [], contrast: null });
     this.rememberView();
@@ -224,28 +239,63 @@ export class Acts {
 
   /** A lasso, a rectangle, or one more group was drawn. */
   area(objects: number[], tool: Tool): void {
+    if (this.moves(tool)) return;
     if (tool !== "groups") {
       this.set({ selection: new Set(objects), contrast: null });
       this.rememberView();
       if (tool === "lasso" && objects.length) void this.recogniseGroups([objects], "lasso");
       return;
     }
+    if (!objects.length) return;
     const taken = new Set(objects);
-    const groups = [...this.state.groups.map((group) => group.filter((object) => !taken.has(object))), objects].filter((group) => group.length);
+    const { draft, groups: drawn } = this.state;
+    const names = draft?.from === "groups" ? draft.groupNames : [];
+    const left = drawn.map((group, k) => ({ group: group.filter((object) => !taken.has(object)), name: names[k] ?? `group ${k + 1}` }));
+    const gone = left.filter(({ group }) => !group.length);
+    if (gone.length) this.set({ notice: { text: `Nothing is left of ${gone.map(({ name }) => `“${name}”`).join(", ")}.`, level: "info" } });
+    const kept = left.filter(({ group }) => group.length);
+    const groups = [...kept.map(({ group }) => group), objects];
     this.set({ groups });
-    if (groups.length) void this.recogniseGroups(groups, "groups");
+    void this.recogniseGroups(groups, "groups", kept.map(({ name }) => name), objects);
+  }
+
+  /** Whether something was drawn on the map of a running fit, which no feature can be read off; says why not. */
+  private moves(tool: Tool): boolean {
+    const moves = this.state.live !== null && isDrawing(tool);
+    if (moves) this.set({ notice: { text: MOVING, level: "info" } });
+    return moves;
   }
 
   // ---- recognising
 
-  async recogniseGroups(groups: number[][], from: string): Promise<void> {
+  /** Begin a draft of groups, or go on with it: names given so far stay, and so do corrections of objects not drawn around now. */
+  async recogniseGroups(groups: number[][], from: string, names?: string[], drawn: number[] = groups.flat()): Promise<void> {
     const { draft } = this.state;
-    const kept = draft?.groups.length ? draft.groupNames : [];
-    const groupNames = groups.map((_, k) => kept[k] ?? `group ${k + 1}`);
-    await this.recognise({ from, way: groupsWay(groups, groupNames), groups, groupNames, name: draft?.name, why: draft?.why });
+    const before = draft?.groups.length ? draft : null;
+    const groupNames = [...(names ?? before?.groupNames.slice(0, groups.length) ?? [])];
+    while (groupNames.length < groups.length) groupNames.push(freeName(groupNames));
+    const corrections = { ...before?.corrections };
+    const redrawn = drawn.filter((object) => takeOut(corrections, object)).length;
+    if (redrawn) this.set({ notice: { text: `${redrawn} corrected by hand, and drawn around now: as drawn.`, level: "info" } });
+    await this.recognise({ from, way: groupsWay(groups, groupNames), groups, groupNames, corrections, type: before?.type ?? "", name: draft?.name, why: draft?.why });
+  }
+
+  /** Call a group of the draft something else; false if another one is called so. */
+  renameGroup(k: number, name: string): boolean {
+    const { draft } = this.state;
+    if (!draft) return false;
+    if (draft.groupNames.some((other, at) => at !== k && other.trim() === name.trim())) {
+      this.set({ notice: { text: `Another group is called “${name.trim()}”; choose another name, or draw around both as one group.`, level: "warning" } });
+      return false;
+    }
+    const old = draft.groupNames[k];
+    const corrections = Object.fromEntries(Object.entries(draft.corrections).map(([object, text]) => [object, text === old ? name : text]));
+    this.edit({ groupNames: draft.groupNames.map((other, at) => (at === k ? name : other)), corrections });
+    return true;
   }
 
   async path(points: Point[], objects: (number | null)[], tool: Tool): Promise<void> {
+    if (this.moves(tool)) return;
     const places = points.map(({ x, y }, k): Place => (objects[k] === null ? [x, y] : { object: objects[k] }));
     await this.recognise({ from: tool, way: { along: places, axes: this.state.axes }, path: points });
   }
@@ -292,7 +342,9 @@ export class Acts {
     const adopted = await this.change({ do: "adopt", name: draft.name.trim(), way: draft.way, why: draft.why, corrections, ...kind });
     if (!adopted) return;
     this.set({ draft: null, groups: [], selection: new Set() });
-    await this.fit({});
+    const key = this.state.study?.known.find(({ name }) => name === draft.name.trim())?.key;
+    if (key) await this.paint("colour", key); // to be seen on the next map, should that repeat it
+    await this.fit({ adjust: currentFit(this.state)?.adjusted ?? false }); // as the map it was seen on
   }
 
   async compareGroups(): Promise<void> {
@@ -408,6 +460,16 @@ export class Acts {
       }
     }
     this.starting({ busy: false });
+    const study = this.state.starting?.files.find(({ name }) => name.toLowerCase().endsWith(".zip"));
+    await (study ? this.goOn(study.file) : this.detect());
+  }
+
+  /** Go on with a study that was saved; if it is none, its file is forgotten. */
+  private async goOn(file: string, sure = false): Promise<void> {
+    if (!sure && isUnsaved(this.state)) return this.starting({ begin: () => void this.goOn(file, true) });
+    this.starting({ busy: true, begin: null });
+    if (await this.change({ do: "begin", study: file })) return this.set({ starting: null });
+    this.starting({ busy: false, files: this.state.starting!.files.filter((other) => other.file !== file) });
     await this.detect();
   }
 
@@ -425,19 +487,26 @@ export class Acts {
     if (answer) this.starting({ detected: answer as any });
   }
 
-  async begin(dataset?: string): Promise<void> {
+  /** Begin a study; first ask whether the one before may be lost, if it would be. */
+  async begin(dataset?: string, sure = false): Promise<void> {
     const { starting } = this.state;
     if (!starting) return;
-    this.starting({ busy: true });
+    if (!sure && isUnsaved(this.state)) return this.starting({ begin: () => void this.begin(dataset, true) });
+    this.starting({ busy: true, begin: null });
     const { files, corrections, detected } = starting;
     const what = dataset ? { dataset } : { files: files.map(({ file }) => file), corrections, title: detected?.title ?? "" };
-    const answer = await this.ask({ do: "begin", ...what });
+    const answer = await this.change({ do: "begin", ...what });
     if (answer) this.set({ starting: null });
     else this.starting({ busy: false });
   }
 
+  /** Begin nothing, and go back to the study that there is. */
+  stay(): void {
+    this.set({ starting: null });
+  }
+
   dropFiles(): void {
-    this.starting({ files: [], detected: null, corrections: noCorrections() });
+    this.starting({ files: [], detected: null, corrections: noCorrections(), begin: null });
   }
 
   private starting(change: Partial<NonNullable<State["starting"]>>): void {
@@ -446,14 +515,16 @@ export class Acts {
   }
 
   async takeAway(what: string): Promise<void> {
+    const revision = this.state.study?.revision ?? null;
     const answer = await this.ask({ do: "take", what });
     if (!answer) return;
+    if (what === "study") this.set({ taken: revision });
     if (answer.job !== undefined) this.begun(answer.job, "take", `making the ${what}`);
     else download(answer as any);
   }
 
   async copyNames(): Promise<void> {
-    const names = [...this.state.selection].map((object) => this.state.labels[object]);
+    const names = [...this.state.selection].map((object) => this.names[object]);
     try {
       await navigator.clipboard.writeText(names.join("\n"));
       this.set({ notice: { text: `${names.length} names were copied.`, level: "info" } });
@@ -466,14 +537,20 @@ export class Acts {
 /** Name the coordinates that a map shows: the camera moves when this changes. */
 export const coordinatesOf = (step: number, axes: [number, number]) => `${step}: ${axes.join(" ")}`;
 
+/** Return the first of “group 1”, “group 2”, … that no group has. */
+function freeName(names: string[]): string {
+  let k = names.length + 1;
+  while (names.includes(`group ${k}`)) k++;
+  return `group ${k}`;
+}
+
+/** Take an entry out, if there is one, and say whether there was. */
+const takeOut = (entries: Record<number, string>, key: number): boolean => key in entries && delete entries[key];
+
 const groupsWay = (groups: number[][], names: string[]): Way => ({ groups: Object.fromEntries(groups.map((group, k) => [names[k], group])) });
 
-/** Return what was typed into a cell: nothing is missing, a number is a number, anything else is text. */
-export function asValue(text: string): Value {
-  const trimmed = text.trim();
-  if (!trimmed) return null;
-  return Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
-}
+/** Return what was typed into a cell: nothing is missing; of text the server knows by the feature whether it is a number. */
+export const asValue = (text: string): string | null => text.trim() || null;
 
 function toggled<T>(set: Set<T>, members: T[]): Set<T> {
   const changed = new Set(set);

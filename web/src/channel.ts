@@ -11,6 +11,8 @@ export interface Channel {
   onEvent: (event: Event) => void;
   /** Called with true when there is a connection, with false when it is lost. */
   onConnection: (connected: boolean) => void;
+  /** Called when the server does not know this page: trying again would not help. */
+  onShutOut: () => void;
 }
 
 /** The server said no, in a sentence for the user. */
@@ -29,6 +31,7 @@ type Waiting = { resolve: (answer: Answer) => void; reject: (reason: Refusal) =>
 export abstract class AnyChannel implements Channel {
   onEvent: (event: Event) => void = () => {};
   onConnection: (connected: boolean) => void = () => {};
+  onShutOut: () => void = () => {};
   private last = 0;
   private waiting = new Map<number, Waiting>();
 
@@ -77,14 +80,21 @@ export class SocketChannel extends AnyChannel {
     };
     this.socket.onclose = () => {
       this.lose();
-      setTimeout(() => this.connect(), this.delay);
-      this.delay = Math.min(2 * this.delay, 8000);
+      void this.again();
     };
     this.socket.onmessage = ({ data }) => {
       if (typeof data === "string") return this.receive(JSON.parse(data), []);
       const { message, buffers } = unpack(data);
       this.receive(message, buffers);
     };
+  }
+
+  /** Try again soon, unless a server is there that does not know this page: a socket does not say why it was refused. */
+  private async again(): Promise<void> {
+    const answer = await fetch("take/nothing").catch(() => null);
+    if (answer?.status === 403) return this.onShutOut();
+    setTimeout(() => this.connect(), this.delay);
+    this.delay = Math.min(2 * this.delay, 8000);
   }
 
   protected send(message: object, buffers: ArrayBuffer[]): void {

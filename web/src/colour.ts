@@ -47,6 +47,13 @@ export function coloursOf(column: Values | null, n: number, paper: Paper): Uint3
   });
 }
 
+/** Return how many values are so. */
+export function howMany(values: ArrayLike<number>, is: (value: number) => boolean): number {
+  let n = 0;
+  for (let i = 0; i < values.length; i++) if (is(values[i])) n++;
+  return n;
+}
+
 export function extent(values: ArrayLike<number>): [number, number] {
   let low = Infinity;
   let high = -Infinity;
@@ -78,6 +85,9 @@ export function pixel(colour: string): number {
   const [red, green, blue] = channels(colour);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
+
+/** Return the colour of a pixel. */
+export const hex = (colour: number): string => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
 
 /** Return a pixel mixed with the paper, for what is not in the focus. */
 export function fade(colour: number, paper: number, share: number): number {

@@ -42,9 +42,10 @@ export function withArrays(message: Json, buffers: ArrayBuffer[]): Json {
   return Object.fromEntries(Object.entries(message).map(([key, part]) => [key, withArrays(part, buffers)]));
 }
 
-function asArray(buffer: ArrayBuffer | undefined, type: string): Float32Array | Int32Array | Uint8Array {
+function asArray(buffer: ArrayBuffer | undefined, type: string): Float32Array | Float64Array | Int32Array | Uint8Array {
   if (!buffer) throw new Error("A message names a buffer that was not sent along.");
   if (type === "f4") return new Float32Array(buffer);
+  if (type === "f8") return new Float64Array(buffer);
   if (type === "i4") return new Int32Array(buffer);
   return new Uint8Array(buffer);
 }

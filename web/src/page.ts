@@ -16,5 +16,5 @@ const address = new URL("socket", location.href);
 address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
 address.hash = "";
 const channel = new SocketChannel(address.href);
-mount(document.getElementById("root")!, channel);
+mount(document.getElementById("root")!, channel, true);
 channel.connect();

@@ -9,7 +9,7 @@ export interface Values {
   scale: Scale;
   levels?: string[];
   period?: number;
-  values: Numbers;
+  values: Numbers | Float64Array; // the longer ones where whole numbers need them
 }
 
 export interface Fit {

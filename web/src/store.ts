@@ -1,6 +1,6 @@
 /** The state of the page: one object that is replaced, never changed, and whoever wants to hear of it. */
 
-import type { Paper } from "./colour.ts";
+import { type Paper, extent } from "./colour.ts";
 import type { Point } from "./map/camera.ts";
 import type { Tool } from "./map/tools.ts";
 import { memo } from "./memo.ts";
@@ -33,10 +33,12 @@ export interface Starting {
   detected: Detected | null;
   datasets: { name: string; text: string; objects: number }[];
   busy: boolean;
+  begin: (() => void) | null; // what waits for the word that the study that is shown may be lost
 }
 
 export interface State {
   connected: boolean;
+  shutOut: boolean; // the server does not know this page
   study: Study | null; // null until the server has said hello
   labels: string[];
   maps: Map<number, MapAnswer>;
@@ -65,6 +67,7 @@ export interface State {
   compare: number | null; // a step beside the one that is shown
   editing: string | null; // the known feature whose cells are listed
   marked: number; // places of the drawing under way
+  taken: number | null; // the revision of the study that was taken away last
   notice: { text: string; level: "info" | "warning" } | null;
   starting: Starting | null; // not null: the screen Start
   paper: Paper;
@@ -72,10 +75,11 @@ export interface State {
 }
 
 export const noCorrections = (): Corrections => ({ roles: {}, types: {}, metric: null, standardise: true, labels: null });
-export const freshStart = (): Starting => ({ files: [], corrections: noCorrections(), detected: null, datasets: [], busy: false });
+export const freshStart = (): Starting => ({ files: [], corrections: noCorrections(), detected: null, datasets: [], busy: false, begin: null });
 
 export const empty = (): State => ({
   connected: false,
+  shutOut: false,
   study: null,
   labels: [],
   maps: new Map(),
@@ -104,6 +108,7 @@ export const empty = (): State => ({
   compare: null,
   editing: null,
   marked: 0,
+  taken: null,
   notice: null,
   starting: null,
   paper: "light",
@@ -124,19 +129,39 @@ export class Store {
   }
 }
 
+const LONGEST = 120; // letters of a label
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/; // what is written from right to left, or says so
+
+/** Return a label as it is shown: not endless, and without turning around the words that follow it. */
+export function shownLabel(label: string): string {
+  const short = label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label;
+  return TURNS.test(short) ? `\u2068${short}\u2069` : short;
+}
+
 /** Return the map that is shown; null if there is none. */
 export const currentMap = (state: State): MapAnswer | null => (state.shown === null ? null : (state.maps.get(state.shown) ?? null));
 
 /** Return the fit whose map is shown. */
 export const currentFit = (state: State) => state.study?.tree.find(({ id }) => id === state.shown)?.fit ?? null;
 
+/** Why nothing can be drawn on the map of a running fit. */
+export const MOVING = "This map is still being fitted: draw on it when it has come to rest, or press Stop.";
+
+/** Whether something was done with the study that is neither saved nor taken away: more than the first map. */
+export function isUnsaved({ study, taken }: Pick<State, "study" | "taken">): boolean {
+  return study !== null && study.n > 0 && study.saved === null && study.revision !== taken && study.tree.length > 1;
+}
+
+/** Whether a map is being fitted. */
+export const isFitting = (state: State): boolean => [...state.jobs.values()].some(({ kind }) => kind === "fit" || kind === "without");
+
 /** Return the objects whose labels contain what is searched for. */
-export const found = (state: State): Set<number> => matches(state.labels, state.query.trim().toLowerCase());
+export const found = (state: Pick<State, "labels" | "query">): Set<number> => matches(state.labels, state.query.trim().toLowerCase());
 
 const matches = memo((labels: string[], query: string) => new Set(query ? labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])) : []));
 
 /** Say which objects are not drawn: those of levels that were put out in the legend. */
-export const hiddenObjects = (state: State): Uint8Array =>
+export const hiddenObjects = (state: Pick<State, "colour" | "columns" | "hiddenLevels" | "labels">): Uint8Array =>
   hiddenBy(state.colour === null ? undefined : state.columns.get(state.colour), state.hiddenLevels, state.labels.length);
 
 const hiddenBy = memo((column: Values | undefined, levels: Set<number>, n: number) => {
@@ -149,12 +174,17 @@ const hiddenBy = memo((column: Values | undefined, levels: Set<number>, n: numbe
 export function textOf(column: Values | undefined | null, object: number): string {
   const value = column?.values[object];
   if (column == null || value === undefined || Number.isNaN(value)) return "";
-  return column.levels ? (column.levels[value] ?? "") : digits(value);
+  return column.levels ? (column.levels[value] ?? "") : digits(value, largest(column.values));
 }
 
-/** Return a number with about four digits. */
-export function digits(value: number | null | undefined): string {
+const largest = memo((values: ArrayLike<number>) => Math.max(...extent(values).map(Math.abs)));
+
+/** Return a number with about four digits, a whole one with all of them; what is nothing beside another number, but for rounding, is 0. */
+export function digits(value: number | null | undefined, beside = 0): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+  if (Math.abs(value) < 1e-6 * Math.abs(beside)) return "0";
   if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
-  return String(Number(value.toPrecision(4)));
+  const before = Math.floor(Math.log10(Math.abs(value))) + 1; // digits before the point
+  return String(Number(value.toPrecision(before < 4 ? 4 : Math.min(before + 2, 15))));
 }

@@ -42,11 +42,15 @@ class ModelChannel extends AnyChannel {
 export default {
   render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     const channel = new ModelChannel(model);
-    const unmount = mount(el, channel);
+    const root = document.createElement("div"); // of its own: marimo gives the same element to the next widget of a cell
+    root.dataset.lmSuppressShortcuts = "true"; // keys on the map are no commands of JupyterLab
+    el.append(root);
+    const unmount = mount(root, channel);
     channel.onConnection(true);
     return () => {
       unmount();
       channel.close();
+      root.remove();
     };
   },
 };

@@ -6,6 +6,7 @@ import type { Channel } from "./channel.ts";
 import { coloursOf } from "./colour.ts";
 import { MapView, type Shown } from "./map/map.ts";
 import { SHAPES } from "./map/raster.ts";
+import { isDrawing } from "./map/tools.ts";
 import { memo } from "./memo.ts";
 import { historyPane } from "./panes/history.ts";
 import { knownPane } from "./panes/known.ts";
@@ -16,7 +17,7 @@ import { recognisePane } from "./panes/recognise.ts";
 import { startPane } from "./panes/start.ts";
 import { takePane } from "./panes/take.ts";
 import type { Values } from "./protocol.ts";
-import { type Pane, type State, Store, found, hiddenObjects } from "./store.ts";
+import { type Pane, type State, Store, found, hiddenObjects, isUnsaved } from "./store.ts";
 
 const PANES: [Pane, string][] = [
   ["recognise", "Recognise"],
@@ -25,8 +26,8 @@ const PANES: [Pane, string][] = [
   ["take", "Take away"],
 ];
 
-/** Put the workbench into an element; return a function that takes it out again. */
-export function mount(root: HTMLElement, channel: Channel): () => void {
+/** Put the workbench into an element; return a function that takes it out again. A page of its own asks before it is left unsaved. */
+export function mount(root: HTMLElement, channel: Channel, isPage = false): () => void {
   const store = new Store();
   const acts = new Acts(store, channel);
   const map = new MapView({
@@ -61,10 +62,15 @@ export function mount(root: HTMLElement, channel: Channel): () => void {
     waits = true;
   });
   const undress = followPreferences(acts);
+  const leaving = (event: BeforeUnloadEvent) => {
+    if (isUnsaved(store.state)) event.preventDefault();
+  };
+  if (isPage) addEventListener("beforeunload", leaving);
   acts.set({});
   return () => {
     gone = true;
     undress();
+    removeEventListener("beforeunload", leaving);
     render(nothing, root);
   };
 }
@@ -80,6 +86,7 @@ function followPreferences(acts: Acts): () => void {
 }
 
 function page(state: State, acts: Acts, map: MapView, beside: MapView): Html {
+  if (state.shutOut) return shutOut();
   if (!state.study) return html`<main class="start"><p role="status">${state.connected ? "Loading …" : "Connecting …"}</p></main>`;
   if (state.starting) return html`${notices(state, acts)}${startPane(state, acts)}`;
   return html`${header(state, acts)} ${notices(state, acts)}
@@ -94,6 +101,12 @@ function page(state: State, acts: Acts, map: MapView, beside: MapView): Html {
     </main>`;
 }
 
+/** The workbench was started anew, or this is not the address that it gave. */
+const shutOut = () => html`<main class="start" role="alert">
+  <h1>This page may not come in</h1>
+  <p>Open the whole address that the terminal shows, with all that follows <code>#token=</code>: it is another one at every start.</p>
+</main>`;
+
 function side(state: State, acts: Acts, map: MapView): Html {
   if (state.pane === "recognise") return recognisePane(state, acts);
   if (state.pane === "read") return readPane(state, acts);
@@ -104,6 +117,7 @@ function side(state: State, acts: Acts, map: MapView): Html {
 function header(state: State, acts: Acts): Html {
   const { title, undo, redo, saved } = state.study!;
   return html`<header>
+    <span class="brand" aria-hidden="true">unmask</span>
     <input class="title" aria-label="Title of the study" .value=${title} @change=${(event: Event) => void acts.rename(typed(event))} />
     <button ?disabled=${!undo} title=${undo ?? ""} @click=${() => void acts.undo()}>Undo</button>
     <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
@@ -145,7 +159,8 @@ function whatToShow(state: State, acts: Acts): Shown | null {
   if (!points) return null;
   const n = state.labels.length;
   const p = state.live?.p ?? map!.axes.length;
-  const colour = state.colour === null ? null : (state.columns.get(state.colour) ?? null);
+  const draft = state.live ? null : (state.draft?.preview ?? null); // what was drawn is seen on the map, before it has a name
+  const colour = draft ?? (state.colour === null ? null : (state.columns.get(state.colour) ?? null));
   const shape = state.shape === null ? colour : (state.columns.get(state.shape) ?? null);
   const axes: [number, number] = p < 2 ? [0, 1] : state.live ? [0, 1] : state.axes;
   return {
@@ -161,9 +176,9 @@ function whatToShow(state: State, acts: Acts): Shown | null {
     hidden: hiddenObjects(state),
     found: found(state),
     focus: state.focus,
-    tool: state.tool,
+    tool: state.live && isDrawing(state.tool) ? "pan" : state.tool, // what is drawn belongs to a map that stays
     path: state.draft?.path ?? [],
-    groups: state.groups,
+    groups: draft ? (state.draft!.groups.map((objects, k) => ({ objects, name: state.draft!.groupNames[k] }))) : [],
     ellipses: state.show.ellipses ? (state.readings.get(`${state.shown} ellipses`)?.axes ?? null) : null,
     pictures: state.show.pictures && state.pictures.size ? state.pictures : null,
     labels: state.show.labels,

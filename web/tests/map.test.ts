@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fitCamera, toScreen } from "../src/map/camera.ts";
-import { type Scene, inside, isInPolygon, nearest, rectangle } from "../src/map/hits.ts";
+import { Outline, type Scene, inside, nearest, rectangle } from "../src/map/hits.ts";
 import { DIRECTIONS, first, next } from "../src/map/keys.ts";
 import { fanOut, placeLabels, sharedText, spotsOf } from "../src/map/labels.ts";
 import { endsCurve, mark, simplify, unmark } from "../src/map/tools.ts";
@@ -33,9 +33,19 @@ test("only what is visible is found: neither hidden objects nor those outside th
 });
 
 test("a polygon that is not convex has no inside in its bay", () => {
-  const bay = [[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]].map(([x, y]) => ({ x, y }));
-  assert.ok(isInPolygon(bay, 0.5, 2));
-  assert.ok(!isInPolygon(bay, 2, 3));
+  const bay = new Outline([[0, 0], [4, 0], [4, 4], [2, 1], [0, 4]].map(([x, y]) => ({ x, y })), 0, 4);
+  assert.ok(bay.has(0.5, 2));
+  assert.ok(!bay.has(2, 3));
+});
+
+test("a star of many corners has inside what its angles say", () => {
+  const reach = (angle: number) => 2 + Math.cos(9 * angle);
+  const corners = Array.from({ length: 720 }, (_, k) => (k * Math.PI) / 360).map((angle) => ({ x: reach(angle) * Math.cos(angle), y: reach(angle) * Math.sin(angle) }));
+  const star = new Outline(corners, Math.min(...corners.map(({ y }) => y)), Math.max(...corners.map(({ y }) => y)));
+  for (let k = 0; k < 2000; k++) {
+    const [angle, share] = [(2 * Math.PI * k) / 2000, k % 2 ? 0.99 : 1.01];
+    assert.equal(star.has(share * reach(angle) * Math.cos(angle), share * reach(angle) * Math.sin(angle)), share < 1, `at ${angle}`);
+  }
 });
 
 test("arrow keys reach every object from every other", () => {

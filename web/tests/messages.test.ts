@@ -4,7 +4,7 @@ import { Acts, asValue } from "../src/acts.ts";
 import { AnyChannel, type Channel, Refusal } from "../src/channel.ts";
 import { pack, unpack, withArrays } from "../src/frames.ts";
 import type { Request, Study } from "../src/protocol.ts";
-import { Store, digits, hiddenObjects, textOf } from "../src/store.ts";
+import { Store, digits, hiddenObjects, isUnsaved, textOf } from "../src/store.ts";
 
 test("a frame carries its message and its buffers", () => {
   const points = Float32Array.from([1, 2, 3]);
@@ -78,6 +78,7 @@ function workbench(change: Partial<Study> = {}, answers: Record<string, (request
     upload: async () => "f1",
     onEvent: () => {},
     onConnection: () => {},
+    onShutOut: () => {},
   };
   const store = new Store();
   const acts = new Acts(store, channel);
@@ -116,8 +117,8 @@ test("an arrow asks once for its values, and adopting carries revision, correcti
   assert.deepEqual(asked, [{ do: "preview", way: { along: [[0, 0], { object: 2 }], axes: [0, 1] } }]);
   acts.edit({ name: " size ", why: "it grows", corrections: { 1: "2.5", 2: "" } });
   await acts.condition();
-  assert.deepEqual(asked[1], { do: "adopt", name: "size", way: asked[0].way, why: "it grows", corrections: { 1: 2.5, 2: null }, revision: 5 });
-  assert.deepEqual(asked[2], { do: "fit", revision: 5 });
+  assert.deepEqual(asked[1], { do: "adopt", name: "size", way: asked[0].way, why: "it grows", corrections: { 1: "2.5", 2: null }, revision: 5 });
+  assert.deepEqual(asked[2], { do: "fit", adjust: false, revision: 5 });
   assert.equal(store.state.jobs.get(4)?.kind, "fit");
 });
 
@@ -128,6 +129,94 @@ test("an object is in the last group that was drawn around it, and in no other",
   await settle();
   assert.deepEqual(store.state.groups, [[0], [1, 2]]);
   assert.deepEqual(store.state.draft!.way, { groups: { "group 1": [0], "group 2": [1, 2] } });
+});
+
+test("groups keep their names and corrections when another one is drawn", async () => {
+  const { acts, store } = workbench();
+  acts.area([0], "groups");
+  acts.area([1], "groups");
+  await settle();
+  assert.ok(acts.renameGroup(0, "women"));
+  assert.ok(acts.renameGroup(1, "men"));
+  acts.edit({ corrections: { 2: "men", 1: "women" }, type: "nominal" });
+  await settle();
+  acts.area([0, 1], "groups"); // nothing is left of both
+  acts.area([0], "groups");
+  await settle();
+  const draft = store.state.draft!;
+  assert.deepEqual(draft.way, { groups: { "group 1": [1], "group 2": [0] } });
+  assert.deepEqual([draft.corrections, draft.type], [{ 2: "men" }, "nominal"]);
+});
+
+test("a group that is dropped takes its name along, and no other", async () => {
+  const { acts, store } = workbench();
+  acts.area([0], "groups");
+  acts.area([1], "groups");
+  await settle();
+  acts.renameGroup(0, "women");
+  acts.renameGroup(1, "men");
+  acts.area([0, 2], "groups");
+  await settle();
+  assert.deepEqual(store.state.draft!.way, { groups: { men: [1], "group 2": [0, 2] } });
+  assert.match(store.state.notice!.text, /left of “women”/);
+});
+
+test("two groups do not get the same name", async () => {
+  const { acts, store } = workbench();
+  acts.area([0], "groups");
+  acts.area([1], "groups");
+  await settle();
+  assert.equal(acts.renameGroup(1, " group 1 "), false);
+  assert.deepEqual(store.state.draft!.way, { groups: { "group 1": [0], "group 2": [1] } });
+  assert.match(store.state.notice!.text, /Another group is called “group 1”/);
+});
+
+test("nothing is read off the map of a running fit", async () => {
+  const { acts, asked, store } = workbench();
+  store.set({ live: { points: new Float32Array(6), p: 2 } });
+  acts.area([0, 1], "lasso");
+  acts.area([0, 1], "groups");
+  await acts.path([{ x: 0, y: 0 }, { x: 1, y: 1 }], [null, null], "arrow");
+  assert.deepEqual([asked, store.state.draft, store.state.groups], [[], null, []]);
+  assert.match(store.state.notice!.text, /still being fitted/);
+  acts.area([0, 1], "select");
+  assert.equal(store.state.selection.size, 2);
+});
+
+test("a step that was left while its map was aligned is not shown", async () => {
+  let aligned = (): void => {};
+  const points = { step: 1, axes: ["a", "b"], points: new Float32Array(6), stress: new Float32Array(3) };
+  const { channel, store } = workbench({}, { map: ({ step, onto }) => (onto === 2 ? new Promise((done) => (aligned = () => done(points))) : { ...points, step }) });
+  channel.onConnection(true);
+  await settle();
+  channel.onEvent({ event: "state", state: { ...study, revision: 6, here: 2, step: 2 } });
+  await settle();
+  channel.onEvent({ event: "state", state: { ...study, revision: 7, here: 3, step: 3 } });
+  await settle();
+  assert.equal(store.state.shown, 3);
+  aligned();
+  await settle();
+  assert.equal(store.state.shown, 3);
+});
+
+test("another study begins only when the one that is shown is saved, taken away, or may be lost", async () => {
+  const more = [1, 2].map((id) => ({ ...study.tree[0], id, parent: id - 1 }));
+  const { acts, channel, asked, store } = workbench({ tree: more }, { datasets: () => ({ rows: [] }), begin: () => ({}), take: () => ({ job: 3 }) });
+  channel.onConnection(true);
+  await settle();
+  const begun = () => asked.filter((request) => request.do === "begin");
+  await acts.startAnew();
+  await acts.begin("kinship");
+  assert.deepEqual(begun(), []);
+  store.state.starting!.begin!();
+  await settle();
+  assert.deepEqual(begun(), [{ do: "begin", dataset: "kinship", revision: 5 }]);
+  await acts.startAnew();
+  await acts.takeAway("study");
+  await acts.begin("kinship");
+  assert.equal(begun().length, 2);
+  for (const [change, unsaved] of [[{ tree: more }, true], [{}, false], [{ tree: more, saved: "x" }, false]] as const)
+    assert.equal(isUnsaved({ study: { ...study, ...change }, taken: 4 }), unsaved);
 });
 
 test("a refusal is said, and a stale page is told to try again", async () => {
@@ -207,12 +296,14 @@ test("readings are kept by step, and a job that failed can be asked for again", 
 });
 
 test("what is typed into a cell", () => {
-  assert.deepEqual(["", " 2.5 ", "two", "1e3"].map(asValue), [null, 2.5, "two", 1000]);
+  assert.deepEqual(["", " 2.5 ", "two", "007"].map(asValue), [null, "2.5", "two", "007"]);
 });
 
 test("values and numbers as text", () => {
   const levels = { scale: "category" as const, levels: ["x", "y"], values: Float32Array.from([1, NaN]) };
   assert.deepEqual([textOf(levels, 0), textOf(levels, 1), textOf(null, 0)], ["y", "", ""]);
+  assert.deepEqual([12345, 20240315, 1, -7, 2 ** 31].map((value) => digits(value, 20240315)), ["12345", "20240315", "1", "-7", "2147483648"]);
+  assert.deepEqual([digits(12345.678), digits(123.456), digits(1e-9, 1)], ["12345.68", "123.5", "0"]);
   assert.deepEqual([digits(0.123456), digits(0), digits(null), digits(0.00001)], ["0.1235", "0", "–", "1.0e-5"]);
 });
 

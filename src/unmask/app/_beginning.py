@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..checking import quote
 from ..discovery import Discovery
 from ..io import read_data, read_dissimilarities, read_table
-from ..problem import FEATURE_TYPES, type_from_text
+from ..problem import FEATURE_TYPES, feature_type, type_from_text
 from ._describe import scale_of, type_name
 from ._examples import EXAMPLES
 from ._files import Kept
-from ._guard import UPLOAD_LIMIT
+from ._guard import MOST_ROWS, UPLOAD_LIMIT
 from ._loop import begin_fit
 from ._pictures import thumbnail
-from ._requests import Message, field, request
+from ._requests import Message, request
+from ._requests import field as field_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from ._session import Session
@@ -27,8 +33,12 @@ if TYPE_CHECKING:
 ROLES = ("dissimilarities", "features", "known", "table", "pictures")
 METRICS = ("euclidean", "seuclidean", "cityblock", "cosine", "correlation", "braycurtis", "gower")
 
-# Rows and columns of a file that are shown before a study begins.
+# Rows and columns of a file that are shown before a study begins, and missing cells of it that are named.
 HEAD, ACROSS = 8, 50
+NAMED_CELLS = 20
+
+# Metrics that pass over missing cells.
+PASSES_OVER = ("gower",)
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,14 @@ class Part:
     kept: Kept
     role: str
     table: pd.DataFrame | None = None
+    types: dict[str, Any] = field(default_factory=dict)  # that were declared
+    study: Discovery | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of its rows, or of the objects of a study."""
+        whole = self.table if self.study is None else self.study.material.objects
+        return 0 if whole is None else len(whole)
 
     @property
     def told(self) -> Message:
@@ -47,42 +65,74 @@ class Part:
             "file": self.file,
             "name": self.kept.name,
             "role": self.role,
-            "rows": 0,
+            "rows": self.rows,
             "columns": [],
             "head": [],
         }
         if self.table is None:
             return told
         frame = self.table
-        shown = [] if self.role == "dissimilarities" else [_column(frame[name]) for name in frame.columns]
-        head = frame.head(HEAD).reset_index().to_numpy(object)[:, : ACROSS + 1]
-        return {**told, "rows": len(frame), "columns": shown, "head": [[str(cell) for cell in row] for row in head]}
+        if self.role != "dissimilarities":
+            told["columns"] = [_column(column, self.types.get(str(name))) for name, column in frame.items()]
+        head = frame.iloc[:HEAD, :ACROSS].astype(object)
+        cells = [[str(label), *map(str, row)] for label, row in zip(head.index, head.to_numpy(), strict=True)]
+        return {**told, "head": cells}
 
 
-def _column(column: pd.Series[Any]) -> Message:
-    return {"name": str(column.name), "type": type_name(column), "missing": int(column.isna().sum())}
+def _column(column: pd.Series[Any], kind: Any) -> Message:
+    return {"name": str(column.name), "type": type_name(column, kind), "missing": int(column.isna().sum())}
 
 
 def _read(session: Session, message: Message) -> tuple[list[Part], list[Message]]:
     """Read the files of a message as they were corrected; problems are told, not raised."""
     corrections = message.get("corrections") or {}
-    roles = corrections.get("roles") or {}
+    roles, types = corrections.get("roles") or {}, _types(corrections)
     parts: list[Part] = []
     problems: list[Message] = []
     for file in message.get("files") or []:
         kept = session.files.kept(file)
         main = any(part.role in ("dissimilarities", "features") for part in parts)
         try:
-            parts.append(_read_one(file, kept, roles.get(file), corrections.get("labels"), main))
-        except ValueError as problem:
+            part = replace(_read_one(file, kept, roles.get(file), corrections.get("labels"), main), types=types)
+            parts.append(part)
+            if part.role == "features" and corrections.get("metric") not in PASSES_OVER:
+                problems += _missing(part)
+        except (ValueError, ImportError) as problem:  # of a package that reads it and is not there, with the way to it
             problems.append(_problem(file, problem))
             parts.append(Part(file, kept, roles.get(file) or "table"))
     return parts, problems
 
 
-def _problem(file: str, problem: ValueError) -> Message:
+def _problem(file: str, problem: Exception) -> Message:
     place = {"row": getattr(problem, "row", None), "column": getattr(problem, "column", None)}
     return {"file": file, **place, "text": getattr(problem, "what", str(problem))}
+
+
+def _types(corrections: Message) -> dict[str, Any]:
+    """Return the types that were declared for columns, by name."""
+    return {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
+
+
+def _missing(part: Part) -> list[Message]:
+    """Return the missing cells of what objects are compared by: the distance of two objects needs them all."""
+    assert part.table is not None
+    compared = _numbers(part.table, part.types)
+    places = np.argwhere(compared.isna().to_numpy())
+    across = [part.table.columns.get_loc(name) for name in compared]
+    way = "; fill it, compare by 'gower', which passes over it, or say that this column is no number"
+    found = [
+        {
+            "file": part.file,
+            "row": int(row) + 1,
+            "column": across[at] + 1,
+            "text": f"{compared.columns[at]} of {compared.index[row]} is missing{way}.",
+        }
+        for row, at in places[:NAMED_CELLS]
+    ]
+    if len(places) > NAMED_CELLS:
+        more = f"{len(places) - NAMED_CELLS:,} more cells are missing."
+        found.append({"file": part.file, "row": None, "column": None, "text": f"{part.kept.name}: {more}"})
+    return found
 
 
 def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
@@ -91,6 +141,20 @@ def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_m
         raise ValueError(f"{role!r} is nothing that a file can be; choose one of {quote(ROLES)}.")
     if kept.is_picture:
         return Part(file, kept, "pictures")
+    if kept.path.suffix == ".zip":
+        # It may be of anybody: what it names elsewhere on this machine is not opened.
+        part = Part(file, kept, "study", study=Discovery.load(kept.path, name=kept.name, elsewhere=False))
+    else:
+        part = _read_part(file, kept, role, labels, has_main)
+    if part.rows > MOST_ROWS:
+        raise ValueError(
+            f"{kept.name} has {part.rows:,} rows, and the workbench shows at most {MOST_ROWS:,} objects; take a "
+            "sample, or fit them in Python."
+        )
+    return part
+
+
+def _read_part(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
     if role == "dissimilarities":
         return Part(file, kept, role, read_dissimilarities(kept.path, name=kept.name).dissimilarities)
     if role is None and not has_main and labels is None:
@@ -110,8 +174,8 @@ def datasets(_session: Session, _: Message) -> Message:
 @request("upload")
 def upload(session: Session, message: Message) -> Message:
     """Keep a file that comes as a message, where there is no server."""
-    data = field(message, "data", bytes)
-    return session.files.keep(field(message, "name", str), io.BytesIO(data), UPLOAD_LIMIT)
+    data = field_of(message, "data", bytes)
+    return session.files.keep(field_of(message, "name", str), io.BytesIO(data), UPLOAD_LIMIT)
 
 
 @request("detect")
@@ -137,7 +201,7 @@ def detect(session: Session, message: Message) -> Message:
     }
 
 
-@request("begin")
+@request("begin", changes=True)
 def begin(session: Session, message: Message) -> Message | None:
     """Begin a study and fit its first map, unless it has one."""
     if message.get("dataset") is not None:
@@ -145,12 +209,24 @@ def begin(session: Session, message: Message) -> Message | None:
         if example is None:
             raise ValueError(f"{message['dataset']!r} is no example; these are {', '.join(EXAMPLES)}.")
         study = example.begin()
-    elif message.get("study") is not None:
-        study = Discovery.load(session.files.kept(message["study"]).path)
     else:
-        study = _from_files(session, message)
+        saved = message.get("study")
+        study = _from_files(session, message if saved is None else {"files": [saved]})
     session.begin(study)
     return None if study.steps else begin_fit(session)
+
+
+def begin_with(session: Session, paths: Sequence[Path]) -> None:
+    """Begin a study with several files of this machine, taken as the page takes those that are dropped on it."""
+    files = []
+    for path in paths:
+        if not path.is_file():
+            raise ValueError(f"{path}: there is no such file; of several, each must be one.")
+        with path.open("rb") as content:
+            files.append(session.files.keep(path.name, content, UPLOAD_LIMIT)["file"])
+    answer = session.handle({"do": "begin", "files": files, "revision": session.revision})
+    if not answer["ok"]:
+        raise ValueError(answer["error"])
 
 
 def _from_files(session: Session, message: Message) -> Discovery:
@@ -159,6 +235,11 @@ def _from_files(session: Session, message: Message) -> Discovery:
     parts, problems = _read(session, message)
     if problems:
         raise ValueError(problems[0]["text"])
+    for part in parts:
+        if part.study is not None:
+            if len(parts) > 1:
+                raise ValueError(f"{part.kept.name} is a study, which has its tables; drop it alone.")
+            return part.study
     corrections = message.get("corrections") or {}
     by_role = {role: [part for part in parts if part.role == role] for role in ROLES}
     main = [*by_role["dissimilarities"], *by_role["features"]]
@@ -166,17 +247,17 @@ def _from_files(session: Session, message: Message) -> Discovery:
         raise ValueError(
             f"{len(main)} files say how objects differ; there must be one: a table of dissimilarities, or of features."
         )
-    types = {name: type_from_text(text) for name, text in (corrections.get("types") or {}).items()}
+    types = _types(corrections)
     data, metric, beside = main[0].table, "precomputed", [part.table for part in by_role["table"]]
     if main[0].role == "features":
         metric = corrections.get("metric") or "euclidean"
         if metric == "euclidean" and corrections.get("standardise", True):
             metric = "seuclidean"
         beside = [data, *beside]
-        data = data if metric == "gower" else _numbers(data, types)
+        data = _as_declared(data, types) if metric == "gower" else _numbers(data, types)
         if not data.shape[1]:
             raise ValueError(f"{main[0].kept.name} has no column of numbers to compare objects by; choose 'gower'.")
-    tables = [frame for frame in beside if frame is not None]
+    tables = [_as_declared(frame, types, angles=True) for frame in beside if frame is not None]
     known = [part.table for part in by_role["known"] if part.table is not None]
     aligned = pd.concat(known, axis=1) if known else None
     return Discovery(
@@ -188,6 +269,26 @@ def _from_files(session: Session, message: Message) -> Discovery:
         title=str(message.get("title") or PurePath(main[0].kept.name).stem),
         pictures=_pictures(by_role["pictures"]) or None,
     )
+
+
+def _as_declared(data: pd.DataFrame, types: dict[str, Any], *, angles: bool = False) -> pd.DataFrame:
+    """Return a table with codes and ranks as categories, by which Gower compares them; angles it cannot compare."""
+    import pandas as pd
+
+    kinds = {name: types.get(str(name)) for name in data}
+    kept = [name for name, kind in kinds.items() if angles or kind is None or scale_of(data[name], kind) != "cycle"]
+    return pd.DataFrame({name: _categories(data[name], kinds[name]) for name in kept}, index=data.index)
+
+
+def _categories(column: pd.Series[Any], kind: Any) -> pd.Series[Any]:
+    """Return a column that was said to be nominal or ordinal as categories, any other as it is."""
+    import pandas as pd
+
+    scale = "number" if kind is None else scale_of(column, kind)
+    if scale not in ("category", "ordered") or not column.notna().any():
+        return column
+    levels = feature_type(kind, str(column.name)).learn(column, str(column.name)).levels  # type: ignore[attr-defined]
+    return column.astype(pd.CategoricalDtype(list(levels), ordered=scale == "ordered"))
 
 
 def _numbers(data: pd.DataFrame, types: dict[str, Any]) -> pd.DataFrame:

@@ -52,7 +52,7 @@ def _fit(step: Step) -> dict[str, Any]:
 
 def describe_known(study: Discovery) -> list[dict[str, Any]]:
     """Return every feature that was ever known, with its type, and whether it is known now."""
-    now, kinds, began = study.known, study.known_types, set(study.material.known.columns)
+    now, kinds, began = study.known, study.feature_types, set(study.material.known.columns)
     return [
         {
             "name": str(name),
@@ -70,7 +70,7 @@ def describe_columns(study: Discovery) -> list[dict[str, Any]]:
     """Return every column that the map can be coloured by."""
     known = [(f"known:{name}", name, column, True) for name, column in study.features.items()]
     table = [(f"table:{name}", name, column, False) for name, column in study.material.table.items()]
-    kinds = study.known_types
+    kinds = study.feature_types
     return [
         {
             "key": key,
@@ -89,7 +89,7 @@ def find_column(study: Discovery, key: str) -> tuple[pd.Series[Any], Any]:
     found = [] if frame is None else [own for own in frame.columns if str(own) == name]
     if frame is None or not found:
         raise ValueError(f"there is no column {name!r} any more; reload the page.")
-    return frame[found[0]], study.known_types.get(name) if where == "known" else None
+    return frame[found[0]], study.feature_types.get(name) if where == "known" else None
 
 
 def type_name(column: pd.Series[Any], kind: Any = None) -> str:
@@ -123,6 +123,6 @@ def draw_values(column: pd.Series[Any], kind: Any = None) -> dict[str, Any]:
         codes = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
         values = np.where(codes < 0, np.nan, codes).astype(np.float32)
         return {"scale": scale, "levels": [str(level) for level in levels], "values": values}
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan).astype(np.float32)
+    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     period = {"period": feature_type(kind, str(column.name)).period} if scale == "cycle" else {}  # type: ignore[attr-defined]
     return {"scale": scale, **period, "values": values}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, Any
 
+from ._guard import FILES_LIMIT
+
 # Readers go by the end of a name; all else of the name that a page sends is only shown.
 SUFFIXES = frozenset(
     [".csv", ".tsv", ".txt", ".dat", ".phy", ".dist", ".mat", ".xlsx", ".parquet", ".npy", ".npz", ".json", ".zip"]
@@ -33,8 +35,9 @@ class Kept:
 class Files:
     """The files of one session, under names that the session makes."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = FILES_LIMIT) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True)
+        self._left = limit  # bytes that may still come in
         self._kept: dict[str, Kept] = {}
         self._made: dict[str, Kept] = {}
 
@@ -56,10 +59,13 @@ class Files:
                     size += len(chunk)
                     if size > limit:
                         raise ValueError(f"{shown} is larger than {limit:,} bytes, the limit here; read it in Python.")
+                    if size > self._left:
+                        raise ValueError(f"there is no room for {shown} beside the files before; start again.")
                     target.write(chunk)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
+        self._left -= size
         self._kept[file] = Kept(path, shown)
         return {"file": file, "name": shown, "bytes": size}
 

@@ -6,6 +6,7 @@ the other, urgent ones (a fit that somebody waits for) before background ones (a
 
 from __future__ import annotations
 
+import math
 import queue
 import subprocess
 import sys
@@ -24,11 +25,17 @@ PATIENCE = 60.0
 # Seconds it may take to start.
 STARTING = 60.0
 
+# Seconds for which a job that is to stop may go on without asking whether it is, and most seconds of any job.
+GRACE = 20.0
+LONGEST = 6 * 3600.0
+
 # Workers in a row that may end before they say a word.
 STILLBORN = 3
 
 SILENT = "the worker was silent for too long and was replaced; try again, with fewer objects or another method"
 GONE = "the worker ended unexpectedly (out of memory, perhaps) and was replaced; nothing else is lost: try again"
+
+DEAF = "it did not stop when it was told to, and the worker was replaced; nothing comes of it, and nothing else is lost"
 
 NONE = "no worker can be started (what it says is in the terminal); nothing is lost: try again when that is mended"
 
@@ -58,6 +65,22 @@ class Job:
     state: str = "waiting"
     stepped_aside: bool = field(default=False, repr=False)
     cancelled: bool = field(default=False, repr=False)
+    begun_at: float = field(default=math.inf, repr=False)
+    told_at: float = field(default=math.inf, repr=False)  # to stop, or when it heard that
+    has_heard: bool = field(default=False, repr=False)
+
+    @property
+    def may_step_aside(self) -> bool:
+        """Whether it can make room for an urgent job, and has not been told to."""
+        return not (self.urgent or self.cancelled or self.stepped_aside)
+
+    def is_deaf(self, grace: float, longest: float) -> bool:
+        """Whether it runs, was told to stop, and has not heard it, or goes on, for so many seconds."""
+        return time.monotonic() - max(self.begun_at, self.told_at) > (longest if self.has_heard else grace)
+
+    def is_long(self, longest: float) -> bool:
+        """Whether it runs for more than so many seconds, and was not ended."""
+        return not self.cancelled and time.monotonic() - self.begun_at > longest
 
 
 @dataclass(frozen=True)
@@ -97,10 +120,22 @@ class Jobs:
         Called with every `News`, from a thread of its own.
     patience : float, default=60
         Seconds of silence after which the worker is taken for hung, killed and replaced.
+    grace : float, default=20
+        Seconds in which a job that is to stop must have asked whether it is. Otherwise the worker is killed and
+        replaced, and nothing comes of the job. One that has asked may bring what it has to an end.
+    longest : float, default=21600
+        Seconds after which a job is told to stop, and which it then has to come to an end.
     """
 
-    def __init__(self, hear: Callable[[News], None], *, patience: float = PATIENCE) -> None:
-        self._hear, self._patience = hear, patience
+    def __init__(
+        self,
+        hear: Callable[[News], None],
+        *,
+        patience: float = PATIENCE,
+        grace: float = GRACE,
+        longest: float = LONGEST,
+    ) -> None:
+        self._hear, self._patience, self._grace, self._longest = hear, patience, grace, longest
         self._lock = threading.RLock()
         self._queue: list[Job] = []
         self._running: Job | None = None
@@ -131,7 +166,7 @@ class Jobs:
                 self._is_without, self._stillborn = False, 0
                 self._begin_worker()
             running = self._running
-            if urgent and running is not None and not running.urgent and not running.cancelled:
+            if urgent and running is not None and running.may_step_aside:
                 running.stepped_aside = True
                 self._stop(running)
             self._begin_next()
@@ -167,12 +202,15 @@ class Jobs:
         self._process = process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._pipe = Pipe(process.stdout, process.stdin)
         self._heard_at = time.monotonic() + STARTING
+        self._told: queue.Queue[memoryview | None] = queue.Queue()
         if self._material is not None:
             self._tell("material", self._material)
         self._said: queue.Queue[News | Ended] = queue.Queue()
+        said, told = self._said, self._told
         self._threads = [
-            threading.Thread(target=self._listen, args=(process, self._pipe, self._said), name="unmask-listen"),
-            threading.Thread(target=self._follow, args=(process, self._said), name="unmask-jobs"),
+            threading.Thread(target=self._listen, args=(process, self._pipe, said, told), name="unmask-listen"),
+            threading.Thread(target=self._write, args=(self._pipe, told), name="unmask-write"),
+            threading.Thread(target=self._follow, args=(process, said), name="unmask-jobs"),
             threading.Thread(target=self._watch, args=(process,), name="unmask-watch"),
         ]
         for thread in self._threads:
@@ -180,24 +218,36 @@ class Jobs:
             thread.start()
 
     def _tell(self, *message: Any) -> None:
+        """Have something said to the worker, packed as it is now, without waiting until the worker takes it."""
+        self._told.put(Pipe.packed(message, None if message[0] == "material" else self._material))
+
+    @staticmethod
+    def _write(pipe: Pipe, told: queue.Queue[memoryview | None]) -> None:
+        """Say it to the worker, holding no lock: one that does not read is to be watched and killed meanwhile."""
         with suppress(OSError):  # it has just died; the listener replaces it, and the new one is given everything again
-            self._pipe.send(message, None if message[0] == "material" else self._material)
+            while (packed := told.get()) is not None:
+                pipe.write(packed)
 
     def _stop(self, job: Job) -> None:
+        if not job.has_heard:  # one that has is finishing, and keeps its time
+            job.told_at = time.monotonic()
         self._tell("stop", job.number)
 
     def _begin_next(self) -> None:
         if self._running is not None or not self._queue or self._closed:
             return
         self._running = job = self._queue.pop(0)
-        job.state, job.stepped_aside = "running", False
+        job.state, job.stepped_aside, job.has_heard = "running", False, False
+        job.begun_at = job.told_at = math.inf
         try:
             self._tell("job", job.number, job.work, job.arguments)
         except Exception as problem:  # it cannot be sent; those behind it can, perhaps
             traceback.print_exc()
             self._said.put(News(job.number, "failed", f"{type(problem).__name__}: {problem}"))
 
-    def _listen(self, process: Any, pipe: Pipe, said: queue.Queue[News | Ended]) -> None:
+    def _listen(
+        self, process: Any, pipe: Pipe, said: queue.Queue[News | Ended], told: queue.Queue[memoryview | None]
+    ) -> None:
         """Hear the worker and wait for nothing else, so that it is not taken for silent while others are busy."""
         try:
             while True:
@@ -212,6 +262,7 @@ class Jobs:
         said.put(Ended(silent=time.monotonic() - self._heard_at > self._patience))
         process.kill()
         process.wait()
+        told.put(None)
         pipe.close()
 
     def _follow(self, process: Any, said: queue.Queue[News | Ended]) -> None:
@@ -222,17 +273,26 @@ class Jobs:
         self._replace(news)
 
     def _watch(self, process: Any) -> None:
-        """Kill a worker that is silent; the listener then hears that it has ended."""
+        """Kill a worker that is silent or does not stop; the listener then hears that it has ended."""
         while process.poll() is None:
-            if time.monotonic() - self._heard_at > self._patience:
-                process.kill()
-            time.sleep(min(1.0, self._patience / 4))
+            with self._lock:
+                job = self._running if process is self._process else None
+                is_silent = time.monotonic() - self._heard_at > self._patience
+                if is_silent or (job and job.is_deaf(self._grace, self._longest)):
+                    process.kill()
+                elif job and job.is_long(self._longest):
+                    self.cancel(job.number)
+            time.sleep(min(1.0, self._patience / 4, self._grace / 4))
 
     def _take(self, news: News) -> None:
         with self._lock:
             job = self._running
             if job is None or job.number != news.number:
                 return
+            if news.kind == "running":
+                job.begun_at = time.monotonic()
+            if news.kind == "stopping":
+                job.told_at, job.has_heard = time.monotonic(), True
             if news.kind in ("done", "failed"):
                 self._running = None
                 if job.stepped_aside:
@@ -242,7 +302,7 @@ class Jobs:
                     job.state = news.kind
                 self._begin_next()
             again = job.state == "waiting"
-        if not again:
+        if not again and news.kind != "stopping":
             self._pass_on(news)
 
     def _replace(self, end: Ended) -> None:
@@ -250,13 +310,19 @@ class Jobs:
             lost, self._running = [] if self._running is None else [self._running], None
             if self._closed:
                 return
+            deaf = [job for job in lost if job.is_deaf(self._grace, self._longest)]
+            for job in deaf:
+                if job.stepped_aside:  # it was only in the way of another one
+                    self._queue.append(job)
+                    job.state = "waiting"
+                    lost.remove(job)
             self._is_without = self._stillborn >= STILLBORN
             if self._is_without:
                 lost, self._queue = [*lost, *self._queue], []
             else:
                 self._begin_worker()
                 self._begin_next()
-            why = NONE if self._is_without else SILENT if end.silent else GONE
+            why = NONE if self._is_without else DEAF if deaf else SILENT if end.silent else GONE
         for job in lost:
             self._pass_on(News(job.number, "failed", why))
 

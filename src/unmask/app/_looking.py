@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..inspection import procrustes
 from ._describe import draw_values, find_column
+from ._pictures import thumbnail
 from ._requests import Message, field, request
 
 if TYPE_CHECKING:
@@ -66,10 +67,22 @@ def map_of(session: Session, message: Message) -> Message:
 @request("pictures")
 def pictures(session: Session, message: Message) -> Message:
     """Return the pictures of some objects."""
-    labels, kept = session.study.material.objects, session.study.material.pictures
+    labels = session.study.material.objects
     wanted: list[Any] = field(message, "objects", list)
-    found = [(at, kept.get(labels[at])) for at in wanted if isinstance(at, int) and 0 <= at < len(labels)]
+    found = [(at, _picture(session, labels[at])) for at in wanted if isinstance(at, int) and 0 <= at < len(labels)]
     return {"pictures": [{"object": at, "mime": "image/png", "data": data} for at, data in found if data is not None]}
+
+
+def _picture(session: Session, label: Any) -> bytes | None:
+    """Return the picture of an object, made small and written anew: a study that was loaded may hold any bytes."""
+    kept = session.study.material.pictures.get(label)
+    if kept is not None and label not in session.pictures:
+        try:
+            session.pictures[label] = thumbnail(kept, f"the picture of {label}")
+        except ValueError as problem:
+            session.pictures[label] = None
+            session.tell({"event": "notice", "level": "warning", "text": f"The study has a picture less: {problem}"})
+    return session.pictures.get(label)
 
 
 @request("view")

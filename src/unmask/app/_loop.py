@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # What a fit takes by name, and what it takes but not from a page.
 NAMED = ("n_components", "estimator", "adjust")
 NOT_OF_A_PAGE = ("callback", "resume_from")
+# From so many objects on, people who look on do not wait for all pairs unless they ask for it: solver="auto".
+MANY = 20_000
 
 
 def _start(session: Session, kind: str, text: str, work: Any, *arguments: Any) -> Message:
@@ -40,6 +42,8 @@ def begin_fit(session: Session, **options: Any) -> Message:
         # Of another estimator's parameters those that this one has too; of a name that is none the fit says so.
         takes = {*ESTIMATORS[chosen].parameters} - {"adjust", "n_free"} if chosen in ESTIMATORS else ()
         options = {**{name: value for name, value in steps[-1].params.items() if name in takes}, **options}
+    elif len(session.study.material.data.objects) >= MANY and options.get("estimator", "mds") == "mds":
+        options.setdefault("solver", "stochastic")
     return _start(session, "fit", "a map", _work.fit, options)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 # How arrays travel; everything else is turned into one of these.
 _TYPES: dict[str, np.dtype[Any]] = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "bytes": np.dtype("u1")}
+_TYPES["f8"] = np.dtype("<f8")  # only for whole numbers that would be others in four bytes
 
 
 def split(message: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
@@ -83,9 +84,14 @@ def _plain(value: Any, buffers: list[bytes]) -> Any:
     if isinstance(value, bytes):
         return _place(buffers, value, "bytes", [len(value)])
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        kind = "f4" if value.dtype.kind == "f" else "i4"
+        kind = "i4" if value.dtype.kind != "f" else "f8" if _is_long(value) else "f4"
         return _place(buffers, np.ascontiguousarray(value, dtype=_TYPES[kind]).tobytes(), kind, list(value.shape))
     return _plain_cell(value.item() if isinstance(value, np.generic) else value)
+
+
+def _is_long(value: np.ndarray[Any, Any]) -> bool:
+    """Whether an array has whole numbers, such as dates, that four bytes do not hold."""
+    return value.dtype.itemsize > 4 and bool(np.any((np.abs(value) > 2**24) & (value == np.rint(value))))
 
 
 def _plain_cell(value: Any) -> Any:

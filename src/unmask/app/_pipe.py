@@ -25,6 +25,11 @@ class Pipe:
 
     def send(self, message: Any, shared: Any = None) -> None:
         """Send an object; ``shared`` may be anywhere in it."""
+        self.write(self.packed(message, shared))
+
+    @staticmethod
+    def packed(message: Any, shared: Any = None) -> memoryview:
+        """Return an object as it is sent."""
 
         class Packer(pickle.Pickler):
             def persistent_id(self, given: Any) -> str | None:
@@ -32,11 +37,15 @@ class Pipe:
 
         packed = io.BytesIO()
         Packer(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(message)
+        return packed.getbuffer()
+
+    def write(self, packed: memoryview) -> None:
+        """Send what was packed; waits for as long as the other side does not read."""
         with self._sending:
             if self._target.closed:
                 raise BrokenPipeError("the other side has gone")
-            self._target.write(packed.tell().to_bytes(8, "little"))
-            self._target.write(packed.getbuffer())
+            self._target.write(len(packed).to_bytes(8, "little"))
+            self._target.write(packed)
             self._target.flush()
 
     def receive(self, shared: Any = None) -> Any:

@@ -17,6 +17,10 @@ def _read(session: Session, step: int, what: str) -> Message:
     if kept is not None:
         return {"result": kept}
 
+    running = session.task("read", step=step, what=what)
+    if running is not None:
+        return {"job": running}
+
     def keep(found: Message) -> Message:
         session.readings[step, what] = found
         return {"step": step, "what": what, "result": found}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from ..discovery import Adoption, Amendment
 from ..problem import type_from_text
-from ._describe import draw_values, type_name
+from ._describe import draw_values, scale_of, type_name
 from ._requests import Message, field, request
 
 if TYPE_CHECKING:
@@ -42,8 +43,36 @@ def read_kind(message: Message) -> Any:
     return None if message.get("kind") is None else type_from_text(field(message, "kind", str))
 
 
-def _by_label(labels: pd.Index, values: Any) -> dict[Any, Any]:
-    return {_label(labels, at): value for at, value in values.items()}
+def read_cells(labels: pd.Index, values: Message, column: pd.Series[Any], kind: Any) -> dict[Any, Any]:
+    """Return cells by label; text that was typed becomes what the other values of the feature are."""
+    cells = {_label(labels, at): value for at, value in values.items()}
+    return {label: _cell(label, value, column, kind) for label, value in cells.items()}
+
+
+def _cell(label: Any, value: Any, column: pd.Series[Any], kind: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    same = next((own for own in column.dropna().unique() if str(own) == text), None)
+    if not text or same is not None:
+        return same
+    if scale_of(column, kind) in ("category", "ordered") and column.dtype.kind not in "iuf":
+        return text
+    number = _number(text)
+    if number is None:
+        raise ValueError(
+            f"{column.name} of {label}: {value!r} is no number, and the other values are; write one such as 1.5, or "
+            "nothing where it is missing."
+        )
+    return number
+
+
+def _number(text: str) -> float | int | None:
+    """Return the number that a text is, if it is one."""
+    with suppress(ValueError):
+        number = float(text.replace("_", "?"))
+        return int(text) if text.lstrip("+-").isdecimal() else number if isfinite(number) else None
+    return None
 
 
 @request("preview")
@@ -65,7 +94,8 @@ def adopt(session: Session, message: Message) -> Message:
     since, branch = len(study.tree), study.branch(study.title)
     branch.adopt(name, **read_way(session, message), kind=read_kind(message), why=str(message.get("why") or ""))
     if message.get("corrections"):
-        branch.amend(name, values=_by_label(study.material.objects, message["corrections"]))
+        column, kind = branch.known[name], branch.known_types.get(name)
+        branch.amend(name, values=read_cells(study.material.objects, message["corrections"], column, kind))
     study.go(study.take_over(branch, since))
     session.changed()
     return {"action": study.here}
@@ -74,12 +104,14 @@ def adopt(session: Session, message: Message) -> Message:
 @request("amend", changes=True)
 def amend(session: Session, message: Message) -> Message:
     """Correct a known feature: its values, its type or its name."""
-    study = session.study
-    values = None if message.get("values") is None else _by_label(study.material.objects, message["values"])
+    study, name, kind, values = session.study, field(message, "name", str), read_kind(message), message.get("values")
+    if values is not None and name in study.known:
+        own = study.known_types.get(name) if kind is None else kind
+        values = read_cells(study.material.objects, values, study.known[name], own)
     study.amend(
-        field(message, "name", str),
+        name,
         values=values,
-        kind=read_kind(message),
+        kind=kind,
         rename=message.get("rename"),
         why=str(message.get("why") or ""),
     )
@@ -92,9 +124,9 @@ def use(session: Session, message: Message) -> Message:
     """Put a known feature aside, or make it known again."""
     study, name = session.study, field(message, "name", str)
     if message.get("on"):
-        again = [action for action in study.tree if isinstance(action, Adoption | Amendment) and action.called == name]
-        kind = again[-1].kind if again else study.material.known_types.get(name)
-        study.adopt(name, values=study.features[name], kind=kind, why="known again")
+        if name not in study.features:
+            raise ValueError(f"{name!r} was never known here; reload the page.")
+        study.adopt(name, values=study.features[name], kind=study.feature_types.get(name), why="known again")
     else:
         study.forget(name)
     session.changed()

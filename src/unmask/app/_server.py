@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
-import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.resources import files
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request, Response, UploadFile, WebSocket, WebSocketDisconnect
+from fastapi import FastAPI, Request, Response, UploadFile, WebSocket
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
+from starlette.exceptions import HTTPException
 
-from ._guard import UPLOAD_LIMIT, Guard
+from ._browser import opened_page
+from ._guard import LOOPBACK, UPLOAD_LIMIT, Guard
 from ._messages import decode, encode
 from ._session import Session
 
 # Most bytes of one message of the page: a file is uploaded, not sent.
 MESSAGE_LIMIT = 2**24
 
-# Messages that wait for a page that does not read; beyond, the page is let go and catches up when it comes back.
+# Messages that wait for a page that does not read; beyond, the page is let go and catches up when it comes back. While
+# more than a few wait it is not told how far a job is, with a map each time: the next time will do.
 QUEUE_LIMIT = 1000
+BUSY = 4
 
 _PAGE = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -32,9 +38,15 @@ _PAGE = {
 }
 
 
+# What is refused by the framework is answered with a sentence too.
+_REFUSALS = {404: "there is nothing at this address.", 405: "this address is not for that."}
+_NOT_OURS = "this is no request that the page makes; reload it."
+
+
 def make_app(session: Session, host: str, port: int, *, token: str | None = None) -> Guard:
     """Return the guarded application of a session, for a server at an address."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    refusals: dict[Any, Any] = {HTTPException: _refuse, RequestValidationError: _refuse}
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, exception_handlers=refusals)
     guard = Guard(app, host, port, token=token)
 
     for path, (name, kind) in _PAGE.items():
@@ -75,12 +87,17 @@ def make_app(session: Session, host: str, port: int, *, token: str | None = None
     return guard
 
 
+async def _refuse(_: Request, problem: Exception) -> Response:
+    status = getattr(problem, "status_code", 400)
+    return JSONResponse({"error": _REFUSALS.get(status, _NOT_OURS)}, status)
+
+
 def _constant(content: bytes, kind: str) -> Callable[[], Response]:
     return lambda: Response(content, media_type=kind)
 
 
 async def _talk(session: Session, page: Any) -> None:
-    """Take the messages of one page, in order, and send what it is to hear."""
+    """Take the messages of one page, in order, and send what it is to hear, until either comes to its end."""
     await page.accept()
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[Any] = asyncio.Queue(QUEUE_LIMIT)
@@ -88,7 +105,7 @@ async def _talk(session: Session, page: Any) -> None:
     def put(message: Any) -> None:
         if waiting.full():
             sender.cancel()
-        else:
+        elif message.get("event") != "progress" or waiting.qsize() < BUSY:
             waiting.put_nowait(message)
 
     def hear(message: dict[str, Any]) -> None:
@@ -99,19 +116,21 @@ async def _talk(session: Session, page: Any) -> None:
             frame = encode(await waiting.get())
             await (page.send_text(frame) if isinstance(frame, str) else page.send_bytes(frame))
 
-    sender = asyncio.create_task(send())
+    async def receive() -> None:
+        while (frame := await page.receive())["type"] != "websocket.disconnect":
+            hear(await asyncio.to_thread(_answer, session, frame.get("text") or frame.get("bytes") or ""))
+
+    sender, receiver = asyncio.create_task(send()), asyncio.create_task(receive())
     session.listen(hear)
     try:
-        while not sender.done():
-            frame = await page.receive()
-            if frame["type"] == "websocket.disconnect":
-                break
-            hear(await asyncio.to_thread(_answer, session, frame.get("text") or frame.get("bytes") or ""))
-    except WebSocketDisconnect:
-        pass
+        await asyncio.wait([sender, receiver], return_when=asyncio.FIRST_COMPLETED)
     finally:
         session.leave(hear)
-        sender.cancel()
+        for task in (sender, receiver):
+            task.cancel()
+        await asyncio.gather(sender, receiver, return_exceptions=True)  # a page that is gone cannot be sent to
+        with suppress(Exception):
+            await page.close()
 
 
 def _answer(session: Session, frame: str | bytes) -> dict[str, Any]:
@@ -145,24 +164,47 @@ def serve(
     say : callable, default=print
         Hears the address to open.
     """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port))
+        listening = socket.create_server((host, port), family=family)
     except OSError as problem:
         raise ValueError(f"--host {host} --port {port}: {problem.strerror}; choose another port, or 0.") from None
     with listening:
         guard = make_app(session, host, listening.getsockname()[1])
-        if host not in ("127.0.0.1", "localhost", "::1"):
+        if host not in LOOPBACK:
             say(
                 f"Warning: --host {host} lets other machines reach this page, without encryption; whoever sees the "
                 "address below sees your data. A tunnel (ssh -L) to 127.0.0.1 is safer."
             )
-        say(f"The workbench is at {guard.url}\nCtrl-C ends it.")
-        if open_browser:
-            webbrowser.open(guard.url)
+        say(f"The workbench is at {' or '.join(guard.urls)}\nCtrl-C ends it.")
         config = uvicorn.Config(
             guard, log_level="warning", ws_max_size=MESSAGE_LIMIT, timeout_keep_alive=30, server_header=False
         )
+        server = uvicorn.Server(config)
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            with _ending(server), opened_page(guard.url) if open_browser else nullcontext():
+                server.run(sockets=[listening])
         finally:
             session.close()
+
+
+@contextmanager
+def _ending(server: uvicorn.Server) -> Iterator[None]:
+    """Let the server end by itself, so that the study is saved, when it is terminated or its terminal is closed.
+
+    uvicorn hears SIGINT and SIGTERM, and afterwards sends itself the same signal again, of which the second would end
+    this process at once.
+    """
+
+    def end(*_: Any) -> None:
+        server.should_exit = True
+
+    heard = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        heard = []  # only the main thread hears signals
+    before = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

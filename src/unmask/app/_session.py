@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -61,6 +62,7 @@ class Session:
         self.by_http = by_http
         self.views: dict[str, Any] = {}
         self.readings: dict[tuple[int, str], Message] = {}
+        self.pictures: dict[Any, bytes | None] = {}  # as they are shown, by label; None of one that cannot be
         self.revision = 0
         self._number = 0  # of the study
         self._study: Discovery | None = None
@@ -70,6 +72,7 @@ class Session:
         self._tasks: dict[int, Task] = {}
         self._saving: threading.Timer | None = None
         self._unsaved: tuple[Discovery, Path] | None = None
+        self.failure: str | None = None  # why the last save failed
         self._writing = threading.Lock()  # taken before the other lock, never while holding it
         self.jobs = Jobs(self._hear_news)
         if study is not None:
@@ -138,7 +141,7 @@ class Session:
         self._tasks.clear()  # what they find is of the study before
         if self._study is not None:
             self._path = None
-        self._study, self.views, self.readings = study, {}, {}
+        self._study, self.views, self.readings, self.pictures = study, {}, {}, {}
         self._number += 1
         self.changed()
 
@@ -146,28 +149,37 @@ class Session:
         """Say that the study is not what it was, and save it soon."""
         self.revision += 1
         self.tell(self.state())
-        if self._path is None or self._study is None:
-            return
-        self._unsaved = self._study, self._path
-        if self._saving is None:
+        if self._path is not None and self._study is not None:
+            self._unsaved = self._study, self._path
+        if self._unsaved is not None and self._saving is None:
             self._saving = threading.Timer(SAVE_AFTER, self.save)
             self._saving.daemon = True
             self._saving.start()
 
     def save(self) -> None:
-        """Save what is unsaved where it belongs, while pages go on; a problem is told to them."""
+        """Save what is unsaved where it belongs, while pages go on; a problem is told to them, and it stays unsaved."""
         with self._writing:
             with self._lock:
-                unsaved, self._unsaved, self._saving = self._unsaved, None, None
+                unsaved, self._saving = self._unsaved, None
                 if unsaved is None:
                     return
                 study, path = unsaved
                 now = study.branch(study.title)
+            failure = None
             try:
                 now.save(path)
             except (OSError, ValueError) as problem:
-                self.tell({"event": "notice", "level": "warning", "text": f"The study could not be saved: {problem}"})
-            study._saved = now._saved  # so that the next save writes only what is new
+                failure = f"The study could not be saved: {problem}"
+            with self._lock:
+                failed_before, self.failure = self.failure, failure
+                if failure is not None:
+                    self.tell({"event": "notice", "level": "warning", "text": failure})
+                else:
+                    study._saved = now._saved  # so that the next save writes only what is new
+                    if self._unsaved is unsaved:  # no change since
+                        self._unsaved = None
+                if failure != failed_before:
+                    self.tell(self.state())
 
     def state(self) -> Message:
         """Return the event that tells a page everything but what has the size of the objects."""
@@ -198,7 +210,7 @@ class Session:
             "undo": study.actions[-1].text if study.actions else None,
             "redo": None if study.ahead is None else study.ahead.text,
             "pictures": bool(study.material.pictures),
-            "saved": None if self._path is None else str(self._path.name),
+            "saved": None if self._path is None or self.failure is not None else str(self._path.name),
         }
 
     # ---- long work
@@ -211,6 +223,11 @@ class Session:
         self._tasks[number] = Task(number, kind, text, then, about)
         self.tell(self.state())
         return {"job": number}
+
+    def task(self, kind: str, **about: Any) -> int | None:
+        """Return the job that is under way for something, if there is one that nobody has ended."""
+        same = (task for task in self._tasks.values() if (task.kind, task.about) == (kind, about))
+        return next((task.job for task in same if not task.cancelled), None)
 
     def cancel(self, number: int) -> None:
         """End a job; a fit ends with the best map so far."""
@@ -249,9 +266,11 @@ class Session:
         self.tell(event)
 
     def close(self) -> None:
-        """Save what is unsaved, and end the worker."""
+        """Save what is unsaved, and end the worker; what cannot be saved is said in the terminal."""
         if self._saving is not None:
             self._saving.cancel()
         self.save()  # also waits for a save that is under way
+        if self.failure is not None:
+            print(self.failure, file=sys.stderr)
         self.jobs.close()
         self.files.close()

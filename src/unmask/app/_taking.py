@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..checking import require_package
 from . import _work
 from ._files import Kept
 from ._requests import Message, field, request
@@ -21,12 +22,19 @@ def _csv(study: Discovery, path: Path) -> None:
 
 
 def _parquet(study: Discovery, path: Path) -> None:
-    _table(study).to_parquet(path)
+    try:
+        require_package("pyarrow", "a Parquet file", "files")
+    except ImportError as missing:
+        raise ValueError(f"{missing}, or take the CSV.") from None
+    _table(study).to_parquet(path, engine="pyarrow")
 
 
 def _table(study: Discovery) -> Any:
     """Return the last map, with what is known, one row per object."""
-    return study.embedding.join(study.known).rename_axis("label")
+    known = study.known
+    taken = {*study.embedding.columns, "label"}
+    apart = known.rename(columns={name: f"{name} (known)" for name in known.columns if name in taken})
+    return study.embedding.join(apart).rename_axis("label")
 
 
 def _study(study: Discovery, path: Path) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from numbers import Integral
 from typing import Any
 
 import anywidget
 
-from ..discovery import Discovery
+from ..discovery import ESTIMATORS, Discovery
 from ._messages import join, split
 from ._session import Session
 
 _STATIC = files(__package__) / "static"
+
+# Sessions that are shown, and by how many widgets: all widgets of a study show one session.
+_SHOWN: dict[Session, int] = {}
 
 
 class Workbench(anywidget.AnyWidget):
     """A study to look at and go on with, in Jupyter and marimo.
 
     Nothing of the study is kept in the notebook: it lives in the kernel, where ``study`` is at any time what the page
-    shows.
+    shows. Two of them of one study show the same.
 
     Parameters
     ----------
@@ -31,8 +35,9 @@ class Workbench(anywidget.AnyWidget):
 
     def __init__(self, study: Discovery) -> None:
         super().__init__()
-        self._session = Session(study, by_http=False)
+        self._session = _session_of(study)
         self._session.listen(self._tell)
+        self._is_open = True
         self.on_msg(self._hear)
 
     @property
@@ -41,8 +46,11 @@ class Workbench(anywidget.AnyWidget):
         return self._session.study
 
     def close(self) -> None:
-        """End the worker, and take the page away."""
-        self._session.close()
+        """Take the page away, and end the worker unless another page shows the same study."""
+        if self._is_open:
+            self._is_open = False
+            self._session.leave(self._tell)
+            _let_go(self._session)
         super().close()
 
     def _hear(self, _: Any, content: Any, buffers: list[Any]) -> None:
@@ -52,3 +60,38 @@ class Workbench(anywidget.AnyWidget):
 
     def _tell(self, message: dict[str, Any]) -> None:
         self.send(*split(message))
+
+
+def _session_of(study: Discovery) -> Session:
+    """Return the session in which a study is shown, a new one if there is none."""
+    session = next((shown for shown in _SHOWN if shown.study is study), None) or Session(study, by_http=False)
+    _SHOWN[session] = _SHOWN.get(session, 0) + 1
+    return session
+
+
+def _let_go(session: Session) -> None:
+    _SHOWN[session] -= 1
+    if not _SHOWN[session]:
+        del _SHOWN[session]
+        session.close()
+
+
+def explore_fitted(estimator: Any, X: Any, known: Any, table: Any, weights: Any) -> Workbench:
+    """Show a study of what an estimator was fitted to, whose first map the worker fits with the same parameters."""
+    names = [name for name, recipe in ESTIMATORS.items() if type(estimator) is recipe.public]
+    if not names:
+        able = ", ".join(recipe.public.__name__ for recipe in ESTIMATORS.values())
+        raise ValueError(f"explore() of {type(estimator).__name__}: a study has maps of {able}; fit one of these.")
+    given = estimator.get_params(deep=False)
+    about = {name: given.pop(name) for name in ("known_types", "metric", "metric_params", "symmetrize")}
+    study = Discovery(X, known, table, weights=weights, title=type(estimator).__name__, **about)
+    if "random_state" in given:  # a study comes to the same map again
+        given["random_state"] = int(given["random_state"]) if isinstance(given["random_state"], Integral) else 0
+    fit = {name: given.pop(name) for name in ("n_components", "adjust")}
+    workbench = Workbench(study)
+    asked = {"do": "fit", "revision": workbench._session.revision, "estimator": names[0], **fit, "params": given}
+    answer = workbench._session.handle(asked)
+    if not answer["ok"]:
+        workbench.close()
+        raise ValueError(answer["error"])
+    return workbench

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
 
-from ..discovery import Discovery, LeftOut
+from ..discovery import Discovery, LeftOut, Stopped
 from ..progress import Callback, Listener, Progress, TimeLeft, position_of
 from ._worker import Talk
 
@@ -34,6 +35,10 @@ class Watcher(Listener):
         if not n_starts:
             self._talk.tell(text=stage)
         return self._talk.is_to_stop
+
+    def is_due(self) -> bool:
+        """Hear of as many iterations as are shown."""
+        return time.perf_counter() >= self._next or self._talk.is_to_stop
 
     def hear(self, progress: Progress) -> bool:
         """Show an iteration, with the map."""
@@ -74,7 +79,17 @@ def report(talk: Talk, study: Discovery, path: str) -> None:
     """Write the report of a study."""
     from ..reports import write_report
 
-    write_report(study, path, callback=PartsWatcher(talk))
+    with _in_words():
+        write_report(study, path, callback=PartsWatcher(talk))
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Say why there is no result, as a sentence for people."""
+    try:
+        yield
+    except (LeftOut, Stopped) as why:
+        raise ValueError(str(why)) from None
 
 
 # ---- reading a map
@@ -99,10 +114,8 @@ class PartsWatcher(Listener):
 def read(talk: Talk, study: Discovery, step: int, what: str) -> dict[str, Any]:
     """Read the map of a step in one of several ways."""
     study.go(step)
-    try:
+    with _in_words():
         return READERS[what](study, PartsWatcher(talk))
-    except LeftOut as why:
-        raise ValueError(str(why)) from None
 
 
 def _suggest(study: Discovery, callback: Callback) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Talk:
     """How a job speaks while it works: it tells how far it is, and hears whether it is to stop."""
 
     def __init__(self, number: int, worker: Worker) -> None:
-        self._number, self._worker = number, worker
+        self._number, self._worker, self._has_heard = number, worker, False
 
     def tell(self, **seen: Any) -> None:
         """Tell how far the job is."""
@@ -32,7 +32,11 @@ class Talk:
     @property
     def is_to_stop(self) -> bool:
         """Whether the job is to end with the best it has."""
-        return self._worker.stopped == self._number
+        stops = self._worker.stopped == self._number
+        if stops and not self._has_heard:
+            self._has_heard = True
+            self._worker.send((self._number, "stopping"))
+        return stops
 
 
 class Worker:

@@ -20,6 +20,7 @@ from ._exceptions import (
     ImputedKnownWarning,
     LeakWarning,
     MissingDissimilarityWarning,
+    PosteriorWarning,
     RedundantKnownWarning,
     SmallNeighbourhoodWarning,
     SquareFeaturesWarning,
@@ -28,7 +29,7 @@ from ._exceptions import (
     warn_user,
 )
 from ._forms import is_long, is_source, new_rows, number_of_objects_in, refuse_source, stored_both_ways
-from ._in_files import is_file, open_file
+from ._in_files import is_file, open_file, with_sizes
 from ._labels import (
     align_columns,
     align_rows,
@@ -70,6 +71,7 @@ __all__ = [
     "ImputedKnownWarning",
     "LeakWarning",
     "MissingDissimilarityWarning",
+    "PosteriorWarning",
     "RedundantKnownWarning",
     "SmallNeighbourhoodWarning",
     "SquareFeaturesWarning",
@@ -129,4 +131,5 @@ __all__ = [
     "warn_user",
     "wilks_p_value",
     "with_labels",
+    "with_sizes",
 ]

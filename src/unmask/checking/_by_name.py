@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..cluster import is_dask_frame
 from ..graphs import Network, as_network
 from ._labels import quote
 from ._packages import as_pandas, is_pandas
@@ -27,9 +28,10 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
         if _are_names(known, there, len(network.nodes), "the nodes have the attributes"):
             return X, node_table(network, names)
         return X, known
-    table = as_pandas(X)
+    table = X if is_dask_frame(X) else as_pandas(X)
     if features and hasattr(table, "columns"):
-        if _are_names(known, list(table.columns), len(table), "X has the columns"):
+        n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
+        if _are_names(known, list(table.columns), n, "X has the columns"):
             return _without(table, names)
     elif isinstance(known, str):
         raise ValueError(
@@ -52,10 +54,11 @@ def _are_names(known: Any, there: Any, n: int, what: str) -> bool:
 def _without(table: Any, names: Any) -> tuple[Any, Any]:
     """Return a table of features without some columns, and these."""
     names = list(names)
-    rest = table.drop(columns=names) if is_pandas(table) else table.drop(names)
+    drops_columns = is_pandas(table) or is_dask_frame(table)
+    rest = table.drop(columns=names) if drops_columns else table.drop(names)
     if not rest.shape[1]:
         raise ValueError(f"known names all columns of X ({quote(names)}); a map needs features that are not known.")
-    return rest, table[names] if is_pandas(table) else table.select(names)
+    return rest, table[names] if drops_columns else table.select(names)
 
 
 def node_table(network: Network, names: Any) -> pd.DataFrame:

@@ -163,11 +163,16 @@ def _averaged(source: Source) -> tuple[Source, float]:
         return source, 0.0
     if not hasattr(source, "averaged"):
         raise ValueError(
-            "symmetrize='mean' with dissimilarities that are read in parts: let the source return the mean of both "
-            "dissimilarities of a pair, or pass an array."
+            f"symmetrize='mean' with dissimilarities that are read in parts; {_way_to_average(source)}, or pass an "
+            "array if it fits into memory."
         )
     averaged: tuple[Source, float] = source.averaged()
     return averaged
+
+
+def _way_to_average(source: Any) -> str:
+    """Say how a source is brought to have one dissimilarity for each pair."""
+    return str(getattr(source, "average", "let the source average the two"))
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -376,7 +381,7 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
         if flags.any():
             j = int(np.argmax(flags))
             averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
-            way_out = "pass symmetrize='mean' to average the two" if averages else "let the source average the two"
+            way_out = "pass symmetrize='mean' to average the two" if averages else _way_to_average(source)
             one, other = name_object(labels, i), name_object(labels, j)
             if sparse and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)

@@ -50,6 +50,10 @@ class UnfinishedMapWarning(UserWarning):
     """A fit was interrupted, and its map is what it had by then."""
 
 
+class PosteriorWarning(UserWarning):
+    """A posterior will take long, or its draws are not yet to be relied on."""
+
+
 class UnfinishedTestWarning(UserWarning):
     """A test was interrupted, and its result is from what was done by then."""
 

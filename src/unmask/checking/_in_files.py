@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..cluster import LocalArray, ambient_client, spread
+from ..cluster import LocalArray, ambient_client, is_dask_array, spread
 from ..kernels import LARGE
 from ._parameters import require_package
 
@@ -41,13 +41,20 @@ def open_file(data: Any) -> Any:
 
 def in_dask(array: Any) -> Any:
     """Return an array of Dask as a source: its blocks on the workers of the cluster, or computed by local threads."""
-    if any(np.isnan(size) for size in array.shape):
-        raise ValueError(
-            f"dissimilarities has shape {array.shape}, whose sizes Dask does not know; call X.compute_chunk_sizes()."
-        )
-    _require_square(array)
+    _require_square(with_sizes(array, features=False))
     client = ambient_client()
     return chunked(LocalArray(array)) if client is None else spread(array, client)
+
+
+def with_sizes(data: Any, *, features: bool) -> Any:
+    """Return an array of Dask with the sizes of its chunks, which are computed if it holds features; others as is."""
+    if not is_dask_array(data) or not np.isnan(data.shape).any():
+        return data
+    if features:
+        return data.copy().compute_chunk_sizes()  # which changes the array that it is called on
+    raise ValueError(
+        f"dissimilarities has shape {data.shape}, whose sizes Dask does not know; call X.compute_chunk_sizes()."
+    )
 
 
 def is_chunked(data: Any) -> bool:
@@ -88,6 +95,11 @@ class ChunkedTable:
     """A square array that lies in chunks, each of which is read, and decompressed, as a whole."""
 
     array: Any
+
+    @property
+    def average(self) -> str:
+        """How to make it symmetric, for messages."""
+        return str(getattr(self.array, "average", "pass (X + X.T) / 2 of X = dask.array.from_array(X)"))
 
     @property
     def n(self) -> int:

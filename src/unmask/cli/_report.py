@@ -30,11 +30,17 @@ PagePath = Annotated[
 ]
 
 
+Estimators = Annotated[
+    bool, part_option("--estimators/--no-estimators", help="Compare measurement levels and estimators.")
+]
 Scree = Annotated[bool, part_option("--scree/--no-scree", help="Fit other numbers of dimensions.")]
 Bootstrap = Annotated[int, part_option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")]
 Compare = Annotated[bool, part_option("--compare/--no-compare", help="Compare with other methods.")]
 MaxObjects = Annotated[
     int, part_option("--max-objects", min=3, help="Parts that need many fits are left out beyond so many objects.")
+]
+Interactive = Annotated[
+    bool, part_option("--interactive/--still", help="Maps to hover over, zoom and search, by a script in the page.")
 ]
 Title = Annotated[str | None, part_option("--title", help="Heading of the page.")]
 
@@ -46,9 +52,11 @@ def report(
     force: Force = False,
     title: Title = None,
     scree: Scree = True,
+    estimators: Estimators = False,
     bootstrap: Bootstrap = 50,
     compare: Compare = True,
     max_objects: MaxObjects = 500,
+    interactive: Interactive = False,
     seed: Seed = 0,
 ) -> Outcome:
     """Make one self-contained HTML page of a study: the maps, how well they fit, what is known, and the script."""
@@ -63,11 +71,13 @@ def report(
             path,
             title=title,
             scree=scree,
+            estimators=estimators,
             bootstrap=bootstrap,
             compare=compare,
             max_objects=max_objects,
             seed=seed,
             saved_as=saved.place,
+            interactive=interactive,
             callback=lambda heard: _show(heard, advance),
         )
     if read_mark(study) and path.parent == study:

@@ -25,7 +25,19 @@ OPTIONS = {
 VALUED = {
     name: f"--{name}"
     for name in (
-        *("encoding", "delimiter", "decimal", "sheet", "level", "coef", "ties", "weights", "solver"),
+        *(
+            "encoding",
+            "delimiter",
+            "decimal",
+            "sheet",
+            "level",
+            "coef",
+            "ties",
+            "weights",
+            "solver",
+            "ridge",
+            "estimate",
+        ),
         *("symmetrize", "similarity"),
     )
 }

@@ -23,7 +23,8 @@ ATTEMPTS = 4
 SMALL = 2**23  # bytes that go along with the tasks of a pass
 FAN = 8  # workers that take what all need from the same one
 LOOK_EVERY = 5.0  # seconds after which a pass that is not over looks whether its workers are there
-GO_ON = "What a Checkpoint has kept of the fit goes on with resume_from=."
+PATIENCE = 30.0  # seconds to wait for a worker when there is none
+GO_ON = "What callback=Checkpoint(path) has kept of the fit goes on with fit(…, resume_from=path)."
 
 numbers = itertools.count()  # by which tasks of one name are told apart
 
@@ -46,6 +47,7 @@ class Asking:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.token = uuid4().hex  # other processes may use the same scheduler, and count as we do
+        self._kept: list[Any] = []  # until others are asked for
 
     def workers(self) -> list[Worker]:
         """Return who is there; wait a while if nobody is."""
@@ -54,10 +56,11 @@ class Asking:
                 # A cluster that adapts grows only if there is something to do.
                 wanted = self.client.submit(int, key=f"unmask-wanted-{self.token}")
                 try:
-                    self.client.wait_for_workers(1, timeout=30)
+                    self.client.wait_for_workers(1, timeout=PATIENCE)
                 except TimeoutError:
                     raise ClusterError(
-                        f"no worker of the Dask cluster came within 30 s; start some (dask worker ADDRESS). {GO_ON}"
+                        f"the Dask cluster has no worker, and none came within {PATIENCE:g} s; start some "
+                        f"(dask worker {self.client.scheduler.address}). {GO_ON}"
                     ) from None
                 del wanted
             found = self.client.scheduler_info(n_workers=-1)["workers"]
@@ -68,11 +71,24 @@ class Asking:
 
     def submit(self, name: str, home: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a task; its name is what Dask's dashboard shows."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # which it is not: a table, sent once
+        with _sending_tables():
             return self.client.submit(
                 function, *arguments, key=f"unmask-{name}-{self.token}", workers=[home], allow_other_workers=True
             )
+
+    def submit_all(self, name: str, tasks: dict[str, tuple[Any, ...]]) -> list[Any]:
+        """Return the futures of tasks (a function and its arguments) by their homes, all sent in one message.
+
+        A client sends one every 10 ms, so that the second of two would wait; so would it after one that lets go of the
+        results before, which are kept until then.
+        """
+        from dask.base import annotate
+
+        number = next(numbers)
+        homes = {f"unmask-{name}-{number}-{at}-{self.token}": [home] for at, home in enumerate(tasks)}
+        with annotate(workers=homes.__getitem__, allow_other_workers=True), _sending_tables():
+            self._kept = self.client.get(dict(zip(homes, tasks.values(), strict=True)), list(homes), sync=False)
+        return list(self._kept)
 
     def gather(self, futures: list[Any], homes: set[str]) -> list[Any]:
         """Wait for tasks and return their results.
@@ -130,23 +146,49 @@ class Asking:
 
         try:
             yield
-        except (MemoryError, KilledWorker) as error:
-            raise self.out_of_memory() from error
-        except (CancelledError, asyncio.CancelledError, OSError) as error:  # also of time, and of connections
+        except MemoryError as error:
+            raise ClusterError(
+                f"a worker of the Dask cluster ran out of memory; {self.more_room()}. {GO_ON}"
+            ) from error
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{error.allowed_failures + 1} workers of the Dask cluster died one after another at the same task "
+                f"({error.task}), the last at {error.last_worker.address}; Dask does not know why, but their logs may. "
+                f"If it was for lack of memory, {self.more_room()}. {GO_ON}"
+            ) from error
+        except (Exception, asyncio.CancelledError) as error:
             if self.client.status != "running":
-                raise ClusterError(
-                    f"the scheduler of the Dask cluster was lost in the middle of a fit. {GO_ON}"
-                ) from error
-            lost = (CancelledError, asyncio.CancelledError, ConnectionError, TimeoutError, CommClosedError)
-            if not isinstance(error, lost):
+                raise self._disconnected() from error
+            if isinstance(
+                error, CancelledError | asyncio.CancelledError | ConnectionError | TimeoutError | CommClosedError
+            ):
+                raise LostError from error
+            if isinstance(error, OSError):
                 raise ClusterError(
                     f"a worker of the Dask cluster cannot read the table ({error}); all need the same path to it."
                 ) from error
-            raise LostError from error
+            raise
 
-    def out_of_memory(self) -> ClusterError:
-        """Return what to say when a worker had not enough memory."""
-        return ClusterError(f"a worker of the Dask cluster ran out of memory; give it more. {GO_ON}")
+    def _disconnected(self) -> ClusterError:
+        """Return what to say when there is no scheduler to talk to any more."""
+        if self.client.status in ("closing", "closed"):  # also some time after its scheduler was lost
+            return ClusterError(
+                "the Dask client was closed in the middle of a fit; connect another one (distributed.Client(ADDRESS)) "
+                f"and fit again. {GO_ON}"
+            )
+        return ClusterError(f"the scheduler of the Dask cluster was lost in the middle of a fit. {GO_ON}")
+
+    def more_room(self) -> str:
+        """Return what to do about a worker that has not enough memory."""
+        return "give it more"
+
+
+@contextmanager
+def _sending_tables() -> Iterator[None]:
+    """Let Dask not warn of a large graph, which it is not: a table, sent once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        yield
 
 
 def relay(table: Any) -> Any:

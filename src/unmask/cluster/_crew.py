@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ..kernels import TILE
-from ._asking import FAN, GO_ON, Asking, Worker, numbers, size_in_words
+from ._asking import FAN, Asking, Worker, numbers, size_in_words
 from ._client import ClusterError
 from ._held import Looked, Result, Rule, run_pass
 from ._readers import Reader, Span
@@ -66,7 +66,7 @@ class Crew(Asking):
             raise ClusterError(
                 f"the blocks of {self.n:,} objects take {size_in_words(needed)}, and {len(workers)} workers have "
                 f"{size_in_words(there)} of memory, of which {FILLED:.0%} may be filled; {number} workers of this size "
-                "would hold them. Or use solver='stochastic', which does not read all pairs."
+                f"would hold them. Or {self.reader.instead}."
             )
 
     def _bytes(self, side: int) -> float:
@@ -161,11 +161,10 @@ class Crew(Asking):
         self, name: str, function: Callable[..., Result], given: Callable[[Share, list[Any], int], tuple[Any, ...]]
     ) -> Iterator[tuple[Share, Any]]:
         """Submit a task for every worker, and yield what comes back, a few at a time and in order."""
-        number = next(numbers)
-        asked = [
-            (home, share, self.submit(f"{name}-{number}-{at}", home, function, *given(share, blocks, at)))
-            for at, (home, share, blocks) in enumerate(self.shares())
-        ]
+        shares = self.shares()
+        tasks = {home: (function, *given(share, blocks, at)) for at, (home, share, blocks) in enumerate(shares)}
+        futures = self.submit_all(name, tasks)
+        asked = [(home, share, future) for (home, share, _), future in zip(shares, futures, strict=True)]
         disturbed = False
         while asked:
             some, asked = asked[:TOGETHER], asked[TOGETHER:]
@@ -175,8 +174,8 @@ class Crew(Asking):
                 yield share, result.value
         self._keep_even(disturbed=disturbed)
 
-    def out_of_memory(self) -> ClusterError:
-        """Return what to say when a worker had not enough memory: which blocks would fit."""
+    def more_room(self) -> str:
+        """Return what to do about a worker that has not enough memory: which blocks would fit."""
         side, size = self.side // 2 // TILE * TILE, size_in_words(self._bytes(self.side))
         smaller = (
             f"blocks of {side:,}, of which each takes {size_in_words(self._bytes(side))}, would fit: "
@@ -184,7 +183,7 @@ class Crew(Asking):
             if side
             else "there are no smaller ones, so that it needs more memory"
         )
-        return ClusterError(
-            f"a worker ran out of memory with blocks of {self.side:,} objects ({size} each); {smaller}. If all blocks "
-            f"of a worker together are too many, add workers. {GO_ON}"
+        return (
+            f"it had blocks of {self.side:,} objects ({size} each); {smaller}. If all blocks of a worker together are "
+            "too many, add workers"
         )

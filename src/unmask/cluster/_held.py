@@ -12,6 +12,7 @@ from .._typing import Array, IntArray
 from ..kernels import TILE, OneBlasThread, Pairs, Sums, Survey, Weighting, Workers
 from ._share import Share, stretch_ends
 
+LARGE_PAGE = 2**21  # bytes
 Rule = tuple[int, float, float, float]  # of Pairs: how a dissimilarity is scaled and weighted
 
 
@@ -223,8 +224,27 @@ def together(surveys: list[Survey]) -> Survey:
 
 
 def read_block(reader: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Array:
-    """Read a block; what comes out is what the worker keeps."""
-    return np.ascontiguousarray(reader.tile(slice(*rows), slice(*columns)), dtype=reader.dtype)
+    """Read a block."""
+    return np.asarray(reader.tile(slice(*rows), slice(*columns)), dtype=reader.dtype)
+
+
+def keep(block: Any, dtype: np.dtype[Any]) -> Array:
+    """Return a block as the worker keeps it: in a row, from where a large page of memory begins.
+
+    NumPy asks Linux for large pages, which begin at multiples of 2 MB: of 1,280 objects in single precision (6.6 MB)
+    half would lie on small ones, and a pass take 8% longer.
+    """
+    size = int(np.prod(block.shape)) * dtype.itemsize
+    room = np.empty(size + LARGE_PAGE, dtype=np.uint8)
+    begin = -room.ctypes.data % LARGE_PAGE
+    kept: Array = room[begin : begin + size].view(dtype).reshape(block.shape)
+    kept[...] = block
+    return kept
+
+
+def load_block(reader: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Array:
+    """Read a block that the worker keeps."""
+    return keep(read_block(reader, rows, columns), reader.dtype)
 
 
 def look_at_block(block: Array, reader: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Looked:

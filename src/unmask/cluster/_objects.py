@@ -65,18 +65,16 @@ class SpreadObjects(Asking):
     def _answers(
         self, name: str, function: Callable[..., Any], shared: Any, tables: tuple[Array, ...]
     ) -> Iterator[tuple[slice, Any]]:
-        number, waiting = next(numbers), list(enumerate(self._stretches))
+        def task(objects: slice) -> tuple[Any, ...]:
+            own = [np.ascontiguousarray(table[objects]) for table in tables]
+            return run_stretch, function, self._sent, objects, shared, own
+
+        waiting = self._stretches
         while waiting:
             some, waiting = waiting[:TOGETHER], waiting[TOGETHER:]
-            futures = [
-                self.submit(
-                    f"{name}-{number}-{at}", home, run_stretch, function, self._sent, objects, shared,
-                    [np.ascontiguousarray(table[objects]) for table in tables],
-                )
-                for at, (home, objects) in some
-            ]  # fmt: skip
-            answers = self.gather(futures, {home for _, (home, _) in some})
-            yield from zip([objects for _, (_, objects) in some], answers, strict=True)
+            futures = self.submit_all(name, {home: task(objects) for home, objects in some})
+            answers = self.gather(futures, {home for home, _ in some})
+            yield from zip([objects for _, objects in some], answers, strict=True)
 
     def reference_pass(self, pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:  # noqa: ARG002
         """Return what the dissimilarities of all objects to some references say."""

@@ -22,8 +22,9 @@ def over_parts(function: Callable[[Any, Any], Array], X: Any, beside: Any, width
 
     da: Any = dask.array
 
-    parts, sizes = _cut(X), _sizes(X)
-    own = [None] * len(parts) if beside is None else _cut_like(beside, sizes)
+    parts, in_parts = _cut(X), beside is None or is_dask_array(beside) or is_dask_frame(beside)
+    sizes = _sizes(X) if in_parts else _computed_sizes(X)
+    own = [None] * len(parts) if beside is None else _cut(beside) if in_parts else _cut_like(beside, sizes)
     if len(own) != len(parts):
         raise ValueError(f"known has {len(own)} parts and X has {len(parts)}; repartition them alike.")
     call = delayed(function, pure=False)
@@ -46,14 +47,15 @@ def _sizes(data: Any) -> list[Any]:
     return list(data.chunks[0]) if is_dask_array(data) else [np.nan] * data.npartitions
 
 
-def _cut_like(data: Any, sizes: list[Any]) -> list[Any]:
-    if is_dask_array(data) or is_dask_frame(data):
-        return _cut(data)
-    if np.isnan(sizes).any():
-        raise ValueError(
-            "X is a table of Dask, whose parts have sizes that are not known yet, and known is in memory; pass known "
-            "as a table of Dask with the same parts, or X.to_dask_array(lengths=True)."
-        )
+def _computed_sizes(data: Any) -> list[int]:
+    """Return how many rows each part has, for which the parts are made if Dask does not know it."""
+    if is_dask_frame(data):
+        return list(data.map_partitions(len).compute())
+    known = data if not np.isnan(data.shape[0]) else data.copy().compute_chunk_sizes()
+    return list(known.chunks[0])
+
+
+def _cut_like(data: Any, sizes: list[int]) -> list[Any]:
     if sum(sizes) != len(data):
         raise ValueError(f"known has {len(data)} rows and X has {sum(sizes)}; one row per object.")
     ends = np.cumsum([0, *sizes]).tolist()

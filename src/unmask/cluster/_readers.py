@@ -14,7 +14,7 @@ import numpy as np
 from .._typing import Array, IntArray
 from ..kernels import Source, Which
 from ._asking import relay
-from ._held import look, look_at_block, read_block
+from ._held import keep, load_block, look, look_at_block
 
 Ends = tuple[int, int]
 Span = tuple[str, Ends, Ends]  # the name of a block on the dashboard, and where its rows and its columns begin and end
@@ -22,6 +22,14 @@ Span = tuple[str, Ends, Ends]  # the name of a block on the dashboard, and where
 
 class Reader(Protocol):
     """A square table, and how blocks of it become futures on the workers, which Dask can make again if one is lost."""
+
+    @property
+    def instead(self) -> str:
+        """What to do about a table that the workers have no room for, for messages."""
+
+    @property
+    def average(self) -> str:
+        """How to make it symmetric, for messages."""
 
     @property
     def n(self) -> int:
@@ -55,7 +63,7 @@ class _ByWorkers:
 
     def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
         sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
-        return [client.submit(read_block, sent, rows, columns, key=name, **where) for name, rows, columns in spans]
+        return [client.submit(load_block, sent, rows, columns, key=name, **where) for name, rows, columns in spans]
 
     def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
         sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
@@ -65,9 +73,16 @@ class _ByWorkers:
         ]
 
 
+# The stochastic solver reads few rows of a table; so few that whoever has the file does it alone.
+_HERE = "close the client and use solver='stochastic', which reads some rows of the table in this process"
+
+
 @dataclass(frozen=True)
 class StoredArray(_ByWorkers):
     """An array of Zarr in a place that every worker can read."""
+
+    instead = _HERE
+    average = "pass (X + X.T) / 2 of X = dask.array.from_zarr(path)"
 
     given: Any
     path: str | None = None
@@ -102,6 +117,9 @@ class StoredArray(_ByWorkers):
 class Compared(_ByWorkers):
     """A source that the workers have a copy of each, such as features that are compared."""
 
+    instead = "use solver='stochastic', which compares the features with some references only"
+    average = "let it return the mean of both dissimilarities of a pair"
+
     def __init__(self, source: Source) -> None:
         self.source, self.n, self.dtype = source, source.n, source.dtype
         self.symmetric = bool(getattr(source, "symmetric", False))
@@ -122,6 +140,9 @@ class Compared(_ByWorkers):
 class DaskArray:
     """An array of Dask: its own graph makes the blocks."""
 
+    instead = _HERE
+    average = "pass (X + X.T) / 2"
+
     def __init__(self, array: Any) -> None:
         self.array, self.n, self.dtype = array, int(array.shape[0]), float_dtype(array.dtype)
 
@@ -134,8 +155,8 @@ class DaskArray:
     def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
         from dask.delayed import delayed
 
-        keep = delayed(np.ascontiguousarray, pure=False)
-        parts = [keep(self._part(rows, columns), dtype=self.dtype, dask_key_name=name) for name, rows, columns in spans]
+        kept = delayed(keep, pure=False)
+        parts = [kept(self._part(rows, columns), self.dtype, dask_key_name=name) for name, rows, columns in spans]
         return _futures(client, parts, home)
 
     def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
@@ -155,6 +176,8 @@ def _futures(client: Any, parts: list[Any], home: str) -> list[Any]:
 
 class LocalArray:
     """An array of Dask without a cluster, in chunks of one size: each is computed when it is read, on local threads."""
+
+    average = DaskArray.average
 
     def __init__(self, array: Any) -> None:
         self._array, self.shape, self.dtype = array, array.shape, array.dtype

@@ -9,6 +9,8 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..kernels import Pairs, Source, Survey, Weighting, Which, Workers
+from ._asking import Asking
+from ._client import ambient_client, is_dask_array, is_dask_frame
 from ._crew import Crew
 from ._held import run_cut, together
 from ._readers import Compared, DaskArray, Reader, StoredArray
@@ -25,6 +27,13 @@ def spread(data: Any, client: Any, path: str | None = None) -> SpreadTable:
     return SpreadTable(Crew(client, reader))
 
 
+def shared_threads(data: Any, here: int) -> int:
+    """Return how many threads share a pass over data: all of the workers if these hold it, or those here."""
+    held = is_dask_array(data) or is_dask_frame(data) or isinstance(data, SpreadTable)
+    client = ambient_client() if held else None
+    return here if client is None else sum(worker.threads for worker in Asking(client).workers())
+
+
 class SpreadTable:
     """A source whose upper triangle lies on the workers of a cluster; what passes over all of it runs there."""
 
@@ -33,6 +42,7 @@ class SpreadTable:
     def __init__(self, crew: Crew) -> None:
         self.crew, self.n, self.dtype = crew, crew.n, crew.reader.dtype
         self.symmetric = bool(getattr(crew.reader, "symmetric", False))
+        self.average = crew.reader.average
         self.passes = SpreadPasses(crew)
 
     def tile(self, rows: Which, columns: Which) -> Array:
@@ -50,7 +60,7 @@ class SpreadTable:
 
     def as_given(self, which: IntArray) -> Source:
         """Return the table of some objects with both halves as they were given."""
-        return _Given(self.crew.reader.tile(which, which))
+        return _Given(self.crew.reader.tile(which, which), self.average)
 
     def worst_pair(self) -> IntArray:
         """Return the two objects whose entries are farthest from what they should be, if any are."""
@@ -65,8 +75,8 @@ class SpreadTable:
 class _Given:
     """A few entries of a table, as a source: of an array one would say that both halves can be averaged."""
 
-    def __init__(self, values: Array) -> None:
-        self._values, self.n, self.dtype = values, len(values), values.dtype
+    def __init__(self, values: Array, average: str) -> None:
+        self._values, self.n, self.dtype, self.average = values, len(values), values.dtype, average
 
     def tile(self, rows: slice | IntArray, columns: slice) -> Array:
         return self._values[rows, columns]

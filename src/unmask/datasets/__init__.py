@@ -3,6 +3,7 @@
 from ._car_brands import make_car_brands
 from ._cylinders import make_cylinders
 from ._drawn_faces import make_drawn_faces
+from ._fabrics import make_fabrics
 from ._kinship import load_kinship
 from ._motion import make_running_figure
 from ._robot import make_robot_wifi
@@ -14,6 +15,7 @@ __all__ = [
     "make_car_brands",
     "make_cylinders",
     "make_drawn_faces",
+    "make_fabrics",
     "make_robot_wifi",
     "make_running_figure",
 ]

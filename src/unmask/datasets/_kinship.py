@@ -35,6 +35,8 @@ def load_kinship() -> Bunch:
     import pandas as pd
 
     folder = files(__package__) / "data"
-    dissimilarities = pd.read_csv(StringIO((folder / "kinship_dissimilarities.csv").read_text()), index_col=0)
-    known = pd.read_csv(StringIO((folder / "kinship_features.csv").read_text()), index_col=0)
+    dissimilarities = pd.read_csv(
+        StringIO((folder / "kinship_dissimilarities.csv").read_text(encoding="utf-8")), index_col=0
+    )
+    known = pd.read_csv(StringIO((folder / "kinship_features.csv").read_text(encoding="utf-8")), index_col=0)
     return Bunch(dissimilarities=dissimilarities, known=known, DESCR=load_kinship.__doc__)

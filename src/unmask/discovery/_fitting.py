@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
-from ..progress import Callback, listeners_of
+from ..progress import Callback, Listener, Progress, listeners_of
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
 from ._material import Material
@@ -169,7 +169,17 @@ def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Call
         return
     stopped = threading.Event()
     with hearing_interrupt(stopped):
-        mds.fit(D, callback=[*listeners_of(callback), lambda _: stopped.is_set()], **options)
+        mds.fit(D, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
+
+
+class _Interrupt(Listener):
+    """Ends a fit when Ctrl-C was pressed."""
+
+    def __init__(self, stopped: threading.Event) -> None:
+        self.is_due = stopped.is_set  # type: ignore[method-assign]
+
+    def hear(self, _: Progress) -> bool:
+        return self.is_due()
 
 
 def _weights_for(material: Material, estimator: str) -> pd.DataFrame | None:
@@ -195,6 +205,8 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
 def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
     """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
     decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
+    if "ridge" in params:
+        decided["ridge"] = mds.ridge_
     return {name: value for name, value in params.items() if name not in ("adjust", "n_free")} | decided
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,7 @@ class _Files:
     read: Callable[[str], bytes]  # a file by its name
     study: dict[str, Any]
     labels: pd.Index
+    elsewhere: bool = True  # whether it may name a file beside its own
 
     def table(self, name: str) -> pd.DataFrame | None:
         """Return a table with the objects as its index; None if the study has none of this name."""
@@ -115,8 +116,8 @@ def _require_like(header: list[str], cells: list[list[Any]], columns: list[dict[
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Turn whatever is wrong with the files of a study into one sentence that begins with its path."""
+def _naming(shown: str) -> Iterator[None]:
+    """Turn whatever is wrong with the files of a study into one sentence that begins with its name."""
     try:
         yield
     except FileProblem:
@@ -128,7 +129,7 @@ def _naming(path: Path) -> Iterator[None]:
         what, cause = f"{STUDY} cannot be understood ({type(error).__name__}: {first_line}).", error
     else:
         return
-    raise FileProblem(f"{path}: {what}", str(path)) from cause
+    raise FileProblem(f"{shown}: {what}", shown) from cause
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,10 @@ class Loaded:
     saved: Saved
 
 
-def load(path: Path) -> Loaded:
+def load(path: Path, name: str | None = None, *, elsewhere: bool = True) -> Loaded:
     """Return a study that was saved."""
-    with _naming(path):
-        files = _open(path)
+    with _naming(str(path) if name is None else name):
+        files = replace(_open(path), elsewhere=elsewhere)
         described = _field(files.study, "tables", dict)
         # Before they are read: a file that is changed meanwhile counts as changed.
         names = {name: str(table.get("file")) for name, table in described.items()}
@@ -187,7 +188,7 @@ def read_tables(path: Any) -> dict[str, pd.DataFrame]:
     FileProblem
         If something is missing or not as it was written.
     """
-    with _naming(Path(path)):
+    with _naming(str(path)):
         files = _open(Path(path))
         material, adopted = _material(files), files.table("adopted")
     tables = {"known": material.known, "table": material.table}
@@ -277,6 +278,11 @@ def _data(files: _Files) -> Data:
 def _in_file(files: _Files) -> TableInFile:
     """Return the table in the file that the study was made from; it must be there, and the same."""
     record = _field(files.study, "file", dict)
+    if not files.elsewhere:
+        raise DamagedError(
+            f"was made from the dissimilarities in the file {record.get('path')!r}, which is not in it, and a study "
+            "that is handed over may name no file of this machine; open it where that file is.",
+        )
     data = TableInFile(_field(record, "path", str))
     if not is_file(data.path) or not Path(data.path).exists():
         raise DamagedError(f"was made from the dissimilarities in {data.path!r}, which is not there; put it back.")

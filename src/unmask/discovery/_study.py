@@ -80,6 +80,8 @@ class Discovery(Walk):
         The types that were declared for it.
     features : DataFrame
         Everything that was ever known, also what was put aside.
+    feature_types : dict
+        The types that were declared for these.
     dissimilarities, table : DataFrame
         The tables of the study; copies.
     weights : DataFrame or None
@@ -646,13 +648,18 @@ class Discovery(Walk):
         return Path(path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Discovery:
+    def load(cls, path: str | PathLike[str], *, name: str | None = None, elsewhere: bool = True) -> Discovery:
         """Read a study that was saved.
 
         Parameters
         ----------
         path : str or path
             A folder or a zip file that :meth:`save` wrote.
+        name : str, optional
+            What to call it in messages; by default its path.
+        elsewhere : bool, default=True
+            Whether the study may name a file that is not its own, for a large table of dissimilarities that stays where
+            it is. False refuses such a study before the file is opened: for one that comes from somebody else.
 
         Returns
         -------
@@ -665,7 +672,7 @@ class Discovery(Walk):
         """
         from ._load import load
 
-        read = load(Path(path))
+        read = load(Path(path), name, elsewhere=elsewhere)
         return cls._of(read.material, read.title, read.tree, read.here, read.saved)
 
     def __repr__(self) -> str:

@@ -43,12 +43,14 @@ class Tree:
 class Known:
     """What is known after some actions: features with their declared types, in the order in which they became known.
 
-    ``ever`` holds what was known at any time, also what was put aside: the last feature of each name.
+    ``ever`` holds what was known at any time, also what was put aside: the last feature of each name. ``ever_kinds``
+    are the declared types of these.
     """
 
     columns: dict[str, pd.Series[Any]]
     kinds: dict[str, Any]
     ever: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    ever_kinds: dict[str, Any] = field(default_factory=dict)
 
     def take(self, action: Action) -> None:
         """Go on by one action."""
@@ -64,6 +66,8 @@ class Known:
         self.kinds.pop(action.name, None)
         self.kinds |= {} if action.kind is None else {name: action.kind}
         self.ever[name] = self.columns[name]
+        self.ever_kinds.pop(name, None)
+        self.ever_kinds |= {} if action.kind is None else {name: action.kind}
 
     def table(self, objects: pd.Index) -> pd.DataFrame:
         """Return the features as a table of its own."""
@@ -75,7 +79,8 @@ class Known:
 def known_after(material: Material, actions: Iterable[Action]) -> Known:
     """Return what is known after some actions."""
     columns = {str(name): column for name, column in material.known.items()}
-    known = Known(columns, dict(material.known_types), dict(columns))
+    kinds = material.known_types
+    known = Known(columns, dict(kinds), dict(columns), dict(kinds))
     for action in actions:
         known.take(action)
     return known

@@ -106,6 +106,11 @@ class Walk:
 
         return pd.DataFrame(self._known_at(self._here).ever, index=self._material.objects, copy=True)
 
+    @property
+    def feature_types(self) -> dict[str, Any]:
+        """The declared types of :attr:`features`, also of those put aside."""
+        return self._known_at(self._here).ever_kinds
+
     def known_of(self, step: Step) -> pd.DataFrame | None:
         """Return the known features that a step was given; None if there were none."""
         return self._known_at(step.parent).table(self._material.objects) if step.known else None

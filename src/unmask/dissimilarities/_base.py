@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import labels_of, object_names, with_labels
 from ..progress import Callback, CallbackSupportMixin
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 DTYPES = ("float64", "float32")
 
 
-class DissimilarityTransformer(TransformerMixin, BaseEstimator):
+class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
     A subclass lists its parameters as fields of a dataclass, which makes the ``__init__``. Its ``fit`` sets

@@ -50,6 +50,8 @@ class Drill(SpectralDissimilarity):
     ----------
     n_neighbors : int or None, default=6
         Each object may be joined to this many nearest ones, and to all as near as the last of them; None: to all.
+    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
+        As in :class:`LaplacianEigenmaps`: the candidates.
     penalty : float, default=0.01
         Weight of the L1 penalty, in units of `S` (mean squares of the centred features). 0 leaves all edges in; the
         optimum then exists only if no group of objects that are all joined is larger than the number of features.

@@ -34,6 +34,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     ----------
     n_neighbors : int or None, default=6
         Each object is joined to this many nearest ones, and to all as near as the last of them; None joins all pairs.
+    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
+        As in :class:`LaplacianEigenmaps`.
     max_iter : int, default=500
         Largest number of L-BFGS iterations.
     tol : float, default=1e-3

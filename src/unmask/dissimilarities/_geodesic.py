@@ -323,11 +323,13 @@ class Geodesic(ComparingTransformer):
             return bool(self.approximate)
         if n < APPROXIMATE_FROM or not self._searches or self.n_neighbors is None or not find_spec("pynndescent"):
             return False
-        from pynndescent.distances import named_distances
-
         if callable(self.metric):  # which a tree would call for every pair it looks at
             return _is_compiled(self.metric)
-        return columns > TREE_COLUMNS and self.metric in named_distances
+        if columns <= TREE_COLUMNS:
+            return False
+        from pynndescent.distances import named_distances  # last: for the first time this compiles for half a minute
+
+        return self.metric in named_distances
 
     def _read_features(self, X: Any) -> Array:
         X = labelled_frame(X)

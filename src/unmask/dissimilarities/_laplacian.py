@@ -26,6 +26,10 @@ class LaplacianEigenmaps(SpectralDissimilarity):
     ----------
     n_neighbors : int or None, default=6
         Each object is joined to this many nearest ones, and to all as near as the last of them; None joins all pairs.
+    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
+        Which objects are joined: nearest ones, or a structure that is known: each object and the next in the order of
+        the rows (``"chain"``), the last and the first too (``"ring"``), or the tree of the smallest total length. Of
+        these, `n_neighbors` counts for new objects only.
     weights : {"constant", "rbf"}, default="constant"
         Weights of the edges: 1, or ``exp(-gamma * d**2)``.
     gamma : float, optional

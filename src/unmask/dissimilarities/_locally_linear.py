@@ -38,6 +38,8 @@ class LocallyLinear(SpectralDissimilarity):
     n_neighbors : int or None, default=6
         Each object is reconstructed from this many nearest ones, and from all as near as the last of them; None takes
         all others.
+    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
+        As in :class:`LaplacianEigenmaps`; of a chain, each object is a mean of the ones beside it.
     ridge : "auto" or float, default="auto"
         Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
@@ -89,7 +91,10 @@ class LocallyLinear(SpectralDissimilarity):
 
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
         """Return the graph of neighbours; groups with all neighbours among themselves get their shortest edge out."""
-        lists = nearest_of_each(D, self.n_neighbors)
+        if self.graph == "neighbors":
+            lists = nearest_of_each(D, self.n_neighbors)
+        else:
+            lists = np.split(graph.indices.astype(np.int64), graph.indptr[1:-1])
         self.n_components_joined_ = len(closed_groups(lists))
         if self.n_components_joined_ > 1:
             groups = f"{self.n_components_joined_} groups of objects have all their neighbours among themselves"
@@ -170,7 +175,9 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
 
     order: Any = None
     ridge: Any = "auto"
-    on_disconnected: str = field(default="join", init=False)  # no parameter here: the graph is always connected
+    # No parameters here: the order makes the graph, which is always connected.
+    graph: str = field(default="neighbors", init=False)
+    on_disconnected: str = field(default="join", init=False)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

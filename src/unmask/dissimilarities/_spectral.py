@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import require_choice, require_integer, warn_user
-from ..graphs import graph_from_dissimilarities
+from ..graphs import STRUCTURES, graph_from_dissimilarities, structured_graph
 from ..progress import Callback, watching
 from ._base import DTYPES
 from ._transformers import ComparingTransformer
@@ -53,10 +53,12 @@ class SpectralDissimilarity(ComparingTransformer):
     ``edges(self.graph_)`` lists the undirected edges, and ``covariance_of_distances``, ``squared_distances`` and
     ``inverse_of_laplacian`` convert.
 
-    Parameters are those of every method: an `n_neighbors` of None joins all pairs.
+    Parameters are those of every method: an `n_neighbors` of None joins all pairs, and a `graph` other than
+    ``"neighbors"`` joins objects by a structure that is known (see :class:`LaplacianEigenmaps`).
     """
 
     n_neighbors: int | None = field(default=6, kw_only=False)
+    graph: str = "neighbors"
     metric: Any = "euclidean"
     metric_params: dict[str, Any] | None = None
     on_disconnected: str = "join"
@@ -88,9 +90,7 @@ class SpectralDissimilarity(ComparingTransformer):
             self._check_parameters()
             watch.begin("graph")
             D = self._read(X)
-            k = None if self.n_neighbors is None else int(self.n_neighbors)
-            neighbours = graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
-            self.graph_: sp.csr_array = self._connected(neighbours, D)
+            self.graph_: sp.csr_array = self._connected(self._edges(D), D)
             self._report(self._solve(D**2))
         return self
 
@@ -130,6 +130,7 @@ class SpectralDissimilarity(ComparingTransformer):
     def _check_parameters(self) -> None:
         if self.n_neighbors is not None:
             require_integer("n_neighbors", self.n_neighbors, 1)
+        require_choice("graph", self.graph, ("neighbors", *STRUCTURES))
         require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
         require_choice("dtype", self.dtype, DTYPES)
 
@@ -139,10 +140,17 @@ class SpectralDissimilarity(ComparingTransformer):
         """Return the dissimilarities among all objects in double precision."""
         D = self._fit_D = np.array(self._compare(X), dtype=np.float64)
         np.fill_diagonal(D, 0.0)
-        self._require_neighbours(len(D))
+        if self.graph == "neighbors":
+            self._require_neighbours(len(D))
         if not D.any():
             raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
         return D
+
+    def _edges(self, D: Array) -> sp.csr_array:
+        if self.graph != "neighbors":
+            return structured_graph(D, self.graph)
+        k = None if self.n_neighbors is None else int(self.n_neighbors)
+        return graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
 
     def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
         return self._joined(graph, D.__getitem__)

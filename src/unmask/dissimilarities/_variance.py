@@ -46,6 +46,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     ----------
     n_neighbors : int, default=6
         Each object is joined to this many nearest ones, and to all as near as the last of them; None keeps all pairs.
+    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
+        As in :class:`LaplacianEigenmaps`.
     angles : bool, default=True
         Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
     rank : int, default=10

@@ -1,11 +1,14 @@
 """scikit-learn estimators: the only room that talks to users about parameters."""
 
 from ._conditional_classical import ConditionalClassicalMDS
+from ._conditional_gplvm import ConditionalGPLVM
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 from ._conditional_tsne import ConditionalTSNE
 
 # Between rooms, for no one else:
+from ._drawing import refuse_many as refuse_many
+from ._drawing import refuse_posterior as refuse_posterior
 from ._fitted import aims_of as aims_of
 from ._fitted import labels_of_fit as labels_of_fit
 from ._fitted import stages_of as stages_of
@@ -14,13 +17,16 @@ from ._general_mds import GeneralMDS
 from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects
+from ._posterior import Posterior
 from ._spectral_map import SpectralMap
 
 __all__ = [
     "ConditionalClassicalMDS",
+    "ConditionalGPLVM",
     "ConditionalIsomap",
     "ConditionalMDS",
     "ConditionalTSNE",
     "GeneralMDS",
+    "Posterior",
     "SpectralMap",
 ]

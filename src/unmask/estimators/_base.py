@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
-    as_pandas,
     check_dissimilarities,
     find_labels,
     known_by_name,
@@ -31,6 +30,7 @@ from ..checking import (
     require_jobs,
     require_objects,
     with_labels,
+    with_sizes,
 )
 from ..cluster import is_dask_array, is_dask_frame, over_parts
 from ..dissimilarities import (
@@ -45,7 +45,7 @@ from ..dissimilarities import (
 )
 from ..engines import Engine
 from ..kernels import Workers, strip_height
-from ..problem import KnownFeatures, known_table
+from ..problem import KnownFeatures
 from ..problem.leak import linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
 from ._adjustment import (
@@ -135,7 +135,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _read_data(self, X: Any, known: Any) -> tuple[Any, Any]:
         """Return tables of other packages as those of pandas if they have labels, and what is known if it is named."""
-        return known_by_name(labelled_frame(X), known, features=not self.__sklearn_tags__().input_tags.pairwise)
+        features = not self.__sklearn_tags__().input_tags.pairwise
+        return known_by_name(with_sizes(labelled_frame(X), features=features), known, features=features)
 
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         """Return checked dissimilarities, made by the transformer of `metric` unless they are precomputed."""
@@ -428,6 +429,7 @@ class PlacingMap(ConditionalMap):
     def _placed_in_parts(self, X: Any, known: Any) -> Any:
         """Return an array of Dask, of which each part is placed where it lies when it is asked for."""
         alone = self._for_transform()
+        X, known = known_by_name(X, known, features=not self.__sklearn_tags__().input_tags.pairwise)
 
         def place(part: Any, known: Any) -> Array:
             return np.asarray(alone.transform(part, known=known))
@@ -447,7 +449,7 @@ class PlacingMap(ConditionalMap):
             X = new_rows(X, self._labels, self.n_features_in_)
         labels = labels_of(X)
         compared = self._compare_new(X)
-        V = self._known_of_new(known, compared.n, labels)
+        V = self._known.of_new(known, compared.n, labels)
         return NewObjects(compared.parts, V, V @ self._coef_standard, labels, compared.dtype)
 
     def _scaled(self, delta: Array) -> Array:
@@ -483,28 +485,6 @@ class PlacingMap(ConditionalMap):
                 f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
                 "fitted ones; pass them in the same units."
             )
-
-    def _known_of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
-        """Return what is known about new objects, coded and in the units of the fit."""
-        coded: KnownFeatures = self._known
-        if not coded.features:
-            if known is not None:
-                raise ValueError("known was given, but the map was fitted without known features; fit it with known=….")
-            return np.empty((rows, 0))
-        if known is None:
-            raise ValueError(
-                f"known is needed: the map was fitted given {', '.join(coded.feature_names)}; "
-                "pass these features of the new objects too."
-            )
-        known = as_pandas(known)
-        table = known_table(known, rows, labels)
-        names, wanted = [column.name for column in table], coded.feature_names
-        named = hasattr(known, "columns") or getattr(known, "name", None) is not None
-        if named and set(names) == set(wanted):
-            table = [table[names.index(name)] for name in wanted]
-        elif named or len(table) != len(wanted):
-            raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
-        return coded.standardise(coded.encode(table))
 
 
 def squared_distances(new: Array, fitted: Array) -> Array:

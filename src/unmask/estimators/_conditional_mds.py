@@ -6,12 +6,25 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._typing import Array
-from ..checking import Dissimilarities, is_file, open_file, quote, require_choice, require_number
-from ..dissimilarities import keep_objects
+from ..checking import (
+    Dissimilarities,
+    UnfinishedMapWarning,
+    is_file,
+    open_file,
+    quote,
+    require_choice,
+    require_integer,
+    require_number,
+    require_package,
+    warn_user,
+)
+from ..cluster import shared_threads
+from ..dissimilarities import Metric, keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
 from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
@@ -22,6 +35,7 @@ from ..problem import (
     Curve,
     KnownFeatures,
     Problem,
+    Ridge,
     build_pairs,
     check_dimension,
     check_known,
@@ -29,23 +43,38 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..progress import Callback
+from ..problem.leak import linear_leak
+from ..progress import Callback, current_watch, watching
 from ..solvers import (
     RULES,
     Attempt,
     SearchSettings,
     Stage,
     Start,
+    choose_ridge,
     descend,
     fit_landmarks,
     make_objective,
     place_others,
     within_errors,
 )
-from ._adjustment import Decision
+from ._adjustment import Decision, FreeMap
 from ._base import PlacingMap, squared_distances
+from ._drawing import (
+    ESTIMATES,
+    FEWEST_DRAWS,
+    UnfinishedError,
+    draw_as_usual,
+    draw_posterior,
+    keep_for_posterior,
+    moved_to,
+    refuse_many,
+    refuse_posterior,
+)
 from ._many import PARTNERS, choose_solver, exact_after_all, sampled_pairs, some_objects, takes_pairs
+from ._posterior import Posterior, require_level
 from ._searching import Search, SearchingMap
+from ._tables import Moved, block_roots
 
 SOLVERS = ("auto", *RULES, "stochastic")
 
@@ -111,6 +140,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     leak_penalty : float, default=0.0
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
+    ridge : float or "heldout", default=0.0
+        Draws all objects towards the centre of the map: this times the sum of the map's squared coordinates, times the
+        mean weight of a pair, is added to the stress. Noise makes a map too large; with few objects and noisy
+        dissimilarities one that is drawn in shows more of what is unknown. The right strength is about the variance of
+        a dissimilarity's error over that of a coordinate, whatever the units and the number of objects. ``"heldout"``
+        tries some from 0 to 6.4 and takes the one with which pairs that are left out of the fit are predicted best,
+        short of making an axis of the map vanish; of more than 200 objects, among 200. ``ridge_`` has what was taken.
+        New objects are placed without it.
     orthogonal : bool, default=False
         Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none); within
         each group, if the objects are mapped in groups.
@@ -129,6 +166,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
+    estimate : {"least_squares", "posterior"}, default="least_squares"
+        ``"posterior"``: after the fit by least squares, draw from the posterior of a model of its noise (see
+        :meth:`posterior`, which has more options), and report the map and the coefficients that come of it. For few
+        objects and noisy dissimilarities; needs ``pip install 'unmask[posterior]'``.
     solver : {"auto", "lbfgs", "smacof", "stochastic"}, default="auto"
         ``"lbfgs"``: limited-memory BFGS in the metric of the majoriser. ``"smacof"``: plain conditional SMACOF, slower,
         step by step as published. ``"stochastic"``, for many objects: landmarks are fitted by ``"lbfgs"``, all others
@@ -217,10 +258,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
         Values of the features in `known_error` as the fit moved them, in their own units.
+    posterior_ : Posterior
+        What was drawn; only with ``estimate="posterior"``.
     disparities_ : DataFrame of shape (n_objects, n_objects)
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
     component_ : Series
         Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
+    ridge_ : float
+        The strength of the ridge: `ridge`, or what held-out pairs chose.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     object_names_ : ndarray of shape (n_objects,)
@@ -255,6 +300,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ties: str = "primary"
     on_disconnected: str = "error"
     leak_penalty: float = 0.0
+    ridge: Any = 0.0
+    estimate: str = "least_squares"
     solver: str = "auto"
     tol: float = 1e-9
 
@@ -277,9 +324,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             condensed vector, a long table of pairs (object, object, dissimilarity), a scipy sparse matrix (absent
             entries are missing), a ``DistanceMatrix`` of scikit-bio, or a graph of networkx or igraph, of which
             shortest paths are taken; and a memory map, an array of Zarr, HDF5 or Dask, the path of an ``.npy`` or
-            ``.zarr`` file or any other source, all of which are read in parts, by the workers of a Dask cluster if
-            there is a client. Labels are used to align `known` and `weights`. A square array is neither changed nor,
-            when float32 or float64 and contiguous, copied. Features may be an array or a DataFrame of Dask.
+            ``.zarr`` file or any other source, all of which are read in parts. If there is a client of a Dask cluster,
+            its workers read an array of Dask and the path of a ``.zarr`` file; all others are read in this process.
+            Labels are used to align `known` and `weights`. A square array is neither changed nor, when float32 or
+            float64 and contiguous, copied. Features may be an array or a DataFrame of Dask.
         y : None
             Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
         known : array-like of shape (n_objects, n_known), optional
@@ -299,10 +347,68 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self._search_and_report(X, y, known, weights, callback, resume_from)
         return self
 
+    def posterior(
+        self,
+        n_draws: int = 400,
+        chains: int = 4,
+        *,
+        level: float = 0.95,
+        random_state: Any = 0,
+        callback: Callback | None = None,
+    ) -> Posterior:
+        """Draw maps and coefficients that go with the dissimilarities, from the posterior of a model of their noise.
+
+        With few objects and noisy dissimilarities the map of least stress fits the noise. The mean over all maps that
+        may have made the data says how sure it is, and may recover more of what is unknown. The estimator stays as it
+        is (``estimate="posterior"`` makes it report that map).
+
+        Parameters
+        ----------
+        n_draws : int, default=400
+            Draws of each chain, after 300 that it is tuned by.
+        chains : int, default=4
+            Number of chains, which run side by side, on `n_jobs` cores. Each begins elsewhere.
+        level : float, default=0.95
+            Coverage of credible intervals and ellipses.
+        random_state : int, RandomState or None, default=0
+            Seed.
+        callback : callable or list of callables, optional
+            Hears how far it is, as an :class:`unmask.Progress` of the stage ``"posterior"``; returns True to stop it.
+
+        Returns
+        -------
+        Posterior
+            The map, coefficients, noise and predicted dissimilarities, each with how sure it is.
+
+        Raises
+        ------
+        ValueError
+            If there are more than 400 objects, if only the order of the dissimilarities counts, if pairs are weighted
+            by a scheme, or if something else than the prior holds the map back.
+
+        Notes
+        -----
+        Needs nutpie and ArviZ: ``pip install 'unmask[posterior]'``. In units of the mean dissimilarity and of the known
+        features' standard deviations, ``delta_ij ~ N(d_ij, s^2 (d_ij^2 + .01^2)^gamma / w_ij)``,
+        ``u_i ~ N(0, tau^2 I)``, entries of ``B ~ N(0, 1/4)`` (half of that for ordered levels), ``log s ~ N(-1.6, 1)``,
+        ``gamma ~ N(1/2, 1/4)``, and ``tau`` from the fit by least squares.
+        An array of weights is taken for precisions (variances are divided by them); pairs that are missing or have the
+        weight 0 are left out. Missing cells of known features, and those in `known_error`, are drawn with the rest.
+        """
+        check_is_fitted(self)
+        require_integer("n_draws", n_draws, FEWEST_DRAWS)
+        require_integer("chains", chains, 1)
+        seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        with watching(self, callback) as watch:
+            return draw_posterior(
+                self, n_draws=n_draws, chains=chains, level=require_level(level), seed=seed, watch=watch
+            )
+
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
-        ready = self._make_transformer() is None
+        made = self._make_transformer()
         X = open_file(X) if takes_pairs(self) and is_file(X) else X
-        self.solver_ = choose_solver(self, X, workers.threads, ready=ready, weighted=self._own_weights)
+        threads = shared_threads(X, workers.threads) if made is None or isinstance(made, Metric) else workers.threads
+        self.solver_ = choose_solver(self, X, threads, ready=made is None, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
         checked = super()._read_dissimilarities(X, workers)
         exact = exact_after_all(checked) if self._samples else ""
@@ -337,6 +443,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
     ) -> tuple[Problem, Engine]:
         SCHEMES[self.weights].require(self.level, self.n_components)
+        if self.estimate == "posterior":
+            refuse_many(checked.n)
         ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
         pairs, component = (
@@ -361,7 +469,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
                 "keep each group's map uncorrelated with what is known."
             )
-        penalties = {name: float(getattr(self, name, 0.0)) for name in PENALTIES}
+        penalties = {name: self._strength(name) for name in PENALTIES}
         problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
         problem.require_room()
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
@@ -377,7 +485,16 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
             )
 
+    def _strength(self, name: str) -> float:
+        """Return how strong a penalty is, as far as it is known before the search."""
+        given = getattr(self, name, 0.0)
+        return 0.0 if isinstance(given, str) else float(given)
+
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
+        if isinstance(self.ridge, str) and problem.p:
+            rng = np.random.default_rng(self._seed())
+            strength = choose_ridge(problem, workers, self.level, self.ties, rng)
+            problem = replace(problem, penalties={**problem.penalties, "ridge": strength})
         if not self._samples:
             return super()._search(problem, engine, checked, workers)
         self.radius_: float | None = None
@@ -407,6 +524,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
         Z, component = structure.lift(theta), problem.component
+        self.ridge_ = sum((made.strength for made in stage.objective.penalties if isinstance(made, Ridge)), 0.0)
         for name in ("component_", "disparities_"):
             self.__dict__.pop(name, None)
         if component is not None:
@@ -436,6 +554,35 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             self._report_estimates(engine, Z, checked)
         elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
+        self._kept = keep_for_posterior(self, problem)
+        if self.estimate == "posterior":
+            self._report_posterior(engine, structure.moved(theta), checked, decision)
+
+    def _report_posterior(self, engine: Engine, moved: Moved, checked: Dissimilarities, decision: Decision) -> None:
+        """Draw from the posterior, and set the attributes to what comes of it."""
+        try:
+            found = draw_as_usual(self, self._seed(), current_watch())
+        except UnfinishedError as reason:
+            warn_user(f"{reason} The map is that of least squares.", UnfinishedMapWarning)
+            return
+        known, draws = self._known, found.draws
+        to_engine = found.unit * engine.scale
+        U, gram = draws.free_axes * to_engine, draws.gram.mean(axis=0) * to_engine**2
+        V = draws.V.mean(axis=0)
+        moved = moved_to(V, moved, known)
+        free = FreeMap.given(U, known, moved, float(np.abs(U).max(initial=0.0)))
+        self._report(
+            U,
+            gram,
+            np.hstack([U, V @ block_roots(gram, known)]),
+            engine=engine,
+            known=known,
+            checked=checked,
+            decision=decision._replace(leak=linear_leak(free.U, free.V, beside=free.size)),
+            moved=moved,
+        )
+        self.posterior_ = found
+        self.importance_, self.known_imputed_ = found.importance_, found.known_imputed_
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
@@ -487,9 +634,26 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
+        require_choice("estimate", self.estimate, ESTIMATES)
+        if self.estimate == "posterior":
+            require_package("nutpie", "estimate='posterior'", "posterior")
+            refuse_posterior(self)
         for name in PENALTIES:
-            require_number(name, getattr(self, name, 0.0), 0.0)
+            self._require_strength(name, getattr(self, name, 0.0))
         return p
+
+    def _require_strength(self, name: str, given: Any) -> None:
+        """Raise unless a penalty is a number or, if it is the ridge, to be chosen by pairs that can be held out."""
+        if name != "ridge" or not isinstance(given, str):
+            require_number(name, given, 0.0)
+            return
+        if given != "heldout":
+            raise ValueError(f"ridge={given!r} must be a number of at least 0, or 'heldout'.")
+        if SCHEMES[self.weights].follows_map:
+            raise ValueError(
+                f"ridge='heldout' with weights={self.weights!r}, which leave out most pairs as the map is followed, so "
+                "that those held out say little; pass a number, or weights=None."
+            )
 
     @property
     def _rule(self) -> str:  # type: ignore[override]

@@ -12,9 +12,10 @@ import numpy as np
 from .._typing import Array
 from ..checking import Dissimilarities
 from ..engines import Engine
+from ..kernels import Source, rectangle
 from ..problem import Problem
-from ._random_fits import sample_of
 
+SOME = 100  # objects whose dissimilarities tell one table from another
 # More starts or iterations go on with the same fit, and these others change nothing about it.
 FREE = ("max_iter", "n_init", "n_jobs", "verbose")
 
@@ -30,11 +31,24 @@ def describe_fit(estimator: Any, problem: Problem, engine: Engine, checked: Diss
         "number of objects": checked.n,
         "known": list(map(str, known.names)),
         **{name: _words(value) for name, value in parameters.items() if name not in FREE},
-        "X": [_checksum(sample_of(checked.source))],
+        **_chosen_solver(estimator),
+        "X": [_checksum(_some_of(checked.source))],
         "values of known": [_checksum(column) for column in known.values.T],
         "weights of the pairs": [_checksum(engine.graph.degrees)],
         "labels of the objects": labels,
     }
+
+
+def _chosen_solver(estimator: Any) -> dict[str, str]:
+    """Return which solver was taken: where a table lies may decide what "auto" means."""
+    chosen = getattr(estimator, "solver_", None)
+    return {} if chosen is None else {"solver": _words(chosen.partition(":")[0])}
+
+
+def _some_of(source: Source) -> Array:
+    """Return some dissimilarities, the same wherever the table lies: a fit may go on where it is read otherwise."""
+    objects = np.sort(np.random.default_rng(0).permutation(source.n)[:SOME])
+    return rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)]
 
 
 def _words(value: Any) -> str:

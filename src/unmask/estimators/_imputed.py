@@ -50,7 +50,7 @@ def imputed_table(
             weak = width is None and bool(np.linalg.norm(roots[at[0]]) < ROUNDING)
             estimate = _number(known, feature, values[:, at[0]], row, width, weak)
         else:
-            estimate = (*_level(known, feature, values[row, at], roots), np.nan, np.nan, "")
+            estimate = (*level_of(known, feature, values[row, at], roots), np.nan, np.nan, "")
         rows.append((label, feature.name, *estimate))
     return imputed_frame(rows)
 
@@ -87,7 +87,7 @@ def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
                 yield feature, int(row), at
 
 
-def _level(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) -> tuple[Any, float]:
+def level_of(known: KnownFeatures, feature: Feature, cell: Array, roots: Array) -> tuple[Any, float]:
     """Return the level or angle of an estimated cell (its kept columns, standard units) and how sure it is."""
     at = known.columns_of(feature)
     coded = np.array([known.restore(x, c) for x, c in zip(cell, at, strict=True)])

@@ -116,6 +116,7 @@ def _twin(estimator: Any) -> Any:
         "known_error": None,
         "on_disconnected": "error",
         "adjust": False,
+        "estimate": "least_squares",
         "n_free": "auto",
         "init": "auto",
         "n_init": STARTS,
@@ -125,6 +126,8 @@ def _twin(estimator: Any) -> Any:
         "random_state": 0,
         "verbose": 0,
     }
+    if hasattr(estimator, "ridge_"):
+        changes["ridge"] = estimator.ridge_
     twin = estimator._for_ready_dissimilarities()
     return twin.set_params(**{name: value for name, value in changes.items() if name in twin.get_params()})
 

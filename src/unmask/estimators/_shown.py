@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import DocumentedMixin
 from ._picture import draw_map, small_picture
 from ._summary import Summary, as_html, key_rows, summarise, title_of
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ShownMap:
+class ShownMap(DocumentedMixin):
     """What the conditional estimators have in common for those who look at them; goes before ``BaseEstimator``."""
 
     embedding_: Any
@@ -67,6 +68,33 @@ class ShownMap:
                 raise ValueError(f"{name}={column!r} is a name, and a map keeps no columns; pass table[{column!r}].")
         return draw_map(self, color=color, shape=shape, labels=labels, ax=ax)
 
+    def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
+        """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
+
+        An estimator keeps no data, so they are given again, and the map is fitted again in the background, with the
+        same parameters; without an integer as ``random_state`` it may be another of several that fit as well. Needs the
+        extra ``app``.
+
+        Parameters
+        ----------
+        X, known, weights
+            As in ``fit``.
+        table : array-like of shape (n_objects, n_columns), optional
+            Further columns, to colour by, to be compared with the map and to be made known.
+
+        Returns
+        -------
+        Workbench
+            A widget, which a notebook shows. ``workbench.study`` is the study; ``workbench.close()`` ends the process
+            that fits the maps.
+        """
+        check_is_fitted(self)
+        try:
+            from ..app import explore_fitted
+        except ImportError as missing:
+            raise ImportError(f"explore() needs {missing.name}; install it with: pip install 'unmask[app]'.") from None
+        return explore_fitted(self, X, known, table, weights)
+
     def _require_map(self) -> None:
         if not self.embedding_.shape[1]:
             raise ValueError("n_components=0 fits coefficients alone: there is no map to draw; use at least 1.")
@@ -96,6 +124,8 @@ def fitted_page(estimator: Any) -> str:
     if estimator.embedding_.shape[1]:
         picture = f'<img alt="the map" style="max-width:100%" src="{small_picture(estimator)}">'
     numbers = as_html(title_of(estimator), key_rows(estimator))
-    more = "<p>More: <code>summary()</code>, <code>plot(color=…)</code></p>"
+    address = estimator._get_doc_link()
+    page = address and f', <a href="{address}" rel="noreferrer" target="_blank">documentation</a>'
+    more = f"<p>More: <code>summary()</code>, <code>plot(color=…)</code>{page}</p>"
     box = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:1em"
     return f'<div style="{box}">{picture}<div>{numbers}{more}</div></div>'

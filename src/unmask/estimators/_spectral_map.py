@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import labels_of, object_names, require_integer, with_labels
 from ..dissimilarities import fitted_labels, make_transformer, set_input_tags
@@ -16,7 +17,9 @@ from ..progress import Callback, CallbackSupportMixin, watching
 from ..solvers import axis_signs
 
 
-class SpectralMap(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SpectralMap(
+    DocumentedMixin, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally

@@ -23,13 +23,18 @@ def block_roots(gram: Array, known: KnownFeatures) -> Array:
 
 
 def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
-    """Return the symmetric positive B per unit of the known features as given, block by block.
+    """Return the symmetric positive B per unit of the known features as given, block by block."""
+    import pandas as pd
+
+    return pd.DataFrame(coef_values(known, gram, unit), index=list(known.names), columns=list(known.names))
+
+
+def coef_values(known: KnownFeatures, gram: Array, unit: float) -> Array:
+    """Return the numbers of `coef_table`.
 
     With BB' = RR' and S the scales, it is the symmetric root of (R/S)(R/S)', found from the singular values of R/S: no
     product of two scales is formed, which might overflow.
     """
-    import pandas as pd
-
     kept = list(known.kept)
 
     def root(group: list[int]) -> Array:
@@ -39,7 +44,7 @@ def coef_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
 
     coef = np.zeros((len(known.names), len(known.names)))
     coef[np.ix_(kept, kept)] = known.blockwise(root) / unit
-    return pd.DataFrame(coef, index=list(known.names), columns=list(known.names))
+    return coef
 
 
 def shared_table(known: KnownFeatures, shared: Array, unit: float) -> pd.DataFrame:
@@ -55,18 +60,22 @@ def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataF
     """Return each feature's share in the distances: per unit (numbers only) and per standard deviation."""
     import pandas as pd
 
+    names = [feature.name for feature in known.features]
+    return pd.DataFrame(importance_values(known, gram, unit), index=names, columns=["raw", "standardized"])
+
+
+def importance_values(known: KnownFeatures, gram: Array, unit: float) -> Array:
+    """Return the numbers of `importance_table`."""
     n = len(known.values)
-    rows = {}
-    for feature in known.features:
+    found = np.full((len(known.features), 2), np.nan)
+    for row, feature in zip(found, known.features, strict=True):
         at = known.columns_of(feature)
         # The variance of VB that the feature's own columns make; the values are in standard deviations.
         covariance = known.values[:, at].T @ known.values[:, at] / max(n - 1, 1)
-        standardized = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
-        raw = np.nan
+        row[1] = float(np.sqrt(max(np.sum(covariance * gram[np.ix_(at, at)]), 0.0))) / unit
         if feature.coding.is_number:
-            raw = float(np.sqrt(gram[at[0], at[0]])) / (known.scale[feature.columns[0]] * unit) if at else 0.0
-        rows[feature.name] = (raw, standardized)
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["raw", "standardized"], dtype=np.float64)
+            row[0] = float(np.sqrt(gram[at[0], at[0]])) / (known.scale[feature.columns[0]] * unit) if at else 0.0
+    return found
 
 
 def summary_table(known: KnownFeatures) -> pd.DataFrame:

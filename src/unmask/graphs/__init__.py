@@ -1,4 +1,4 @@
-"""Neighbourhood graphs, joining components, shortest paths."""
+"""Graphs of neighbours and of a given structure, joining components, shortest paths."""
 
 from ._components import components, describe_parts, join_components
 from ._neighbours import (
@@ -11,8 +11,10 @@ from ._neighbours import (
 )
 from ._networks import Network, adjacency_graph, as_network, network_graph
 from ._paths import shortest_paths
+from ._structured import STRUCTURES, structured_graph
 
 __all__ = [
+    "STRUCTURES",
     "Network",
     "adjacency_graph",
     "as_network",
@@ -26,5 +28,6 @@ __all__ = [
     "join_components",
     "network_graph",
     "shortest_paths",
+    "structured_graph",
     "symmetric_graph",
 ]

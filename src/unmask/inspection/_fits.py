@@ -147,9 +147,11 @@ class FitSetup:
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
     def decided(self, fitted: Any) -> FitSetup:
-        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
-        n_free = fitted.n_free_ if fitted.adjusted_ else "auto"
-        return replace(self, estimator=clone(self.estimator).set_params(adjust=fitted.adjusted_, n_free=n_free))
+        """Return the same with what a fit decided: whether to adjust the map, the dimensions before that, the ridge."""
+        chosen = {"adjust": fitted.adjusted_, "n_free": fitted.n_free_ if fitted.adjusted_ else "auto"}
+        if hasattr(fitted, "ridge_"):
+            chosen["ridge"] = fitted.ridge_
+        return replace(self, estimator=clone(self.estimator).set_params(**chosen))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
@@ -229,6 +231,8 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
     X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
+    if "estimate" in fresh.get_params(deep=False):  # what refits are about is the stress, which draws do not minimise
+        fresh = clone(fresh).set_params(estimate="least_squares")
     require_few(purpose, count_objects(X, ready=transformer is None), instead)
     landmarks = getattr(transformer, "n_landmarks", None)
     if landmarks is not None:

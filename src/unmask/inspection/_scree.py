@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
+from ..problem import held_out_pairs
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 
 if TYPE_CHECKING:
@@ -256,26 +256,9 @@ def choose_n_components(
 def _splits(setup: FitSetup, share: float, n_splits: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
     """Return sets of pairs to hold out, disjoint while there are enough, that leave all objects connected."""
     i, j = np.triu_indices(setup.n, 1)
-    present = np.flatnonzero(~np.isnan(setup.D[i, j]))
-    size = max(1, round(share * len(present)))
-    queue: IntArray = np.empty(0, dtype=np.int64)
-    splits: list[tuple[IntArray, IntArray]] = []
-    attempts = 0
-    while len(splits) < n_splits:
-        if len(queue) < size:
-            queue = rng.permutation(present)
-        held, queue = queue[:size], queue[size:]
-        kept = np.setdiff1d(present, held)
-        graph = np.zeros(setup.D.shape, dtype=bool)
-        graph[i[kept], j[kept]] = True
-        attempts += 1
-        if connected_components(graph, directed=False)[0] == 1:
-            splits.append((i[held], j[held]))
-        elif attempts > 20 * n_splits:
-            raise ValueError(
-                f"share={share}: without that share of the pairs the objects fall into groups; hold out fewer."
-            )
-    return splits
+    present = ~np.isnan(setup.D[i, j])
+    i, j = i[present], j[present]
+    return [(i[held], j[held]) for held in held_out_pairs(i, j, setup.n, share, n_splits, rng, f"share={share}")]
 
 
 def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], full: Sequence[_Step], progress: Advance) -> Array:

@@ -322,7 +322,8 @@ def pairs_of_frame(file: InputFile, frame: pd.DataFrame) -> SquareTable:
             raise file.problem("an object has no label; give it one.", row=row, column=at + 1)
     lengths = numbers_of_columns(file, frame.iloc[:, 2:], 2).iloc[:, 0].to_numpy()
     ends = [frame.iloc[:, at] for at in range(2)]
-    if ends[0].dtype != ends[1].dtype:
+    # By their cells: before pandas 3 text had no type of its own.
+    if len({pd.api.types.infer_dtype(end) for end in ends}) > 1:
         ends = [end.astype(str) for end in ends]
     both = np.column_stack([end.to_numpy(dtype=object) for end in ends]).ravel()
     flat, labels = pd.factorize(both)

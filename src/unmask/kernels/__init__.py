@@ -57,6 +57,7 @@ __all__ = [
     "fused",
     "general",
     "lbfgs",
+    "likelihood",
     "once",
     "passes_over",
     "placing",
@@ -131,3 +132,10 @@ def lbfgs() -> ModuleType:
     from . import _lbfgs
 
     return _lbfgs
+
+
+def likelihood() -> ModuleType:
+    """Return the compiled pass of a likelihood, imported when needed as the others are."""
+    from . import _likelihood
+
+    return _likelihood

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ RASTERIZE_ABOVE = 2000
 # From here on points cover each other whatever their size, and a picture of them takes seconds to draw.
 CROWDED_ABOVE = 20_000
 SCALE = "viridis"
+# In a page that shows a map the largest number of its width stands for what is missing.
+MISSING_BYTE, MISSING_SHORT, MISSING_LONG = 255, 2**16 - 1, 2**32 - 1
 # Up to this many whole numbers get a legend, more a colour bar.
 MOST_GRADES = 7
 
@@ -64,6 +67,9 @@ class OneColor:
     def add_legend(self, ax: Axes, above: int) -> int:  # noqa: ARG002
         """Draw no legend."""
         return above
+
+    def stored(self) -> None:
+        """Return nothing: a page that shows the map has a colour for it."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,27 @@ class ColorScale:
         """Return the values if they are few whole numbers, else nothing."""
         distinct = np.unique(self.values[np.isfinite(self.values)])
         return distinct if len(distinct) <= MOST_GRADES and np.all(distinct == np.rint(distinct)) else distinct[:0]
+
+    def stored(self) -> dict[str, Any]:
+        """Return the values as a page holds them: grades as levels, others from the least to the largest.
+
+        In 16 bits; whole numbers as they are, in 32 where they need them.
+        """
+        low, high = self.limits
+        known = np.isfinite(self.values)
+        shares = np.divide(self.values - low, high - low, out=np.zeros(len(self.values)), where=known & (high > low))
+        grades = self.grades
+        if not len(grades) and np.all(self.values[known] == np.rint(self.values[known])) and high - low < MISSING_LONG:
+            size, missing = (2, MISSING_SHORT) if high - low < MISSING_SHORT else (4, MISSING_LONG)
+            counted = np.where(known, self.values - low, missing)
+            return {"name": self.name, "codes": packed(counted, f"<u{size}"), "range": [low, high], "whole": size}
+        if not len(grades):
+            codes = np.where(known, np.rint(shares * (MISSING_SHORT - 1)), MISSING_SHORT)
+            return {"name": self.name, "codes": packed(codes, "<u2"), "range": [low, high]}
+        codes = np.where(known, np.searchsorted(grades, self.values), MISSING_BYTE)
+        places = (grades - low) / ((high - low) or 1.0)
+        levels = [f"{grade:.0f}" for grade in grades]
+        return {"name": self.name, "codes": packed(codes, "u1"), "levels": levels, "shares": places.tolist()}
 
     def add_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
@@ -177,6 +204,11 @@ class Categories:
         """Return the colours of some of the points only."""
         return replace(self, codes=self.codes[mask])
 
+    def stored(self) -> dict[str, Any]:
+        """Return the categories as a page holds them."""
+        codes = np.where(self.codes < 0, MISSING_BYTE, self.codes)
+        return {"name": self.name, "codes": packed(codes, "u1"), "levels": list(self.levels)}
+
     def add_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
         handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in self._shown]
@@ -194,6 +226,11 @@ class Categories:
     def add_shape_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend of the markers."""
         return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in self._shown], self.name, above)
+
+
+def packed(numbers: Array | IntArray, kind: str) -> str:
+    """Return whole numbers as text, in so many bytes each, the smaller byte first."""
+    return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()
 
 
 Coloring = OneColor | ColorScale | Categories

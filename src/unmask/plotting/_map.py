@@ -61,9 +61,10 @@ def plot_map(
     arrows : DataFrame or array-like of shape (n_objects, n_features), optional
         Numeric features from elsewhere. Each is regressed on the two axes of the map; its arrow points to where it
         rises fastest and is as long as their multiple correlation R. The dotted circle is R = 1.
-    ellipses : Stability, or array-like of shape (n_objects, 2, 2), optional
-        What :func:`unmask.inspection.bootstrap` or :func:`unmask.inspection.jackknife` returns for this map, or a
-        covariance matrix of each object's place; drawn as the ellipse that holds `level` of a normal distribution.
+    ellipses : Stability, Posterior, or array-like of shape (n_objects, 2, 2), optional
+        What :func:`unmask.inspection.bootstrap` or :func:`unmask.inspection.jackknife` returns for this map, its
+        :class:`unmask.Posterior`, or a covariance matrix of each object's place; drawn as the ellipse that holds
+        `level` of a normal distribution.
     centres : array-like of shape (n_objects, 2), optional
         Centres of the ellipses, such as the means of the repetitions; by default the points.
     level : float, optional

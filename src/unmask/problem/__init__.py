@@ -6,10 +6,11 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 from ._blocks import Cells, CommonBlock
 from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import WeightGraph, make_graph
+from ._heldout import held_out_pairs
 from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
-from ._penalties import PENALTIES, Penalty, make_structure
+from ._penalties import PENALTIES, Penalty, Ridge, make_structure
 from ._problem import Problem, check_dimension
 from ._schemes import SCHEMES, Equal, Scheme, register_scheme
 from ._structures import KnownSpace, Structure
@@ -55,6 +56,7 @@ __all__ = [
     "Ordinal",
     "Penalty",
     "Problem",
+    "Ridge",
     "Scheme",
     "Spline",
     "Structure",
@@ -63,6 +65,7 @@ __all__ = [
     "check_dimension",
     "check_known",
     "feature_type",
+    "held_out_pairs",
     "inferred_type",
     "known_table",
     "make_cost",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..checking import RedundantKnownWarning, align_rows, is_pandas, polars_column, quote, require_real, warn_user
+from ..checking import (
+    RedundantKnownWarning,
+    align_rows,
+    as_pandas,
+    is_pandas,
+    polars_column,
+    quote,
+    require_real,
+    warn_user,
+)
 from ._blocks import CoefBlock, CommonBlock, DenseBlock
 from ._types import Coding, feature_type, inferred_type
 
@@ -143,6 +152,27 @@ class KnownFeatures:
                     "is known about it: fill the cell, or leave the object out."
                 )
         return np.column_stack(coded) if coded else np.empty((0, 0))
+
+    def of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
+        """Return what is known about new objects, coded and in the units of the fit."""
+        if not self.features:
+            if known is not None:
+                raise ValueError("known was given, but the map was fitted without known features; fit it with known=….")
+            return np.empty((rows, 0))
+        if known is None:
+            raise ValueError(
+                f"known is needed: the map was fitted given {', '.join(self.feature_names)}; "
+                "pass these features of the new objects too."
+            )
+        known = as_pandas(known)
+        table = known_table(known, rows, labels)
+        names, wanted = [column.name for column in table], self.feature_names
+        named = hasattr(known, "columns") or getattr(known, "name", None) is not None
+        if named and set(names) == set(wanted):
+            table = [table[names.index(name)] for name in wanted]
+        elif named or len(table) != len(wanted):
+            raise ValueError(f"known has columns {names} but the map was fitted given {list(wanted)}.")
+        return self.standardise(self.encode(table))
 
 
 def check_known(

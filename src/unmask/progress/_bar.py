@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -75,5 +76,7 @@ class ProgressBar(TimeLeft):
 def position_of(progress: Progress) -> str:
     """Return in words where a fit is."""
     stage = "" if progress.stage == "search" else f"{progress.stage}, "
-    start = f"start {progress.start} of {progress.n_starts}, " if progress.n_starts else ""
-    return f"{stage}{start}iteration {progress.iteration}, stress {progress.stress:.6g}"
+    name = "chain" if progress.kind == "chain" else "start"
+    start = f"{name} {progress.start} of {progress.n_starts}, " if progress.n_starts else ""
+    stress = "" if math.isnan(progress.stress) else f", stress {progress.stress:.6g}"
+    return f"{stage}{start}iteration {progress.iteration}{stress}"

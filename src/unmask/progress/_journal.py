@@ -14,7 +14,7 @@ import numpy as np
 
 from .._typing import Array
 
-FORMAT = 1
+FORMAT = 2
 # Sums over many pairs depend a little on the number of threads and on the machine.
 SAME = 1e-6
 

@@ -39,11 +39,12 @@ AT_LEAST = "at least {} left, then it is seen whether it still falls"
 
 @dataclass
 class _Running:
-    """A start that is under way: when it was heard of first, at which iteration, and its last stresses."""
+    """A start that is under way: when it was heard of first, at which iteration, its last stresses, and where."""
 
     begun: float
     first: int
     path: list[float] = field(default_factory=list)
+    at: list[int] = field(default_factory=list)
 
 
 class TimeLeft(Listener):
@@ -69,6 +70,7 @@ class TimeLeft(Listener):
         """Take note of an iteration."""
         running = self._running.setdefault(progress.start, _Running(self._clock(), progress.iteration))
         running.path = [*running.path[-WINDOW:], progress.stress]
+        running.at = [*running.at[-WINDOW:], progress.iteration]
 
     def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
         """Take note of the end of a start."""
@@ -80,7 +82,7 @@ class TimeLeft(Listener):
         running = self._running.get(progress.start)
         if running is None or not progress.n_starts:
             return Left(0.0, math.nan, "")
-        here = progress.ahead or iterations_left(running.path, progress.tol)
+        here = progress.ahead or iterations_left(running.path, progress.tol, running.at)
         words = AT_LEAST if progress.ahead else AT_MOST if here is None else ABOUT
         most = progress.max_iter - progress.iteration
         own = most if here is None else min(here, most)
@@ -93,13 +95,19 @@ class TimeLeft(Listener):
         return Left((len(self._ended) + share) / progress.n_starts, seconds, words)
 
 
-def iterations_left(path: list[float], tol: float) -> float | None:
-    """Return after how many further iterations the decreases will be below ``tol``; None if they do not tell."""
-    falls = -np.diff(path)
+def iterations_left(path: list[float], tol: float, at: list[int] | None = None) -> float | None:
+    """Return after how many further iterations the decreases will be below ``tol``; None if they do not tell.
+
+    ``at`` are the iterations of which the stresses of the path are, where not all were heard of.
+    """
+    where = np.arange(float(len(path))) if at is None else np.asarray(at, dtype=np.float64)
+    steps = np.maximum(np.diff(where), 1.0)
+    falls = -np.diff(path) / steps
+    middle = (where[1:] - (steps - 1.0) / 2 - where[-1])[falls > 0]
     falls = falls[falls > 0]
     if tol <= 0 or len(falls) < LEAST:
         return None
-    slope, level = np.polyfit(np.arange(1.0 - len(falls), 1.0), np.log(falls), 1)
+    slope, level = np.polyfit(middle, np.log(falls), 1)
     if slope >= 0:
         return None
     return float(max((math.log(tol) - level) / slope, 0.0)) + LAST

@@ -38,6 +38,7 @@ class Progress:
         What is being done: ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map),
         ``"errors"`` (values that move within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for
         many objects: some of them, whose map alone there is, then all), ``"exaggeration"`` (the beginning of t-SNE),
+        ``"posterior"`` (the draws of chains, each of which counts as a start; the stress is NaN),
         ``"graph"`` and ``"paths"`` (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral
         dissimilarities).
     iteration : int
@@ -108,6 +109,10 @@ class Listener:
     def hear(self, progress: Progress) -> bool | None:
         """A start begins, or an iteration has come to its end."""
 
+    def is_due(self) -> bool:
+        """Whether it wants to hear of this iteration; who does not spares a small fit what it costs to tell."""
+        return True
+
     def end(self, progress: Progress, converged: bool) -> bool | None:
         """A start has come to its end."""
 
@@ -160,6 +165,10 @@ class Watch:
 
     def tell(self, progress: Progress) -> bool:
         return self._ask(lambda listener: listener.hear(progress))
+
+    def is_due(self) -> bool:
+        """Return whether anybody is to hear of an iteration, or the fit is to stop."""
+        return self.stopped.is_set() or any(listener.is_due() for listener in self.listeners)
 
     def step(self, stage: str, iteration: int, value: float, max_iter: int) -> bool:
         """Tell of an iteration of a stage that has but one start."""

@@ -22,7 +22,7 @@ from ._html import (
     percent,
     table,
 )
-from ._maps import Paint, map_picture, paint_of, pair_pictures, shown_on
+from ._maps import Paint, map_figure, paint_of, pair_pictures, shown_on
 from ._pictures import figure_element
 from ._section import METHODS, beside, given, more, section, told
 from ._subject import Subject
@@ -213,8 +213,10 @@ def _picture(subject: Subject, step: Step, axes: list[int], paint: Paint) -> Htm
     shown = f" Axes {axes[0] + 1} and {axes[1] + 1} of {step.n_components}." if step.n_components > 2 else ""
     near = "Along the line, near means similar" if len(axes) == 1 else "Near means similar"
     apart = ", apart from what is known" if step.known else ""
-    return figure_element(
-        [map_picture(subject, step.embedding.iloc[:, axes], paint)],
+    return map_figure(
+        subject,
+        step.embedding.iloc[:, axes],
+        paint,
         f"Map {step.number} of {count(subject.n, 'object')}, {clip(step.title)}.{shown}{paint.words}",
         join([f"{near}{apart}.", shown, paint.caption]),
     )

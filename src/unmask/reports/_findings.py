@@ -9,7 +9,7 @@ import numpy as np
 from ..discovery import LeftOut
 from ..plotting import plot_importance, plot_scree, plot_shepard
 from ._html import Column, Html, clip_apart, count, element, join, name_of, note, number, paragraph, percent, table
-from ._maps import Paint, map_picture
+from ._maps import Paint, map_figure, map_picture
 from ._pictures import CHART, SQUARE, draw, figure_element
 from ._section import beside, more, section
 from ._subject import Subject
@@ -145,8 +145,10 @@ def _points(subject: Subject) -> Html:
     listed = join([table(title, columns, "points"), more(subject.n, len(order), "object")])
     if not subject.last.n_components:
         return listed
-    picture = figure_element(
-        [map_picture(subject, subject.last.embedding, Paint(str(times.name), times))],
+    picture = map_figure(
+        subject,
+        subject.last.embedding,
+        Paint(str(times.name), times),
         "The last map, each object coloured by its part of the stress.",
         "The last map, coloured by each object's part of what is left unexplained; 1 is the average. Trust the places "
         "of those far above it least.",

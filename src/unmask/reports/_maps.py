@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..discovery import Adoption, Step
-from ..plotting import plot_map, plot_pair
+from ..plotting import explore, plot_map, plot_pair
 from ..problem import Nominal
 from ._html import Html, clip, clip_apart, join, name_of
-from ._pictures import MAP, TALL, WIDE, draw
+from ._pictures import MAP, TALL, WIDE, draw, figure_element
 from ._subject import Subject
 
 if TYPE_CHECKING:
@@ -102,6 +102,14 @@ def map_picture(subject: Subject, embedding: pd.DataFrame, paint: Paint, ellipse
     """Return one map."""
     options = {"color": paint.values, "ellipses": ellipses, **_labels(subject)}
     return draw(lambda ax: plot_map(_named(embedding), ax=ax, **options), MAP)
+
+
+def map_figure(subject: Subject, embedding: pd.DataFrame, paint: Paint, alt: str, caption: object) -> Html:
+    """Return one map with its caption; if that was asked for, one to explore."""
+    picture, live = map_picture(subject, embedding, paint), None
+    if subject.options.interactive:
+        live = explore(_named(embedding), color=paint.values, labels=[clip(label) for label in subject.objects]).data
+    return figure_element([picture], alt, caption, live)
 
 
 def pair_pictures(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..plotting import map_holder
 from ._html import Html, element
 
 if TYPE_CHECKING:
@@ -82,8 +83,13 @@ def _keep_small(figure: Figure) -> None:
                 drawn.set_rasterized(shapes > MOST_SHAPES)
 
 
-def figure_element(pictures: list[str], alt: str, caption: object) -> Html:
-    """Return a picture with its caption; a second picture is for narrow screens."""
+def figure_element(pictures: list[str], alt: str, caption: object, live: str | None = None) -> Html:
+    """Return a picture with its caption; a second picture is for narrow screens.
+
+    Where scripts run, a map whose data are given (`live`) takes the picture's place.
+    """
     image = element("img", src=pictures[0], alt=alt)
     sources = [element("source", media="(max-width: 46rem)", srcset=narrow) for narrow in pictures[1:]]
-    return element("figure", element("picture", *sources, image, class_="picture"), element("figcaption", caption))
+    shown = element("picture", *sources, image, class_="picture")
+    shown = shown if live is None else Html(map_holder(live, shown))
+    return element("figure", shown, element("figcaption", caption))

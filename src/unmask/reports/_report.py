@@ -10,9 +10,11 @@ from typing import Any
 from ..checking import require_flag, require_integer
 from ..discovery import Discovery
 from ..io import atomic_path
+from ..plotting import hash_source, map_asset
 from ..progress import Callback, series
 from ._asked import asked, before_and_after, step_by_step
 from ._cautions import cautions, cautions_section, in_short
+from ._estimators import estimators_section
 from ._findings import dimensions, importances, quality, sureness
 from ._html import Html, clip, count, element, items, join
 from ._record import history, script, versions
@@ -32,11 +34,13 @@ def write_report(
     *,
     title: str | None = None,
     scree: bool = True,
+    estimators: bool = False,
     bootstrap: int = 50,
     compare: bool | Sequence[str] = True,
     seed: int = 0,
     max_objects: int = 500,
     saved_as: str | PathLike[str] = "study",
+    interactive: bool = False,
     callback: Callback | None = None,
 ) -> Path:
     """Write a study as one page that opens in any browser, from disk and without a network.
@@ -47,7 +51,7 @@ def write_report(
         A study with at least one fit.
     path : str or path
         The file to write, which usually ends in ``.html``. It is written whole or not at all.
-    title, scree, bootstrap, compare, seed, max_objects, saved_as, callback
+    title, scree, estimators, bootstrap, compare, seed, max_objects, saved_as, interactive, callback
         As in :func:`render_report`.
 
     Returns
@@ -72,11 +76,13 @@ def write_report(
         study,
         title=title,
         scree=scree,
+        estimators=estimators,
         bootstrap=bootstrap,
         compare=compare,
         seed=seed,
         max_objects=max_objects,
         saved_as=saved_as,
+        interactive=interactive,
         callback=callback,
     )
     with atomic_path(path) as draft:
@@ -89,14 +95,16 @@ def render_report(
     *,
     title: str | None = None,
     scree: bool = True,
+    estimators: bool = False,
     bootstrap: int = 50,
     compare: bool | Sequence[str] = True,
     seed: int = 0,
     max_objects: int = 500,
     saved_as: str | PathLike[str] = "study",
+    interactive: bool = False,
     callback: Callback | None = None,
 ) -> str:
-    """Return a study as one page of HTML that needs no other file, no network and no script.
+    """Return a study as one page of HTML that needs no other file, no network and, unless asked for, no script.
 
     Parameters
     ----------
@@ -106,6 +114,8 @@ def render_report(
         Heading of the page; by default the title of the study.
     scree : bool, default=True
         Whether to fit further numbers of dimensions, some 13 fits.
+    estimators : bool, default=False
+        Whether to compare measurement levels and estimators, some 40 fits of which half choose a ridge.
     bootstrap : int, default=50
         Number of resamples for intervals and ellipses, each a short fit; 0 for none.
     compare : bool or sequence of str, default=True
@@ -118,6 +128,10 @@ def render_report(
         as many; the page says what was left out.
     saved_as : str or path, default="study"
         Where the study is saved, as the script in the page is to find it.
+    interactive : bool, default=False
+        Whether maps can be explored, as by :func:`unmask.plotting.explore`: hover, zoom, pan, search. The page then
+        holds one script, the only one that it allows, and every map's places and labels, some 20 bytes an object;
+        where scripts do not run, the still pictures remain.
     callback : callable, optional
         Hears how far the page is, as an :class:`unmask.Progress`, before each part is made and at the end: ``stage`` is
         "report: " and the name of the part, ``iteration`` how many are done, ``max_iter`` how many there are; and of
@@ -134,7 +148,8 @@ def render_report(
     ValueError
         If there is nothing to report, or a parameter is not what it must be.
     """
-    subject = Subject(_checked(study), _options(scree, bootstrap, compare, seed, max_objects, saved_as))
+    options = _options(scree, estimators, bootstrap, compare, seed, max_objects, saved_as, interactive)
+    subject = Subject(_checked(study), options)
     heading = clip(title if title is not None else study.title) or "A study of dissimilarities"
     builders = _builders(subject.options)
     made = []
@@ -158,6 +173,7 @@ def _builders(options: ReportOptions) -> dict[str, Callable[[Subject], Section]]
         "maps": (True, step_by_step),
         "what is repeated": (True, repeats_section),
         "scree": (options.scree, dimensions),
+        "levels and estimators": (options.estimators, estimators_section),
         "importances": (True, importances),
         "quality of the fit": (True, quality),
         "confidence ellipses": (options.resamples > 0, sureness),
@@ -180,7 +196,16 @@ def _checked(study: Any) -> Discovery:
     return study
 
 
-def _options(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: Any, saved_as: Any) -> ReportOptions:
+def _options(
+    scree: Any,
+    estimators: Any,
+    bootstrap: Any,
+    compare: Any,
+    seed: Any,
+    max_objects: Any,
+    saved_as: Any,
+    interactive: Any,
+) -> ReportOptions:
     resamples = require_integer("bootstrap", bootstrap, 0)
     if resamples == 1:
         raise ValueError("bootstrap=1 says nothing about spread; use at least 2 resamples, or 0 for none.")
@@ -192,11 +217,13 @@ def _options(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: A
         methods = tuple(compare)
     return ReportOptions(
         scree=require_flag("scree", scree),
+        estimators=require_flag("estimators", estimators),
         resamples=resamples,
         rivals=methods,
         seed=require_integer("seed", seed, 0),
         max_objects=require_integer("max_objects", max_objects, 0),
         saved_as=fspath(saved_as),
+        interactive=require_flag("interactive", interactive),
     )
 
 
@@ -204,15 +231,19 @@ def _options(scree: Any, bootstrap: Any, compare: Any, seed: Any, max_objects: A
 
 
 def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
+    script, style, policy = "", STYLE, POLICY
+    if subject.options.interactive:
+        script, style = map_asset("explore.js"), STYLE + map_asset("explore.css")
+        policy = f"{POLICY}; script-src {hash_source(script)}"  # this one, and no other
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="referrer", content="no-referrer"),
         element("link", rel="icon", href="data:,"),
         element("title", heading),
-        element("style", Html(STYLE)),
+        element("style", Html(style)),
     )
     links = items((element("a", s.title, href=f"#{s.identity}") for s in sections), "ol")
     contents = element("nav", element("h2", "Contents", id="contents"), links, aria_labelledby="contents")
@@ -220,7 +251,8 @@ def _page(heading: str, subject: Subject, sections: list[Section]) -> str:
     columns = element("div", contents, main, class_="columns")
     skip = element("a", "Skip to the report", href="#content", class_="skip")
     footer = element("footer", "Made with unmask. This page holds everything it shows; it loads and sends nothing.")
-    body = element("body", skip, element("div", _header(heading, subject), columns, footer, class_="page"))
+    shown = element("div", _header(heading, subject), columns, footer, class_="page")
+    body = element("body", skip, shown, element("script", Html(script)) if script else "")
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 

@@ -30,6 +30,8 @@ class ReportOptions:
     seed: int
     max_objects: int
     saved_as: str
+    estimators: bool = False
+    interactive: bool = False
 
 
 @dataclass

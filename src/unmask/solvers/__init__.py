@@ -14,9 +14,10 @@ from ._canonical import (
 from ._closed_form import closed_form
 from ._curvilinear import CurvilinearWeights
 from ._interrupt import hearing_interrupt
-from ._loop import Reason, SearchSettings, minimise
-from ._objective import Objective, make_objective
-from ._rules import RULES
+from ._loop import Reason, SearchSettings, Solution, minimise
+from ._objective import Objective, Point, make_objective
+from ._ridge import choose_ridge
+from ._rules import RULES, Lbfgs
 from ._stages import Stage, run_stage, within_errors
 from ._starts import (
     Attempt,
@@ -35,9 +36,12 @@ __all__ = [
     "LANDMARKS",
     "RULES",
     "Attempt",
+    "Lbfgs",
     "Objective",
+    "Point",
     "Reason",
     "SearchSettings",
+    "Solution",
     "Stage",
     "Start",
     "attempt_all",
@@ -46,6 +50,7 @@ __all__ = [
     "best_of",
     "canonical_by_component",
     "canonical_map",
+    "choose_ridge",
     "closed_form",
     "descend",
     "fit_landmarks",

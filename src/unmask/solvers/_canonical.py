@@ -45,8 +45,9 @@ def axis_signs(U: Array) -> Array:
     The third moment does not depend on the objects' order, and unlike the largest coordinate it does not jump when two
     objects at opposite ends are equally far out. For an axis without skew the largest coordinate decides after all.
     """
-    skew = np.sum(U**3, axis=0)
-    symmetric = np.abs(skew) <= 1e-6 * np.sum(np.abs(U) ** 3, axis=0)
+    cubes = U * U * U  # U**3 takes ten times as long
+    skew = cubes.sum(axis=0)
+    symmetric = np.abs(skew) <= 1e-6 * np.abs(cubes).sum(axis=0)
     largest = U[np.argmax(np.abs(U), axis=0), np.arange(U.shape[1])]
     decisive = np.where(symmetric, largest, skew)
     return np.where(decisive < 0, -1.0, 1.0)

@@ -69,6 +69,15 @@ class Rule(Protocol):
         """Go on as the rule whose memory it was."""
 
 
+class Function(Protocol):
+    """What the loop minimises; ``total`` is the unit in which it is told."""
+
+    total: float
+
+    def __call__(self, theta: Array) -> Point:
+        """Return the value and half the derivative at a place."""
+
+
 MakeRule = Callable[[Objective], Callable[[], Rule]]
 
 
@@ -134,7 +143,9 @@ def follow(
 
     def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
         limits: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter}
-        return minimise(objective, theta, make_rule(), **limits, callback=tell, run=run, note=note)
+        return minimise(
+            objective, theta, make_rule(), **limits, callback=tell, run=run, note=note, due=settings.watch.is_due
+        )
 
     return take_up(objective, search, settings, begin)
 
@@ -147,7 +158,7 @@ def _is_over(run: Run, max_iter: int) -> bool:
 
 
 def minimise(
-    objective: Objective,
+    objective: Function,
     theta: Array,
     rule: Rule,
     *,
@@ -156,12 +167,14 @@ def minimise(
     callback: Callable[[int, float, Array], bool] = lambda *_: False,
     run: Run | None = None,
     note: Callable[[Run], None] | None = None,
+    due: Callable[[], bool] = lambda: True,
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``.
 
     The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
     ends it where it is, and so does a callback (iteration, objective, theta) that returns True. A ``run`` that was left
-    goes on instead, and ``note`` is told where it is before each callback, and at its end.
+    goes on instead, and ``note`` is told where it is before each callback, and at its end. Of iterations that are not
+    ``due`` neither is told.
     """
     point, passes, small = objective(theta if run is None else run.theta), 1, 0
     if not math.isfinite(point.value):
@@ -175,6 +188,8 @@ def minimise(
         rule.remember(run.rule)
 
     def heard(reason: str = "") -> bool:
+        if not reason and not due():
+            return False
         if note is not None:
             note(Run(point.theta, tuple(path), passes, small, reason, {} if reason in ENDED else rule.memory()))
         return False if reason else callback(len(path) - 1, path[-1], point.theta)
@@ -204,7 +219,7 @@ def minimise(
     return Solution(point.theta, tuple(path), reason, passes)
 
 
-def _first_acceptable(objective: Objective, point: Point, rule: Rule) -> tuple[Point | None, int]:
+def _first_acceptable(objective: Function, point: Point, rule: Rule) -> tuple[Point | None, int]:
     """Return the first candidate at or below its bound (the last if it is no number; else none), and the tries."""
     new, tried = None, 0
     for theta, bound in rule.candidates(point):

@@ -59,7 +59,7 @@ class Objective:
 
     def smacof_step(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        solve = self.engine.graph.solver()
+        solve = self.engine.graph.solver(sum(penalty.pull for penalty in self.penalties))
         for penalty in self.penalties:
             if penalty.space is not None:
                 solve = penalty.space.stiffen(solve, penalty.stiffness)

@@ -91,7 +91,9 @@ def _among(problem: Problem, at: IntArray, workers: Workers) -> tuple[Problem, O
     pairs = _pairs(problem)
     source = ArraySource(np.ascontiguousarray(rectangle(pairs.source, at, at)))
     part = Pairs(source, pairs.scale, pairs.weighting, floor=pairs.floor, factor=pairs.factor, every_pair=True)
-    own = replace(problem, pairs=part, known=problem.known.take(at))
+    # A ridge stands for so many pairs of each object, which has fewer here: among all of them it would weigh the less.
+    ridge = problem.penalties.get("ridge", 0.0) * len(at) / problem.n
+    own = replace(problem, pairs=part, known=problem.known.take(at), penalties={**problem.penalties, "ridge": ridge})
     return own, make_objective(own, make_engine(part, workers))
 
 

@@ -37,13 +37,49 @@ export function inside({ plane, hidden, camera, size }: Scene, polygon: Point[])
   const box = boxOf(corners);
   const [left, right] = [Math.max(box.left, window.left), Math.min(box.right, window.right)];
   const [low, high] = [Math.max(box.low, window.low), Math.min(box.high, window.high)];
+  const outline = new Outline(corners, box.low, box.high);
+  const { xs, ys } = plane;
   const found: number[] = [];
-  for (let i = 0; i < plane.xs.length; i++) {
-    const x = plane.xs[i];
-    const y = plane.ys[i];
-    if (x >= left && x <= right && y >= low && y <= high && !hidden[i] && isInPolygon(corners, x, y)) found.push(i);
+  for (let i = 0; i < xs.length; i++) {
+    const x = xs[i];
+    const y = ys[i];
+    if (x >= left && x <= right && y >= low && y <= high && !hidden[i] && outline.has(x, y)) found.push(i);
   }
   return found;
+}
+
+const BANDS = 256;
+
+/** A polygon whose edges are sorted into bands by height: of a lasso of hundreds of corners each point meets only a few. */
+export class Outline {
+  private edges: Float64Array; // four numbers each: both ends
+  private bands: number[][] = Array.from({ length: BANDS }, () => []); // where the edges begin that meet a band
+  private scale: number;
+
+  constructor(corners: Point[], private low: number, high: number) {
+    this.scale = high > low ? BANDS / (high - low) : 0;
+    this.edges = Float64Array.from(corners.flatMap((a, k) => [a.x, a.y, corners.at(k - 1)!.x, corners.at(k - 1)!.y]));
+    for (let at = 0; at < this.edges.length; at += 4) {
+      const [from, to] = [this.band(Math.min(this.edges[at + 1], this.edges[at + 3])), this.band(Math.max(this.edges[at + 1], this.edges[at + 3]))];
+      for (let band = from; band <= to; band++) this.bands[band].push(at);
+    }
+  }
+
+  private band(y: number): number {
+    return Math.max(0, Math.min(BANDS - 1, Math.floor((y - this.low) * this.scale)));
+  }
+
+  /** Whether a place is inside: a ray from it crosses the border an odd number of times. */
+  has(x: number, y: number): boolean {
+    const { edges } = this;
+    let odd = false;
+    for (const at of this.bands[this.band(y)]) {
+      const ay = edges[at + 1];
+      const by = edges[at + 3];
+      if (ay > y !== by > y && x < ((edges[at + 2] - edges[at]) * (y - ay)) / (by - ay) + edges[at]) odd = !odd;
+    }
+    return odd;
+  }
 }
 
 function boxOf(corners: Point[]): { left: number; right: number; low: number; high: number } {
@@ -55,16 +91,6 @@ function boxOf(corners: Point[]): { left: number; right: number; low: number; hi
     box.high = Math.max(box.high, y);
   }
   return box;
-}
-
-/** Whether a place is inside a polygon: a ray from it crosses the border an odd number of times. */
-export function isInPolygon(corners: Point[], x: number, y: number): boolean {
-  let odd = false;
-  for (let k = 0, before = corners.length - 1; k < corners.length; before = k++) {
-    const [a, b] = [corners[k], corners[before]];
-    if (a.y > y !== b.y > y && x < ((b.x - a.x) * (y - a.y)) / (b.y - a.y) + a.x) odd = !odd;
-  }
-  return odd;
 }
 
 export const rectangle = (a: Point, b: Point): Point[] => [a, { x: b.x, y: a.y }, b, { x: a.x, y: b.y }];

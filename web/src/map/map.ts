@@ -1,7 +1,7 @@
 /** The map: points as pixels on a canvas, everything else above it as SVG. The only file that knows how both are drawn. */
 
 import { render } from "lit-html";
-import { type Paper, fade, pixel } from "../colour.ts";
+import { type Paper, fade, hex, pixel } from "../colour.ts";
 import { type Camera, type Plane, type Point, type Size, fitCamera, pan, toMap, toScreen, zoomAt } from "./camera.ts";
 import { type Scene, inside, isVisible, nearest, rectangle } from "./hits.ts";
 import { DIRECTIONS, first, next } from "./keys.ts";
@@ -30,7 +30,7 @@ export interface Shown {
   focus: number | null;
   tool: Tool;
   path: Point[]; // a finished arrow or curve, while it is looked at
-  groups: number[][]; // groups drawn so far
+  groups: { objects: number[]; name: string }[]; // groups drawn so far
   ellipses: Float32Array | null; // n × p × p
   pictures: Map<number, string> | null; // addresses of thumbnails
   labels: boolean;
@@ -69,11 +69,15 @@ export class MapView {
   private looksOf = memo(looksOf);
   private looks: Looks | null = null;
   private drawing: Drawing | null = null;
+  private walked: number | null = null; // the object in the focus, also before the next frame shows it: keys may be quicker
   private hover: number | null = null;
   private fan: { spot: Spot; places: Point[] } | null = null;
   private pointers = new Map<number, Point>();
-  private start: Point | null = null;
+  private start: Point | null = null; // where the pointer went down
+  private far = false; // it has moved since, more than a click does
   private waits = false;
+  private stale = false; // something has changed since the last drawing
+  private drawn: unknown[] = []; // what the points were last drawn from
   private turning = 0; // number of the running movement
   private angles = { turn: 0.6, tilt: 0.35 };
   private widths = new Map<string, number>();
@@ -97,10 +101,11 @@ export class MapView {
   show(shown: Shown): void {
     const last = this.shown;
     this.shown = shown;
+    this.walked = shown.focus;
     if (last?.tool !== shown.tool) this.setDrawing(null);
     if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
     else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
-    this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper);
+    this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper, shown.pictures);
     if (last?.focus !== shown.focus) this.setFan(shown.focus);
     this.drawNow();
   }
@@ -197,37 +202,48 @@ export class MapView {
     return { plane: this.plane, hidden: this.shown?.hidden ?? new Uint8Array(), camera: this.camera, size: this.size };
   }
 
+  /** Draw in the next frame, unless somebody draws before. */
   draw(): void {
+    this.stale = true;
     if (this.waits) return;
     this.waits = true;
     requestAnimationFrame(() => {
       this.waits = false;
-      this.drawNow();
+      if (this.stale) this.drawNow();
     });
   }
 
   drawNow(): void {
+    this.stale = false;
     if (!this.shown || !this.looks || !this.hasSize) return;
-    const ratio = window.devicePixelRatio || 1;
-    const image = this.raster.draw(this.plane, this.looks, this.camera, this.size, ratio);
-    if (this.canvas.width !== image.width || this.canvas.height !== image.height) [this.canvas.width, this.canvas.height] = [image.width, image.height];
-    this.canvas.getContext("2d")!.putImageData(image, 0, 0);
+    this.drawPoints(this.looks, window.devicePixelRatio || 1);
     this.svg.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
     render(overlay(this.marks()), this.svg as unknown as HTMLElement);
+  }
+
+  /** Draw the points, which are most of the work, unless they are there as they are to be. */
+  private drawPoints(looks: Looks, ratio: number): void {
+    const from = [this.plane, looks, this.camera, this.size, ratio];
+    if (from.every((part, k) => part === this.drawn[k])) return;
+    this.drawn = from;
+    const image = this.raster.draw(this.plane, looks, this.camera, this.size, ratio);
+    if (this.canvas.width !== image.width || this.canvas.height !== image.height) [this.canvas.width, this.canvas.height] = [image.width, image.height];
+    this.canvas.getContext("2d")!.putImageData(image, 0, 0);
   }
 
   /** Return all that is drawn above the points. */
   marks(): Marks {
     const shown = this.shown!;
-    const radius = shown.pictures ? 22 : this.looks!.radius;
+    const radius = shown.pictures ? 24 : this.looks!.radius;
     const here = (object: number) => toScreen(this.camera, this.size, this.plane.xs[object], this.plane.ys[object]);
     const screen = (points: Point[]) => points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
     const spots = spotsOf(this.scene, this.important(), this.sameSpot);
+    const some = shown.selected.includes(1);
     const pictured = shown.pictures ? spots.flatMap((spot) => spot.objects).filter((object) => shown.pictures!.has(object)).slice(0, MOST_PICTURES) : [];
     return {
       size: this.size,
       labels: shown.labels ? placeLabels(spots, shown.names, radius, (text) => this.width(text), this.size) : [],
-      pictures: pictured.map((object) => ({ ...here(object), href: shown.pictures!.get(object)!, selected: shown.selected[object] === 1 })),
+      pictures: pictured.map((object) => ({ ...here(object), href: shown.pictures!.get(object)!, colour: hex(shown.colours[object]), selected: shown.selected[object] === 1, faded: some && !shown.selected[object] })),
       rings: [...shown.found].filter((object) => isVisible(this.scene, object)).slice(0, 500).map(here),
       focus: this.hover ?? shown.focus,
       at: here,
@@ -236,7 +252,7 @@ export class MapView {
       name: (object) => shown.names[object],
       drawing: this.drawing && { tool: this.drawing.tool, points: screen(this.drawing.points) },
       path: screen(shown.path),
-      outlines: shown.groups.map((group) => group.filter((object) => isVisible(this.scene, object)).slice(0, 500).map(here)),
+      tags: shown.groups.length < 2 ? [] : shown.groups.flatMap(({ objects, name }) => tagOf(objects.filter((object) => isVisible(this.scene, object)).map(here), name)),
       ellipses: shown.ellipses ? ellipsesOf(shown, this.directions(shown), spots.flatMap((spot) => spot.objects).slice(0, 500), here, this.camera.zoom) : [],
     };
   }
@@ -298,6 +314,7 @@ export class MapView {
     const at = this.place(event);
     this.pointers.set(event.pointerId, at);
     this.start = this.pointers.size === 1 ? at : null;
+    this.far = false;
     if (!this.start) this.setDrawing(null); // a second finger: they zoom
     else if (this.tool !== "pan" && this.tool !== "curve") this.setDrawing(mark({ tool: this.tool, points: [], objects: [] }, this.onMap(at)));
   }
@@ -309,10 +326,11 @@ export class MapView {
     this.pointers.set(event.pointerId, at);
     if (this.pointers.size === 2) return this.pinch(event.pointerId, last, at);
     if (!this.start) return;
+    this.far ||= distance(this.start, at) >= CLICK;
     if (this.shown!.space && !isArea(this.tool)) return this.spin(at.x - last.x, at.y - last.y);
     if (this.tool === "pan") return this.look(pan(this.camera, at.x - last.x, at.y - last.y));
     if (this.tool === "curve") {
-      if (distance(this.start, at) < CLICK) return;
+      if (!this.far) return;
       this.drawing ??= mark({ tool: "curve", points: [], objects: [] }, this.onMap(this.start));
     }
     const { tool, points } = this.drawing!;
@@ -326,8 +344,8 @@ export class MapView {
     const start = this.start;
     this.start = null;
     if (!start) return;
-    if (distance(start, at) >= CLICK) return this.finishDrag(start, at);
-    this.click(at);
+    if (this.far) this.finishDrag(start, at); // also where it began: a lasso that was closed
+    else this.click(at);
   }
 
   private finishDrag(start: Point, at: Point): void {
@@ -438,16 +456,17 @@ export class MapView {
   }
 
   private walk(direction: [number, number]): void {
-    const from = this.shown!.focus;
+    const from = this.walked;
     const to = from === null || !isVisible(this.scene, from) ? first(this.scene) : next(this.scene, from, direction);
     if (to === null) return;
     this.hover = null;
+    this.walked = to;
     this.heard.focus(to);
   }
 
   /** Enter chooses the object in the focus, or marks it as the next corner of a drawing. */
   private enter(): void {
-    const object = this.shown!.focus;
+    const object = this.walked;
     if (object === null) return;
     const point = { x: this.plane.xs[object], y: this.plane.ys[object] };
     if (this.tool === "pan" || this.tool === "select") this.heard.choose([object], "toggle");
@@ -481,10 +500,18 @@ export class MapView {
   }
 }
 
+/** Return the name of a group with its place: in the middle of its objects. */
+function tagOf(points: Point[], name: string): (Point & { name: string })[] {
+  if (!points.length) return [];
+  const middle = (key: "x" | "y") => points.map((point) => point[key]).sort((a, b) => a - b)[points.length >> 1];
+  return [{ x: middle("x"), y: middle("y"), name }];
+}
+
 const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y);
 
-function looksOf(own: Uint32Array, shapes: Uint8Array, hidden: Uint8Array, selected: Uint8Array, paper: Paper): Looks {
+function looksOf(own: Uint32Array, shapes: Uint8Array, unseen: Uint8Array, selected: Uint8Array, paper: Paper, pictures: Map<number, string> | null): Looks {
   const n = own.length;
+  const hidden = pictures && n <= MOST_PICTURES ? unseen.map((flag, i) => (pictures.has(i) ? 1 : flag)) : unseen; // pictures are the points
   const back = pixel(PAPERS[paper]);
   const colours = selected.includes(1) ? own.map((colour, i) => (selected[i] ? colour : fade(colour, back, 0.65))) : own;
   const radius = n <= 200 ? 6 : n <= 2000 ? 4.5 : n <= 20000 ? 3.5 : 2.5;

@@ -9,7 +9,7 @@ import type { Tool } from "./tools.ts";
 export interface Marks {
   size: Size;
   labels: Label[];
-  pictures: (Point & { href: string; selected: boolean })[];
+  pictures: (Point & { href: string; colour: string; selected: boolean; faded: boolean })[];
   rings: Point[];
   focus: number | null;
   at: (object: number) => Point;
@@ -18,7 +18,7 @@ export interface Marks {
   fan: { spot: Spot; places: Point[]; names: string[]; focus: number | null } | null;
   drawing: { tool: Tool; points: Point[] } | null;
   path: Point[];
-  outlines: Point[][];
+  tags: (Point & { name: string })[];
   ellipses: Ellipse[];
 }
 
@@ -33,18 +33,17 @@ export function overlay(marks: Marks): Drawn {
       </marker>
     </defs>
     ${marks.ellipses.map(({ x, y, long, short, angle }) => svg`<ellipse class="ellipse" cx=${x} cy=${y} rx=${long} ry=${short} transform="rotate(${angle} ${x} ${y})"></ellipse>`)}
-    ${marks.pictures.map(({ x, y, href, selected }) => svg`<image href=${href} x=${x - 22} y=${y - 22} width="44" height="44"></image>
-      <rect class=${selected ? "frame selected" : "frame"} x=${x - 22} y=${y - 22} width="44" height="44"></rect>`)}
-    ${marks.outlines.map((points, group) => svg`${points.map(({ x, y }) => svg`<circle class="ring" cx=${x} cy=${y} r=${marks.radius + 5}></circle>`)}
-      ${points.length ? svg`<text class="tag" x=${mean(points, "x")} y=${Math.min(...points.map(({ y }) => y)) - 14} text-anchor="middle">group ${group + 1}</text>` : nothing}`)}
+    ${marks.pictures.map(({ x, y, href, colour, selected, faded }) => svg`<g opacity=${faded ? 0.35 : 1}>
+      <rect class="card" x=${x - 22} y=${y - 22} width="44" height="44" rx="4" stroke=${colour} stroke-width=${selected ? 3.5 : 1.5}></rect>
+      <image href=${href} x=${x - 20} y=${y - 20} width="40" height="40"></image></g>`)}
     ${marks.rings.map(({ x, y }) => svg`<circle class="ring found" cx=${x} cy=${y} r=${marks.radius + 4}></circle>`)}
-    ${marks.labels.filter(({ objects }) => !objects.some((object) => named.has(object))).map(({ x, y, anchor, text }) => svg`<text class="label" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`)}
     ${marks.path.length ? line(marks.path, "path") : nothing}
+    ${marks.labels.filter(({ objects }) => !objects.some((object) => named.has(object))).map(({ x, y, anchor, text }) => svg`<text class="label" x=${x} y=${y} text-anchor=${anchor}>${text}</text>`)}
+    ${marks.tags.map(({ x, y, name }) => svg`<text class="tag" x=${x} y=${y} text-anchor="middle">${name}</text>`)}
     ${marks.drawing ? drawn(marks.drawing) : nothing}
     ${marks.fan ? fan(marks) : marks.focus !== null ? focus(marks, marks.focus) : nothing}`;
 }
 
-const mean = (points: Point[], key: "x" | "y") => points.reduce((sum, point) => sum + point[key], 0) / points.length;
 const corners = (points: Point[]) => points.map(({ x, y }) => `${x},${y}`).join(" ");
 
 function line(points: Point[], kind: string): Drawn {

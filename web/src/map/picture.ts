@@ -1,10 +1,10 @@
 /** The map as a picture to keep: the same points, labels and ellipses as on the screen. */
 
+import { hex } from "../colour.ts";
 import { PAPERS, type MapView } from "./map.ts";
 import { isVisible } from "./hits.ts";
 import { shapePath } from "./shapes.ts";
 
-const hex = (colour: number) => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
 const escape = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /** Return what is seen now as the text of an SVG file. */

@@ -23,6 +23,9 @@ export interface Drawing {
 export const isPath = (tool: Tool) => tool === "arrow" || tool === "curve";
 export const isArea = (tool: Tool) => tool === "lasso" || tool === "groups" || tool === "select";
 
+/** Whether what a tool draws becomes a feature of the map it is drawn on. */
+export const isDrawing = (tool: Tool) => isPath(tool) || tool === "lasso" || tool === "groups";
+
 /** A drag shorter than this, in pixels, is a click. */
 export const CLICK = 5;
 

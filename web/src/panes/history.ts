@@ -2,7 +2,7 @@
 
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { coloursOf } from "../colour.ts";
+import { coloursOf, hex } from "../colour.ts";
 import { fitCamera } from "../map/camera.ts";
 import { SHAPES } from "../map/raster.ts";
 import { shapePath } from "../map/shapes.ts";
@@ -82,4 +82,3 @@ function small(state: State, step: number): Html {
   return html`<svg class="small" viewBox="0 0 96 72" aria-hidden="true">${points}</svg>`;
 }
 
-const hex = (colour: number) => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");

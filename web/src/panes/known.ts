@@ -3,7 +3,7 @@
 import { html, nothing } from "lit-html";
 import { type Acts, asValue } from "../acts.ts";
 import type { Known } from "../protocol.ts";
-import { type State, currentFit, textOf } from "../store.ts";
+import { type State, currentFit, isFitting, textOf } from "../store.ts";
 import { type Html, choice, count, tick, typed } from "./parts.ts";
 
 export const TYPES = ["numeric", "nominal", "ordinal", "cyclic:360", "cyclic:24", "spline"];
@@ -63,7 +63,6 @@ function editor(state: State, acts: Acts, { name, key, type }: Known): Html {
 /** How the next map is fitted. */
 function fitting(state: State, acts: Acts): Html {
   const fit = currentFit(state);
-  const busy = [...state.jobs.values()].some(({ kind }) => kind === "fit" || kind === "without");
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.target as HTMLFormElement);
@@ -87,7 +86,7 @@ function fitting(state: State, acts: Acts): Html {
         ${option("classical", "closed form", fit?.estimator === "classical")}
       </select></label
     >
-    <button ?disabled=${busy}>Fit a map</button>
+    <button ?disabled=${isFitting(state)}>Fit a map</button>
     ${fit ? html`<p class="quiet">This map: ${fit.title}${fit.adjusted ? "" : fit.known.length ? ", not adjusted" : ""}.</p>` : nothing}
   </form>`;
 }

@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { MOST_LEVELS, extent, levelColour, missingColour, stops } from "../colour.ts";
+import { MOST_LEVELS, extent, levelColour, missingColour, stops, howMany } from "../colour.ts";
 import { memo } from "../memo.ts";
 import { SHAPES } from "../map/raster.ts";
 import type { Values } from "../protocol.ts";
@@ -11,6 +11,7 @@ import { type Html, count } from "./parts.ts";
 import { shapePath } from "../map/shapes.ts";
 
 export function legend(state: State, acts: Acts): Html {
+  if (state.draft?.preview) return html`<p class="legend quiet">Coloured by what was drawn, until it is conditioned on or discarded.</p>`;
   const colour = state.colour === null ? undefined : state.columns.get(state.colour);
   const shape = state.shape === null ? undefined : state.columns.get(state.shape);
   const name = (key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
@@ -47,15 +48,15 @@ function levels(state: State, acts: Acts, column: Values, name: string): Html {
 function gradient(state: State, column: Values, name: string): Html {
   const [low, high] = column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values);
   const colours = stops(state.paper, column.scale);
-  const missing = column.values.reduce((n, value) => n + (Number.isNaN(value) ? 1 : 0), 0);
+  const missing = howMany(column.values, Number.isNaN);
   return html`<h3>${name}${column.scale === "cycle" ? " (cyclic)" : ""}</h3>
     <div class="gradient">
-      <span>${digits(low)}</span>
+      <span>${digits(low, high)}</span>
       <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <defs><linearGradient id="ramp">${colours.map((colour, k) => svg`<stop offset=${k / (colours.length - 1)} stop-color=${colour}></stop>`)}</linearGradient></defs>
         <rect width="100" height="10" fill="url(#ramp)"></rect>
       </svg>
-      <span>${digits(high)}</span>
+      <span>${digits(high, low)}</span>
     </div>
     <p class="quiet">${count(column.values.length - missing, "object")}${missing ? `, ${missing} missing` : ""}</p>`;
 }

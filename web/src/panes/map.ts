@@ -3,8 +3,8 @@
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
 import type { MapView } from "../map/map.ts";
-import { TOOLS, isPath } from "../map/tools.ts";
-import { type State, currentFit, currentMap, digits, found, hiddenObjects, textOf } from "../store.ts";
+import { TOOLS, isDrawing, isPath } from "../map/tools.ts";
+import { MOVING, type State, currentFit, currentMap, digits, found, hiddenObjects, isFitting, textOf } from "../store.ts";
 import { legend } from "./legend.ts";
 import { type Html, choice, count, tick, typed } from "./parts.ts";
 
@@ -20,6 +20,7 @@ export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView)
       ${other ? html`<figure>${beside.element}<figcaption>Map ${other.number}, ${other.title} <button class="plain" @click=${() => void acts.compareWith(null)}>Close</button></figcaption></figure>` : nothing}
     </div>
     <p class="summary" id="summary" aria-live="polite">${summary(state)}</p>
+    ${repeats(state, acts)}
     ${chosen(state, acts)} ${looks(state, acts)} ${legend(state, acts)}
     ${tick("Table of objects", state.show.table, (table) => acts.set({ show: { ...state.show, table } }))} ${state.show.table ? table(state, acts) : nothing}
   </section>`;
@@ -28,14 +29,14 @@ export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView)
 function tools(state: State, acts: Acts, map: MapView): Html {
   const { tool } = state;
   return html`<div class="tools" role="toolbar" aria-label="Tools of the map">
-      ${TOOLS.map((entry) => html`<button aria-pressed=${entry.tool === tool} ?disabled=${state.space && isPath(entry.tool)} title=${entry.help} @click=${() => acts.set({ tool: entry.tool, groups: [] })}>${entry.text}</button>`)}
+      ${TOOLS.map((entry) => html`<button aria-pressed=${entry.tool === tool} ?disabled=${(state.space && isPath(entry.tool)) || (state.live !== null && isDrawing(entry.tool))} title=${entry.help} @click=${() => acts.set({ tool: entry.tool, groups: [] })}>${entry.text}</button>`)}
       <span class="gap"></span>
       <button title="Nearer" aria-label="Zoom in" @click=${() => map.zoom(1.4)}>+</button>
       <button title="Farther" aria-label="Zoom out" @click=${() => map.zoom(1 / 1.4)}>−</button>
       <button title="Show all objects" @click=${() => map.lookAtAll()}>All</button>
       ${axes(state, acts)}
     </div>
-    <p class="quiet help">${TOOLS.find((entry) => entry.tool === tool)!.help} ${state.marked ? `${count(state.marked, "place")} marked; Esc starts again.` : ""}</p>
+    <p class="quiet help">${state.live ? `${MOVING} ` : ""}${TOOLS.find((entry) => entry.tool === tool)!.help} ${state.marked ? `${count(state.marked, "place")} marked; Esc starts again.` : ""}</p>
     <details class="keys">
       <summary>Keys</summary>
       <p class="quiet">On the map: arrows walk to the next object, Enter selects it or marks it as a place of a drawing, Enter on the last place ends a curve or a lasso, Backspace takes a place back, Esc clears, + and − zoom, 0 shows all.</p>
@@ -68,6 +69,22 @@ export function summary(state: State): string {
   return parts.join(" ");
 }
 
+/** Say in words if the map repeats what is known, and cure it by one click; or that this was done. */
+function repeats(state: State, acts: Acts): Html {
+  const fit = currentFit(state);
+  if (!fit?.known.length || state.live) return nothing;
+  const names = fit.known.join(", ");
+  if (fit.adjusted) return html`<p class="quiet repeats">Adjusted: what ${names} would predict was taken off this map${fit.free_leak ? ` (leak before: ${digits(round(fit.free_leak))})` : ""}.</p>`;
+  if (!(fit.leak! > fit.leak_reference!)) return nothing;
+  return html`<div class="repeats warning" role="status">
+    <p>This map repeats what is known: the places of the objects still tell something about ${names} (leak ${digits(round(fit.leak!))}; by chance it would stay below ${digits(round(fit.leak_reference!))}).
+      Adjusting takes that off the map, and the fit stays as good as it is.</p>
+    <button class="main" ?disabled=${isFitting(state)} @click=${() => void acts.fit({ adjust: true })}>Adjust the map</button>
+  </div>`;
+}
+
+const round = (value: number) => Number(value.toFixed(2));
+
 function describe(state: State, object: number): string {
   const value = state.colour === null ? "" : textOf(state.columns.get(state.colour), object);
   return `${state.labels[object]}${value ? ` (${value})` : ""}${state.selection.has(object) ? ", selected" : ""}`;
@@ -93,16 +110,11 @@ function looks(state: State, acts: Acts): Html {
   return html`<div class="looks">
     ${choice("Colour", options, state.colour ?? "", (key) => void acts.paint("colour", key || null))}
     ${choice("Shape", shapes, state.shape ?? "", (key) => void acts.paint("shape", key || null))}
-    <label class="field"><span>Search</span><input type="search" .value=${state.query} @input=${(event: Event) => acts.set({ query: typed(event) })} @keydown=${(event: KeyboardEvent) => event.key === "Enter" && nextFound(state, acts)} /></label>
+    <label class="field"><span>Search</span><input type="search" .value=${state.query} @input=${(event: Event) => acts.set({ query: typed(event) })} @keydown=${(event: KeyboardEvent) => event.key === "Enter" && acts.nextFound()} /></label>
     ${tick("Labels", show.labels, (labels) => acts.set({ show: { ...show, labels } }))}
     ${tick("Uncertainty", show.ellipses, (on) => void acts.showEllipses(on))}
     ${state.study?.pictures ? tick("Pictures", show.pictures, (pictures) => acts.set({ show: { ...show, pictures } })) : nothing}
   </div>`;
-}
-
-function nextFound(state: State, acts: Acts): void {
-  const objects = [...found(state)];
-  if (objects.length) acts.set({ focus: objects.find((object) => object > (state.focus ?? -1)) ?? objects[0] });
 }
 
 /** The map as a table; ticking its rows does what a lasso does. */

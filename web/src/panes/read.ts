@@ -49,7 +49,7 @@ function contrast(state: State, acts: Acts): Html {
 
 function contrastRow({ column, key, text }: ContrastRow, acts: Acts): Html {
   const adopt = () => void acts.recognise({ from: `column ${column}`, way: { column }, name: column });
-  return html`${column}<br /><span class="quiet">${text}</span><br />
+  return html`<span class="name">${column}</span> <span class="quiet">${text}</span><br />
     <button class="plain" aria-label="Colour by ${column}" @click=${() => void acts.paint("colour", key)}>Colour</button>
     ${key.startsWith("table:") ? html`<button class="plain" aria-label="Adopt ${column}" @click=${adopt}>Adopt</button>` : nothing}`;
 }
@@ -100,7 +100,7 @@ function worst(state: State, acts: Acts): Html {
   </details>`;
 }
 
-const rivals = ({ rows }: Readings["rivals"]): Html => html`<div class="scroll"><table>
+const rivals = ({ rows }: Readings["rivals"]): Html => html`<div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
   <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
   <tbody>${rows.map((row) => html`<tr><th scope="row" title=${row.method}>${row.text}</th><td>${digits(row.stress)}</td><td>${digits(row.leak)}</td><td>${digits(row.neighbours)}</td></tr>`)}</tbody>
 </table></div>`;

@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { coloursOf, extent } from "../colour.ts";
+import { coloursOf, extent, hex, howMany } from "../colour.ts";
 import type { Preview } from "../protocol.ts";
 import { memo } from "../memo.ts";
 import { type Draft, type State, digits, textOf } from "../store.ts";
@@ -52,9 +52,11 @@ function form(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
 }
 
 function groupNames(acts: Acts, draft: Draft): Html {
-  const rename = (k: number, text: string) => acts.edit({ groupNames: draft.groupNames.map((name, at) => (at === k ? text : name)) });
-  return html`${draft.groupNames.map((name, k) => html`<label class="field"><span>Group ${k + 1} (${draft.groups[k].length})</span><input required .value=${name} @change=${(event: Event) => rename(k, typed(event))} /></label>`)}
-    <p class="quiet">Everything else is in the group “other”.</p>`;
+  const rename = (k: number, event: Event) => {
+    if (!acts.renameGroup(k, typed(event))) (event.target as HTMLInputElement).value = draft.groupNames[k];
+  };
+  return html`${draft.groupNames.map((name, k) => html`<label class="field"><span>Group ${k + 1} (${draft.groups[k].length})</span><input required .value=${name} @change=${(event: Event) => rename(k, event)} /></label>`)}
+    ${draft.preview!.levels?.includes("other") ? html`<p class="quiet">Everything else is in the group “other”.</p>` : nothing}`;
 }
 
 function knownness(share: number | null): string {
@@ -69,16 +71,16 @@ function strip(state: State, preview: Preview): Html {
   const colours = coloursOf(preview, preview.values.length, state.paper);
   const shown = [...preview.values.keys()].filter((i) => !Number.isNaN(preview.values[i])).slice(0, 2000);
   return html`<figure class="chart">
-    <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${digits(low)} to ${digits(high)}">
+    <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${digits(low, high)} to ${digits(high, low)}">
       <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
       ${shown.map((i) => svg`<circle cx=${place(preview.values[i])} cy="24" r=${state.selection.has(i) || state.focus === i ? 6 : 4} fill=${hex(colours[i])} fill-opacity=".8"><title>${state.labels[i]}: ${digits(preview.values[i])}</title></circle>`)}
-      <text x="4" y="11">${digits(low)}</text><text x="296" y="11" text-anchor="end">${digits(high)}</text>
+      <text x="4" y="11">${digits(low, high)}</text><text x="296" y="11" text-anchor="end">${digits(high, low)}</text>
     </svg>
   </figure>`;
 }
 
 function bars(state: State, preview: Preview): Html {
-  const sizes = preview.levels!.map((_, level) => preview.values.reduce((n, code) => n + (code === level ? 1 : 0), 0));
+  const sizes = preview.levels!.map((_, level) => howMany(preview.values, (code) => code === level));
   const colours = coloursOf({ ...preview, values: Float32Array.from(sizes.keys()) }, sizes.length, state.paper);
   const most = Math.max(...sizes, 1);
   return html`<figure class="chart">
@@ -90,8 +92,6 @@ function bars(state: State, preview: Preview): Html {
 }
 
 const clip = (text: string) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
-const hex = (colour: number) => "#" + [0, 8, 16].map((shift) => ((colour >> shift) & 255).toString(16).padStart(2, "0")).join("");
-
 /** The values, one row per object, to be sorted and corrected. */
 function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
   const order = draft.sort === "value" ? byValue(preview.values) : byName(state.labels);
@@ -121,7 +121,7 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
 }
 
 /** Return the objects with the smallest values, in order; those without one come last. */
-export const byValue = memo((values: Float32Array): number[] => {
+export const byValue = memo((values: Float32Array | Float64Array): number[] => {
   const last = values.slice().sort()[rows(values.length) - 1] ?? NaN; // a sorted array has NaN at its end
   const listed: number[] = [];
   values.forEach((value, i) => (Number.isNaN(last) || value < last) && listed.push(i));

@@ -3,7 +3,7 @@
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
 import type { Detected, Part, Problem } from "../protocol.ts";
-import type { Starting, State } from "../store.ts";
+import { type Starting, type State, isUnsaved } from "../store.ts";
 import { type Html, bareChoice, choice, count, tick } from "./parts.ts";
 
 const ROLES = [
@@ -32,13 +32,26 @@ export function startPane(state: State, acts: Acts): Html {
     <h1>See what the known features hide</h1>
     <p>A map of your objects that shows only what is not yet known. Name what you recognise, and look again.</p>
     <label class="drop"><input type="file" multiple @change=${pick} /><span>Drop files here, paste a table, or choose files: dissimilarities or features, known features, pictures, or a saved study.</span></label>
+    ${starting.begin ? question(state, starting.begin, acts) : nothing}
     ${starting.busy ? html`<p role="status">Working …</p>` : nothing} ${starting.detected ? found(starting, starting.detected, acts) : nothing}
     <h2>Or try</h2>
     <ul class="datasets">
       ${starting.datasets.map(({ name, text, objects }) => html`<li><button ?disabled=${starting.busy} @click=${() => void acts.begin(name)}><strong>${name}</strong><span>${text}</span><span class="quiet">${count(objects, "object")}</span></button></li>`)}
     </ul>
-    ${state.study && state.study.n > 0 ? html`<p><button class="plain" @click=${() => acts.set({ starting: null })}>Back to the study</button></p>` : nothing}
+    ${state.study && state.study.n > 0 ? html`<p><button class="plain" @click=${() => acts.stay()}>Back to the study</button></p>` : nothing}
   </main>`;
+}
+
+/** Whether the study that is shown may be lost. */
+function question(state: State, begin: () => void, acts: Acts): Html {
+  return html`<div class="warning" role="alert">
+    <p>${isUnsaved(state) ? `“${state.study?.title}” is not saved. If another study begins, it is lost.` : `“${state.study?.title}” was taken away as a file.`}</p>
+    <div class="actions">
+      <button class="main" @click=${() => void acts.takeAway("study")}>Take it away as a file</button>
+      <button @click=${begin}>${isUnsaved(state) ? "Begin, and lose it" : "Begin"}</button>
+      <button @click=${() => acts.stay()}>Go back to it</button>
+    </div>
+  </div>`;
 }
 
 /** What was found in the files, to be corrected before anything is done with it. */

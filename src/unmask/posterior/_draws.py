@@ -1,0 +1,183 @@
+"""What the draws say: the map, the coefficients, the noise, what was missing, and dissimilarities to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ..kernels import plain
+from ..solvers import canonical_map
+from ._cells import Numbers
+from ._model import Model
+from ._sampling import Chains
+
+# Differences of coordinates, of some pairs in all draws, that are held at a time.
+AT_A_TIME = 4_000_000
+
+
+def interval(each: Array, level: float) -> tuple[Array, Array]:
+    """Return the ends of the central interval over draws, which come first: with one draw more, it would hold it."""
+    low, high = np.quantile(each, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
+    return low, high
+
+
+class Predicted(NamedTuple):
+    """Of some pairs: the mean distance, and between which values a new judgement of it would be.
+
+    All in the model's units, in which a judgement may be negative.
+    """
+
+    distance: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of a model's parameters in the model's units, and what is the same however each is turned.
+
+    ``adjusted``: in each draw, what the known features predict is taken off the map; ``p`` axes of it are shown.
+    """
+
+    model: Model
+    chains: Chains
+    p: int
+    adjusted: bool = False
+
+    def __len__(self) -> int:
+        return int(np.prod(self.chains.x.shape[:2]))
+
+    @cached_property
+    def parts(self) -> list[Array]:
+        """Every parameter, stacked: U, C, V, log s, gamma."""
+        flat = self.chains.x.reshape(len(self), -1)
+        return [np.array(part) for part in zip(*(self.model.parameters(x) for x in flat), strict=True)]
+
+    @property
+    def s(self) -> Array:
+        """The noise at the mean dissimilarity, in each draw."""
+        return np.exp(self.parts[3])
+
+    @property
+    def gamma(self) -> Array:
+        """By which power of the distance the noise grows, in each draw."""
+        return self.parts[4]
+
+    @cached_property
+    def free(self) -> Array:
+        """The maps, centred."""
+        U = self.parts[0]
+        return np.asarray(U - U.mean(axis=1, keepdims=True))
+
+    @property
+    def V(self) -> Array:  # noqa: N802
+        """What is known, with the cells that are not known for sure."""
+        return self.parts[2]
+
+    @cached_property
+    def gram(self) -> Array:
+        """BB' in each draw."""
+        C = self.parts[1]
+        return np.asarray(C @ C.transpose(0, 2, 1))
+
+    @cached_property
+    def A(self) -> Array:  # noqa: N802
+        """How the known features act along the maps: 0 unless adjusted."""
+        if not self.adjusted:
+            return np.zeros((len(self), self.model.known.n_kept, self.model.p))
+        # Values that were measured with error are as measured: that is how they are known.
+        V = self._as_known - self._as_known.mean(axis=1, keepdims=True)
+        return np.asarray(np.linalg.pinv(V) @ self.free)
+
+    @cached_property
+    def _as_known(self) -> Array:
+        V = self.V.copy()
+        for cells, _ in self.model.cells:
+            if isinstance(cells, Numbers) and cells.measured:
+                V[:, cells.rows, cells.columns[0]] = cells.mean
+        return V
+
+    @cached_property
+    def shown(self) -> Array:
+        """The maps as they are shown: free, or adjusted for what is known."""
+        if not self.adjusted:
+            return self.free
+        V = self._as_known - self._as_known.mean(axis=1, keepdims=True)
+        return np.asarray(self.free - V @ self.A)
+
+    @cached_property
+    def axes(self) -> Array:
+        """All axes of the map: eigenvectors of the mean of UU', as long as the roots of their eigenvalues."""
+        side = self.shown.transpose(1, 0, 2).reshape(self.model.evidence.n, -1)
+        values, vectors = np.linalg.eigh(side @ side.T / len(self))
+        order = np.argsort(values)[::-1][: self.model.p]
+        return canonical_map(vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0)))
+
+    @property
+    def embedding(self) -> Array:
+        """The map."""
+        return self.axes[:, : self.p]
+
+    @property
+    def free_axes(self) -> Array:
+        """All axes of the map as it is before adjusting."""
+        V = self._as_known.mean(axis=0)
+        return np.asarray(self.axes + (V - V.mean(axis=0)) @ self.mean_A)
+
+    @cached_property
+    def _turns(self) -> Array:
+        """What turns each draw onto the map."""
+        left, _, right = np.linalg.svd(self.shown.transpose(0, 2, 1) @ self.axes, full_matrices=False)
+        return np.asarray(left @ right)
+
+    @cached_property
+    def aligned(self) -> Array:
+        """The maps, each turned onto the map as well as possible."""
+        return np.asarray(self.shown @ self._turns)[:, :, : self.p]
+
+    @cached_property
+    def covariances(self) -> Array:
+        """The covariance of each object's place about its point on the map."""
+        off = self.aligned - self.embedding
+        return np.asarray(np.einsum("sni,snj->nij", off, off) / len(self))
+
+    @property
+    def mean_A(self) -> Array:  # noqa: N802
+        """How the known features act along all axes of the map, on average."""
+        return np.asarray((self.A @ self._turns).mean(axis=0))
+
+    @property
+    def gram_everywhere(self) -> Array:
+        """BB', and AA' beside it: all that the known features do, in each draw."""
+        return np.asarray(self.gram + self.A @ self.A.transpose(0, 2, 1))
+
+    def distances(self, rows: IntArray, columns: IntArray) -> Array:
+        """Return the distances of some pairs in each draw."""
+        U, C, V = self.parts[:3]
+        Z = np.concatenate([U, V @ C], axis=2)
+        return np.asarray(np.linalg.norm(Z[:, rows] - Z[:, columns], axis=2))
+
+    def predict(self, rows: IntArray, columns: IntArray, level: float, seed: int) -> Predicted:
+        """Return what another judgement of each of some pairs would be: as precise as the one seen, 1 if none was."""
+        rng, step = (
+            np.random.default_rng(seed),
+            max(1, AT_A_TIME // (len(self) * max(self.parts[0].shape[2] + self.parts[1].shape[2], 1))),
+        )
+        seen, parts = self.model.evidence, []
+        precision = seen.table(seen.precision, 1.0)[np.minimum(rows, columns), np.maximum(rows, columns)]
+        for first in range(0, len(rows), step):
+            pairs = slice(first, first + step)
+            d = self.distances(rows[pairs], columns[pairs])
+            low, high = interval(self.judged(d, rng, precision[pairs]), level)
+            parts.append((d.mean(axis=0), low, high))
+        joined = (np.concatenate(side) for side in zip(*parts, strict=True)) if parts else (np.empty(0),) * 3
+        return Predicted(*joined)
+
+    def judged(self, d: Array, rng: np.random.Generator, precision: Array | float = 1.0) -> Array:
+        """Return a judgement for each draw's distance; of twice the precision, it has half the variance."""
+        sd = self.s[:, None] * (d**2 + plain.NEAREST_NOISE**2) ** (self.gamma[:, None] / 2) / np.sqrt(precision)
+        return np.asarray(d + sd * rng.standard_normal(d.shape))

@@ -1,0 +1,87 @@
+"""What was observed: the dissimilarities of the pairs that count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Array, IntArray
+from ..kernels import Edges, Pairs, Weighting, rectangle
+
+
+class Line(NamedTuple):
+    """What dissimilarities have beyond distances: a constant, and a unit."""
+
+    constant: float = 0.0
+    slope: float = 1.0
+
+    def __call__(self, delta: Array) -> Array:
+        return np.asarray((delta - self.constant) / self.slope)
+
+    def back(self, distance: Array) -> Array:
+        """Return the dissimilarities that some distances stand for; none is below 0."""
+        return np.asarray(np.maximum(self.constant + self.slope * distance, 0.0))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Dissimilarities of pairs of objects, and how precise each is: 1 on average, twice that for half the variance.
+
+    Pairs without a dissimilarity and pairs without weight are not in the list.
+    """
+
+    n: int
+    rows: IntArray
+    columns: IntArray
+    delta: Array
+    precision: Array
+
+    @classmethod
+    def of(cls, pairs: Pairs | Edges) -> Evidence:
+        """Read the pairs that a fit passes over, in their own units; weights are taken for precisions."""
+        if isinstance(pairs, Edges):
+            rows, columns, delta, weight = pairs.rows, pairs.columns, pairs.delta / pairs.scale, pairs.weight
+        else:
+            rows, columns = np.triu_indices(pairs.n, 1)
+            table = rectangle(pairs.source, np.arange(pairs.n), slice(0, pairs.n))
+            delta = table[rows, columns].astype(np.float64)
+            given = pairs.weighting == Weighting.ARRAY
+            weight = pairs.W[rows, columns].astype(np.float64) if given else np.ones(len(delta))
+        counts = ~np.isnan(delta) & (weight > 0)
+        weight = weight[counts]
+        return cls(pairs.n, rows[counts], columns[counts], delta[counts], weight / weight.mean())
+
+    def line_to(self, distances: Array) -> Line:
+        """Return what brings dissimilarities of the interval level onto the scale of a square table of distances.
+
+        The line through the dissimilarities given the distances, in this direction because the noise is theirs:
+        disparities, which are distances given the dissimilarities, are all too near to each other.
+        """
+        slope, constant = np.polyfit(distances[self.rows, self.columns], self.delta, 1, w=np.sqrt(self.precision))
+        if slope <= 0:
+            raise ValueError(
+                "level='interval': the fitted distances do not rise with the dissimilarities, so that no posterior can "
+                "be drawn; use level='ratio'."
+            )
+        return Line(float(constant), float(slope))
+
+    def on(self, line: Line) -> Evidence:
+        """Return the same pairs on another scale."""
+        return replace(self, delta=line(self.delta))
+
+    def table(self, values: Array, others: float) -> Array:
+        """Return a square table, above its diagonal, of something about the pairs; ``others`` for those not seen."""
+        found = np.full((self.n, self.n), others)
+        found[self.rows, self.columns] = values
+        return found
+
+    @property
+    def unit(self) -> float:
+        """The mean dissimilarity, in which the model measures."""
+        return float(self.delta.mean())
+
+    def scaled(self) -> Evidence:
+        """Return the same with a mean dissimilarity of 1."""
+        return replace(self, delta=self.delta / self.unit)

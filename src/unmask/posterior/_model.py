@@ -1,0 +1,196 @@
+"""The model: dissimilarities are distances with noise, and what is unknown has a prior.
+
+In units in which the mean dissimilarity is 1 and the known features have unit standard deviations::
+
+    delta_ij ~ N(d_ij, s^2 (d_ij^2 + .01^2)^gamma / precision_ij),  u_i ~ N(0, tau^2 I),  B entries ~ N(0, 1/4),
+    log s ~ N(-1.6, 1),  gamma ~ N(1/2, 1/4).
+
+The parameters ``x`` that are sampled are standard normal a priori: U is tau times the first of them, and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import kernels
+from .._typing import Array, IntArray
+from ..problem import KnownFeatures
+from ..problem.linalg import symmetric_root
+from ._cells import Cells, uncertain_cells
+from ._evidence import Evidence
+
+COEF_SD = 0.5
+LOG_S, LOG_S_SD = -1.6, 1.0
+GAMMA, GAMMA_SD = 0.5, 0.5
+
+
+class Parameters(NamedTuple):
+    """The parameters in the model's units: the map, the coefficients, what is known, and the noise."""
+
+    U: Array
+    C: Array  # known columns x columns of Z
+    V: Array
+    log_s: float
+    gamma: float
+
+    @property
+    def Z(self) -> Array:  # noqa: N802
+        return np.hstack([self.U, self.V @ self.C])
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Which parameter each coefficient is: -1 where there is none; ``folded`` ones are taken without their sign."""
+
+    which: IntArray  # known columns x columns of Z
+    folded: Any  # of each parameter
+
+    @classmethod
+    def of(cls, known: KnownFeatures) -> Coefficients:
+        """Lay out the coefficients of each group of known columns as its block does."""
+        which = np.full((known.n_kept, known.n_dimensions), -1)
+        folded: list[bool] = []
+        at = 0
+        for group, kind in zip(known.groups, known.block_types, strict=True):
+            own = _own_parameters(len(group), kind)
+            which[list(group), at : at + own.shape[1]] = np.where(own < 0, -1, own + len(folded))
+            at += own.shape[1]
+            # Ordered levels: no step between them is negative.
+            folded += [kind.constrained] * (int(own.max()) + 1)
+        return cls(which, np.array(folded, dtype=bool))
+
+    @property
+    def size(self) -> int:
+        return len(self.folded)
+
+    @cached_property
+    def places(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Rows and columns of the coefficients that there are, and the parameter that each is."""
+        rows, columns = np.nonzero(self.which >= 0)
+        return rows, columns, self.which[rows, columns]
+
+    def table(self, b: Array) -> Array:
+        C = np.zeros(self.which.shape)
+        rows, columns, which = self.places
+        C[rows, columns] = np.where(self.folded, np.abs(b), b)[which]
+        return C
+
+    def pull(self, b: Array, gradient: Array) -> Array:
+        """Return the gradient in the parameters for one in the table."""
+        rows, columns, which = self.places
+        summed = np.bincount(which, gradient[rows, columns], minlength=self.size)
+        return np.where(self.folded & (b < 0), -summed, summed)
+
+    def pack(self, gram: Array, known: KnownFeatures) -> Array:
+        """Return parameters whose table times its transpose is nearly this."""
+        b = np.zeros(self.size)
+        for group, kind in zip(known.groups, known.block_types, strict=True):
+            own = self.which[list(group)]
+            own = own[:, (own >= 0).any(axis=0)]
+            b[own[own >= 0]] = _own_table(gram[np.ix_(group, group)], kind)[own >= 0]
+        return b
+
+
+def _own_parameters(q: int, kind: Any) -> IntArray:
+    """Return which of a block's own parameters each of its coefficients is."""
+    if kind.one_axis:
+        return np.arange(q)[:, None]
+    if kind.one_scale:
+        return np.where(np.eye(q, dtype=bool), 0, -1)
+    return np.arange(q * q).reshape(q, q)
+
+
+def _own_table(gram: Array, kind: Any) -> Array:
+    """Return coefficients of a block with this product, or the nearest that it can have."""
+    if kind.one_axis:
+        values, vectors = np.linalg.eigh(gram)
+        return np.asarray(np.sqrt(max(values[-1], 0.0)) * vectors[:, -1:])
+    if kind.one_scale:
+        return np.asarray(np.sqrt(np.mean(np.diagonal(gram))) * np.eye(len(gram)))
+    return symmetric_root(gram)
+
+
+@dataclass(frozen=True)
+class Model:
+    """The log density of all parameters given the evidence (in units of the mean dissimilarity)."""
+
+    evidence: Evidence
+    known: KnownFeatures
+    p: int
+    tau: float
+
+    @cached_property
+    def coefficients(self) -> Coefficients:
+        return Coefficients.of(self.known)
+
+    @cached_property
+    def cells(self) -> tuple[tuple[Cells, slice], ...]:
+        """Cells with a posterior of their own, and where their parameters are."""
+        found, first = [], self.evidence.n * self.p + self.coefficients.size
+        for cells in uncertain_cells(self.known):
+            found.append((cells, slice(first, first + cells.size)))
+            first += cells.size
+        return tuple(found)
+
+    @cached_property
+    def _parts(self) -> tuple[slice, slice]:
+        """Where U and the coefficients are among the parameters."""
+        n_unknown = self.evidence.n * self.p
+        return slice(0, n_unknown), slice(n_unknown, n_unknown + self.coefficients.size)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of parameters; the last two are those of the noise."""
+        return int(self._parts[1].stop) + sum(cells.size for cells, _ in self.cells) + 2
+
+    def parameters(self, x: Array) -> Parameters:
+        """Return what x stands for."""
+        unknown, coef = self._parts
+        U = self.tau * x[unknown].reshape(self.evidence.n, self.p)
+        C = self.coefficients.table(COEF_SD * x[coef])
+        V = self.known.values
+        if self.cells:
+            V = V.copy()
+            for cells, part in self.cells:
+                V[cells.at] = cells.values(x[part])
+        return Parameters(U, C, V, LOG_S + LOG_S_SD * x[-2], GAMMA + GAMMA_SD * x[-1])
+
+    def __call__(self, x: Array, passes: Any = None) -> tuple[float, Array]:
+        """Return the log density, but for a constant, and its gradient; one pass over the pairs."""
+        own, seen = self.parameters(x), self.evidence
+        Z = own.Z
+        G = np.empty_like(Z)
+        value, in_log_s, in_gamma = (passes or kernels.likelihood()).likelihood_pass(
+            Z, seen.rows, seen.columns, seen.delta, seen.precision, own.log_s, own.gamma, G
+        )
+        gradient = -x
+        unknown, coef = self._parts
+        gradient[unknown] += self.tau * G[:, : self.p].ravel()
+        GK = G[:, self.p :]
+        gradient[coef] += COEF_SD * self.coefficients.pull(x[coef], own.V.T @ GK)
+        value -= 0.5 * float(x @ x)
+        for cells, part in self.cells:
+            more, in_x = cells.correction(x[part])
+            value += more
+            in_values = GK[cells.rows] @ own.C[cells.columns].T
+            gradient[part] += cells.pull(x[part], in_values) + in_x
+        gradient[-2] += LOG_S_SD * in_log_s
+        gradient[-1] += GAMMA_SD * in_gamma
+        return value, gradient
+
+    def start(self, U: Array, gram: Array) -> Array:
+        """Return x for a map and BB', with noise as large as what they leave of the dissimilarities."""
+        x = np.zeros(self.size)
+        unknown, coef = self._parts
+        x[unknown] = U.ravel() / self.tau
+        x[coef] = self.coefficients.pack(gram, self.known) / COEF_SD
+        x[-2] = (np.log(max(np.sqrt(np.mean(self._residuals(x) ** 2)), 0.01)) - LOG_S) / LOG_S_SD
+        return x
+
+    def _residuals(self, x: Array) -> Array:
+        Z, seen = self.parameters(x).Z, self.evidence
+        return np.asarray(np.linalg.norm(Z[seen.rows] - Z[seen.columns], axis=1) - seen.delta)

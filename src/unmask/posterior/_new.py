@@ -1,0 +1,111 @@
+"""New objects: where each may be in every draw, by the dissimilarities it has to fitted objects and what is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import kernels
+from .._typing import Array
+from ._draws import Draws, Predicted, interval
+
+# Steps to the most likely place; a step that leads uphill is halved at most so many times.
+STEPS, HALVINGS = 50, 25
+# Steps so short, in standard deviations of the prior, that the place is found.
+NEAR = 1e-8
+# The exact curvature counts where it is at least so much of the prior's; elsewhere the expected one stands in for it.
+LEAST_CURVATURE = 0.5
+
+
+def predict_new(draws: Draws, delta: Array, v: Array, level: float, rng: np.random.Generator) -> Predicted:
+    """Return what judgements of the pairs of a new object with every fitted one would be.
+
+    ``delta`` has its dissimilarities in the model's units, NaN where there is none, and ``v`` what is known about it.
+    In each draw its place is drawn from the normal distribution about the most likely one. The fitted objects stay
+    where they are: what a new object says about them is not taken into account.
+    """
+    here = _Beside(draws, delta, v)
+    u = here.drawn(rng)
+    d = here.distances(u)
+    return Predicted(d.mean(axis=0), *interval(draws.judged(d, rng), level))
+
+
+class _Beside:
+    """A new object beside the fitted ones, in all draws at once."""
+
+    def __init__(self, draws: Draws, delta: Array, v: Array) -> None:
+        U, C, V, log_s, self.gamma = draws.parts
+        self.U, self.tau = U, draws.model.tau
+        self.apart = np.sum(((V - v) @ C) ** 2, axis=2)  # squared distances in what is known
+        self.seen, self.delta = ~np.isnan(delta), np.nan_to_num(delta)
+        self.log_s = log_s
+
+    def distances(self, u: Array) -> Array:
+        return np.asarray(np.sqrt(np.sum((self.U - u[:, None]) ** 2, axis=2) + self.apart))
+
+    def _log_variance(self, d: Array) -> Array:
+        least = kernels.plain.NEAREST_NOISE**2
+        return np.asarray(2 * self.log_s[:, None] + self.gamma[:, None] * np.log(d**2 + least))
+
+    def cost(self, u: Array) -> Array:
+        """Minus the log density of a place."""
+        d = self.distances(u)
+        log_variance = self._log_variance(d)
+        misfit = ((d - self.delta) ** 2 * np.exp(-log_variance) + log_variance)[:, self.seen]
+        return np.asarray(0.5 * misfit.sum(axis=1) + 0.5 * np.sum(u**2, axis=1) / self.tau**2)
+
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """Return a place for each draw."""
+        u = self.most_likely(rng)
+        root = np.linalg.cholesky(np.linalg.inv(self._curvature(u)[0]))
+        return np.asarray(u + (root @ rng.standard_normal((*u.shape, 1)))[..., 0])
+
+    def most_likely(self, rng: np.random.Generator) -> Array:
+        """Return the place of least cost in each draw, found from the object that is nearest by its dissimilarity."""
+        nearest = int(np.argmin(np.where(self.seen, self.delta, np.inf)))
+        u = self.U[:, nearest] if self.seen.any() else np.zeros_like(self.U[:, 0])
+        u = u + 0.1 * self.tau * rng.standard_normal(u.shape)  # in one place with another, nothing says where to go
+        for _ in range(STEPS):
+            step = self._step(u)
+            u = u - step
+            if np.all(np.abs(step) < NEAR * self.tau):
+                break
+        return np.asarray(u)
+
+    def _curvature(self, u: Array) -> tuple[Array, Array]:
+        """Return a positive definite matrix of the cost's second derivatives, and its gradient.
+
+        A pair costs ``f(d) = ((d - delta)^2 / v + log v) / 2``, where the variance v is a function of d as well. The
+        matrix is exact, ``f'' d' d'^T + f' d''``, or what is expected of it, ``(1 / v + (log v)'^2 / 2) d' d'^T``.
+        """
+        d = np.maximum(self.distances(u), 1e-9)
+        J = (u[:, None] - self.U) / d[..., None]
+        precision, residual = np.exp(-self._log_variance(d)), d - self.delta
+        size, gamma = d**2 + kernels.plain.NEAREST_NOISE**2, self.gamma[:, None]
+        slope = 2 * gamma * d / size  # of log v
+        bend = 2 * gamma / size - 2 * slope * d / size
+        excess = residual**2 * precision - 1.0
+        first = residual * precision - 0.5 * slope * excess
+        second = precision * (1 - 2 * slope * residual) + 0.5 * slope**2 * (excess + 1.0) - 0.5 * bend * excess
+        prior = np.eye(u.shape[1]) / self.tau**2
+        across = np.where(self.seen, first / d, 0.0)
+        exact = self._outer(second - first / d, J) + across.sum(axis=1)[:, None, None] * np.eye(u.shape[1]) + prior
+        expected = self._outer(precision + 0.5 * slope**2, J) + prior
+        least = np.linalg.eigvalsh(exact).min(axis=1, initial=np.inf)
+        convex = least * self.tau**2 >= LEAST_CURVATURE
+        gradient = np.einsum("sn,sni->si", np.where(self.seen, first, 0.0), J) + u / self.tau**2
+        return np.where(convex[:, None, None], exact, expected), gradient
+
+    def _outer(self, weight: Array, J: Array) -> Array:
+        return np.asarray(np.einsum("sn,sni,snj->sij", np.where(self.seen, weight, 0.0), J, J))
+
+    def _step(self, u: Array) -> Array:
+        """Return how far to go against the gradient in each draw, such that the cost is no larger there."""
+        H, gradient = self._curvature(u)
+        step, before = np.linalg.solve(H, gradient[..., None])[..., 0], self.cost(u)
+        for _ in range(HALVINGS):
+            uphill = self.cost(u - step) > before
+            if not uphill.any():
+                return np.asarray(step)
+            step[uphill] *= 0.5
+        step[self.cost(u - step) > before] = 0.0
+        return np.asarray(step)

@@ -1,0 +1,113 @@
+"""Sessions and browsers for the tests of the workbench."""
+
+import numpy as np
+import pytest
+
+from unmask.app import Session, _beginning, _loop
+
+from ..web.bench import Bench, Windows
+from .serving import Running
+from .talking import visiting
+
+FEW = {"n_init": 4}
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A session whose worker stays warm; tests begin studies of their own."""
+    session = Session()
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def page(session):
+    """A page that talks to the session, without a browser."""
+    with visiting(session) as page:
+        yield page
+
+
+class ServedBench(Bench):
+    """The page in a browser, with its server and its session, which remembers what it was asked."""
+
+    def __init__(self, page, running):
+        super().__init__(page)
+        self.running, self.session = running, running.session
+
+    @property
+    def study(self):
+        return self.session.study
+
+    def on_screen(self, places):
+        """Return where places of the map are on the screen, as long as the camera shows all of it (fitCamera)."""
+        U = self.study.embedding.to_numpy()[:, :2]
+        box = self.page.locator(".map").first.bounding_box()
+        size = np.array([box["width"], box["height"]])
+        room = min(64, *(size / 8))
+        zoom = ((size - 2 * room) / np.ptp(U, axis=0)).min()
+        middle = (U.min(axis=0) + U.max(axis=0)) / 2
+        return [box["x"], box["y"]] + size / 2 + (np.asarray(places) - middle) * [zoom, -zoom]
+
+    def at(self, *labels):
+        """Return where objects are on the screen."""
+        return self.on_screen(self.study.embedding.loc[list(labels)].to_numpy()[:, :2])
+
+    def drawn(self):
+        """Return the way of the feature that was adopted last, as the library takes it."""
+        way = dict(self.asked("adopt")[-1]["way"])
+        labels = self.study.material.objects
+        if "groups" in way:
+            way["groups"] = {name: [labels[at] for at in members] for name, members in way["groups"].items()}
+        if "along" in way:
+            way["along"] = [labels[place["object"]] if isinstance(place, dict) else place for place in way["along"]]
+            way["axes"] = tuple(way["axes"])
+        return way
+
+    def asked(self, what):
+        return [request for request in self.running.asked if request["do"] == what]
+
+
+@pytest.fixture(scope="module")
+def running(session):
+    running = Running(session)
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def windows(chromium):
+    """Windows in which nothing is said on the console, no policy is broken, and nothing is asked of any other place."""
+    windows = Windows(chromium)
+    yield windows
+    windows.close()
+    assert windows.said == []
+
+
+@pytest.fixture
+def open_study(windows, running):
+    """Return a function that opens a study in the browser; without a study, the first page."""
+    fresh = []
+
+    def open_it(study=None, **options):
+        served = running
+        if study is None:
+            served = Running(Session())
+            fresh.append(served)
+        else:
+            served.session.begin(study)
+            served.asked.clear()
+        page = windows.open(served.origin, **options)
+        page.goto(served.guard.url)
+        return ServedBench(page, served)
+
+    yield open_it
+    windows.close()
+    for served in fresh:
+        served.close()
+        served.session.close()
+
+
+@pytest.fixture
+def few_starts(monkeypatch):
+    """Fit from few starts: later maps take this over from the first."""
+    monkeypatch.setattr(_beginning, "begin_fit", lambda session: _loop.begin_fit(session, **FEW))
