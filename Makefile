@@ -9,7 +9,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore browser test test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
 .PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
@@ -36,9 +36,13 @@ browser: $(VENV)/.installed-dev
 	$(BIN)/python tests/browser.py
 
 test: $(VENV)/.installed-dev browser
-	# Coverage cannot look into compiled code, so the kernels' tests run a second time, interpreted.
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# Which lines the quick tests run: apart from them, because before Python 3.12 watching adds two thirds to their time.
+# It cannot look into compiled code, so the kernels' tests run a second time, interpreted.
+coverage: $(VENV)/.installed-dev browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/kernels --cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow

@@ -101,3 +101,11 @@ def test_a_package_is_imported_or_the_way_to_install_it_said():
     assert require_package("json", "This", "files") is __import__("json")
     with pytest.raises(ImportError, match=r"This needs the package 'no_such'.* pip install 'unmask\[files\]'"):
         require_package("no_such.part", "This", "files")
+
+
+def test_what_a_package_announces_of_its_future_does_not_stop_its_import(tmp_path, monkeypatch):
+    (tmp_path / "announcing.py").write_text(
+        "import warnings\nwarnings.warn('next year', FutureWarning)\nvalue = 1\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert require_package("announcing", "This", "files").value == 1

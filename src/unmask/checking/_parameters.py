@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -102,11 +103,17 @@ def refuse_target(y: Any) -> None:
 
 
 def require_package(module: str, what: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it."""
+    """Import an optional package, or say how to install it.
+
+    What it announces of its own future when it is imported is no news for those who use it through us: ArviZ before
+    version 1 does so once a day, and where warnings are errors the import would fail on that day's first try.
+    """
     import importlib
 
     try:
-        return importlib.import_module(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
             f"{what} needs the package {module.partition('.')[0]!r}, which is not installed; "

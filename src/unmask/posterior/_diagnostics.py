@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ def diagnostics(draws: Draws) -> pd.DataFrame:
     """
     import pandas as pd
 
-    az = _arviz()
+    az = require_package("arviz", "a posterior", "posterior")
     data = az.convert_to_dataset(_invariants(draws))
     with np.errstate(invalid="ignore", divide="ignore"):
         tables = {
@@ -57,14 +56,8 @@ def inference_data(
     posterior: dict[str, Array], sample_stats: dict[str, Array], coords: dict[str, Any], dims: dict[str, list[str]]
 ) -> Any:
     """Return ArviZ's object of some draws, whichever it has: an ``InferenceData``, from version 1 a ``DataTree``."""
-    az = _arviz()
+    az = require_package("arviz", "a posterior", "posterior")
     groups = {"posterior": posterior, "sample_stats": sample_stats}
     if int(az.__version__.partition(".")[0]) < 1:
         return az.from_dict(**groups, coords=coords, dims=dims)
     return az.from_dict(groups, coords=coords, dims=dims)
-
-
-def _arviz() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # versions before 1 speak of that one when they are imported
-        return require_package("arviz", "a posterior", "posterior")
