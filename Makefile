@@ -9,7 +9,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: setup demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
 .PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
@@ -22,6 +22,9 @@ $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
+
+# What the targets that .ci/run calls need.
+setup: $(VENV)/.installed-dev $(VENV)/.installed-docs
 
 demo: $(VENV)/.installed
 	$(BIN)/unmask demo --out $(DEMO)

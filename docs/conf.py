@@ -99,6 +99,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": "|".join([r"__init__\.py", *left_out]),
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "parallel": True,  # as many pages at a time as sphinx -j says
     "capture_repr": ("_repr_html_",),  # tables; what a drawing function returns is not worth printing
     "image_srcset": ["2x"],
     "matplotlib_animations": False,
