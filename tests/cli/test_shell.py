@@ -14,7 +14,10 @@ from typer.testing import CliRunner
 from unmask.cli import app
 from unmask.datasets import load_kinship
 
-UNMASK = [sys.executable, "-c", "from unmask.cli import app; app(prog_name='unmask')"]
+RUN = "from unmask.cli import app; app(prog_name='unmask')"
+UNMASK = [sys.executable, "-c", RUN]
+# A process that was started in the background inherits that Ctrl-C is not for it.
+HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
 LIMIT = 300
 
 
@@ -87,7 +90,11 @@ def test_ctrl_c_stops_a_fit_and_writes_what_it_has(folder):
     np.save(folder / "noise.npy", np.triu(D, 1) + np.triu(D, 1).T)
     words = ["fit", "noise.npy", "--n-init", "4000", "--out", "stopped", "--json"]
     with subprocess.Popen(
-        [*UNMASK, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        [sys.executable, "-c", f"{HEARING}; {RUN}", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
     ) as process:
         try:
             remarks = iter(process.stderr.readline, "")

@@ -167,6 +167,15 @@ def test_parameters_come_from_the_fitted_objects_and_not_from_a_tile(rng, monkey
         np.testing.assert_allclose(given.transform(X[30:]), D[30:, :30], rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "mahalanobis", "cosine"])
+def test_result_does_not_depend_on_the_order_in_memory(rng, metric):
+    X = rng.normal(size=(40, 5)) + 100.0
+    by_rows, by_columns = (
+        Metric(metric).fit_transform(order(X)) for order in (np.ascontiguousarray, np.asfortranarray)
+    )
+    np.testing.assert_array_equal(by_rows, by_columns)
+
+
 def test_a_large_offset_does_no_harm(rng):
     X = rng.integers(0, 8, (30, 3)).astype(float)
     for metric in ("euclidean", "seuclidean", "mahalanobis", "nan_euclidean"):

@@ -49,7 +49,8 @@ class Reader:
     def table(self, **options: Any) -> Any:
         """Return a checked table of numbers; options are those of :func:`sklearn.utils.validation.validate_data`."""
         least = 1 if self.new else 2
-        options = {"dtype": FLOATS, "ensure_min_samples": least, **options}
+        # In one order: sums over columns round by the order in memory, and DataFrames come in either.
+        options = {"dtype": FLOATS, "order": "C", "ensure_min_samples": least, **options}
         try:
             return validate_data(self.estimator, self.X, reset=not self.new, **options)
         except ValueError as error:
