@@ -167,7 +167,8 @@ export const searched = (list: Uint32Array, labels: string[], query: string): Ui
   query.trim() ? list.filter((object) => found({ labels, query }).has(object)) : list;
 
 /** Return 0, 1, 2 … */
-export const everyone = memo((n: number) => Uint32Array.from({ length: n }, (_, i) => i));
+export const counting = (n: number): Uint32Array => Uint32Array.from({ length: n }, (_, i) => i);
+export const everyone = memo(counting);
 
 /** Say which objects are not drawn: those of levels that were put out in the legend. */
 export const hiddenObjects = (state: Pick<State, "colour" | "columns" | "hiddenLevels" | "labels">): Uint8Array =>
