@@ -269,7 +269,7 @@ export class MapView {
     const most = few ? names.length : SOME;
     const listed = new Set<number>(focus === null ? [] : [focus]);
     for (const i of found) if (listed.size < most) listed.add(i);
-    for (let i = 0; i < names.length && listed.size < most; i++) if (selected[i]) listed.add(i);
+    for (let i = selected.indexOf(1); i >= 0 && listed.size < most; i = selected.indexOf(1, i + 1)) listed.add(i);
     if (few) for (let i = 0; i < names.length; i++) listed.add(i);
     return listed;
   }

@@ -10,6 +10,7 @@ import { legend } from "./legend.ts";
 import { type Html, choice, count, onlyFound, paged, search, tick } from "./parts.ts";
 
 const listed = memo(searched);
+const hiddenCount = memo((hidden: Uint8Array) => hidden.reduce((sum, flag) => sum + flag, 0));
 
 export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView): Html {
   const other = state.compare === null ? undefined : state.study?.tree.find(({ id }) => id === state.compare)?.fit;
@@ -62,7 +63,7 @@ export function summary(state: State): string {
   if (!fit) return state.live ? "The map so far." : `${count(state.study.n, "object")}; no map yet.`;
   const parts = [`Map ${fit.number}, ${fit.title}: ${count(state.study.n, "object")} in ${count(fit.n_components, "dimension")}, stress ${digits(fit.stress)}.`];
   if (!fit.finished) parts.push("It was ended early.");
-  const hidden = hiddenObjects(state).reduce((sum, flag) => sum + flag, 0);
+  const hidden = hiddenCount(hiddenObjects(state));
   if (hidden) parts.push(`${hidden} hidden.`);
   if (state.query.trim()) parts.push(`${count(found(state).size, "object")} found.`);
   if (state.selection.size) parts.push(`${state.selection.size} selected.`);

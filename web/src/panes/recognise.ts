@@ -125,7 +125,7 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
 /** Return the objects by their values, the smallest first; those without one come last. */
 export const byValue = memo((values: Float32Array | Float64Array): Uint32Array => {
   const keys = Float64Array.from(values, (value) => (Number.isNaN(value) ? Infinity : value));
-  return everyone(keys.length).slice().sort((a, b) => keys[a] - keys[b] || a - b);
+  return everyone(keys.length).slice().sort((a, b) => keys[a] - keys[b]);
 });
 
 const byName = memo((labels: string[]): Uint32Array => {
