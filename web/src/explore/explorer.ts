@@ -5,7 +5,7 @@ import { shapePath } from "../map/shapes.ts";
 import { memo } from "../memo.ts";
 import { digits, found, hiddenObjects, textOf } from "../store.ts";
 import { button, h, s } from "./dom.ts";
-import { looksOf } from "./looks.ts";
+import { looksOf } from "../map/looks.ts";
 import { type Colour, type Material, along, colourOf, objectColours, objectShapes, shapeOf } from "./stored.ts";
 import { View } from "./view.ts";
 
