@@ -319,6 +319,24 @@ def test_many_points_are_drawn(open_page):
     assert bench.page.evaluate(DRAWN) > 20_000
 
 
+def test_what_was_drawn_is_reached_in_one_column(open_page):
+    bench = open_page(viewport={"width": 390, "height": 844})
+    bench.lasso_the_men()
+    bench.button("Name what you drew").click()
+    bench.page.wait_for_function("document.querySelector('.side').getBoundingClientRect().top < 100")
+    assert bench.page.get_by_label("Name", exact=True).is_visible()
+
+
+def test_other_methods_are_named_beside_this_map(open_page):
+    bench = open_page()
+    bench.button("Read").click()
+    bench.page.get_by_text("Would a simpler method have done?").click()
+    table = bench.page.get_by_role("group", name="Other methods")
+    table.wait_for()
+    assert table.locator("tbody th").all_inner_texts() == ["this map", "mds\nMetric scaling, told nothing"]
+    assert table.locator("tbody td").all_inner_texts()[3:] == ["0.07", "0.98", "0.7"]
+
+
 def rows(bench, caption):
     """Return the names of the rows of a table, once it is there."""
     names = bench.page.get_by_role("table", name=caption, exact=True).locator("tbody th")
@@ -368,6 +386,7 @@ def test_no_serious_violation_and_nothing_too_wide(open_page, width, scheme):
     bench = open_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
     bench.lasso_the_men()
     bench.page.wait_for_selector("text=Condition on it")
+    assert bench.button("Name what you drew").is_visible() == (width == 390)
     bench.select("Colour", "generation")
     bench.load_axe()
     for pane in ("Recognise", "Read", "History", "Take away"):

@@ -119,7 +119,7 @@ function header(state: State, acts: Acts): Html {
     <input class="title" aria-label="Title of the study" .value=${title} @change=${(event: Event) => void acts.rename(typed(event))} />
     <button ?disabled=${!undo} title=${undo ?? ""} @click=${() => void acts.undo()}>Undo</button>
     <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
-    <span class="quiet saved">${saved ? `saved as ${saved}` : ""}</span>
+    <span class="quiet saved">${saved ? `saved as ${saved}` : isUnsaved(state) ? "not saved" : ""}</span>
     <div class="jobs" role="status">
       ${[...state.jobs.values()].map(({ job, text, done, stress }) => html`<span class="job">
         <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}

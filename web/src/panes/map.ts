@@ -22,10 +22,16 @@ export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView)
       ${other ? html`<figure>${beside.element}<figcaption>Map ${other.number}, ${other.title} <button class="plain" @click=${() => void acts.compareWith(null)}>Close</button></figcaption></figure>` : nothing}
     </div>
     <p class="summary" id="summary" aria-live="polite">${summary(state)}</p>
-    ${repeats(state, acts)}
+    ${state.draft ? html`<p class="below"><button class="main" @click=${(event: Event) => showDraft(event, acts)}>Name what you drew</button></p>` : nothing} ${repeats(state, acts)}
     ${chosen(state, acts)} ${looks(state, acts)} ${legend(state, acts)}
     ${tick("Table of objects", state.show.table, (table) => acts.set({ show: { ...state.show, table } }))} ${state.show.table ? table(state, acts) : nothing}
   </section>`;
+}
+
+/** Go to what was drawn, which is below the map where there is one column. */
+function showDraft(event: Event, acts: Acts): void {
+  acts.openPane("recognise");
+  (event.target as Element).closest(".unmask")!.querySelector(".side")!.scrollIntoView();
 }
 
 function tools(state: State, acts: Acts, map: MapView): Html {
@@ -129,7 +135,7 @@ function table(state: State, acts: Acts): Html {
   const rows = (part: number[]) => html`<div class="scroll">
     <table>
       <caption class="hide">Objects of the map</caption>
-      <thead><tr><th scope="col">Object</th>${map.axes.map((axis) => html`<th scope="col">${axis}</th>`)}<th scope="col">stress</th>${column ? html`<th scope="col">colour</th>` : nothing}</tr></thead>
+      <thead><tr><th scope="col">Object</th>${map.axes.map((axis) => html`<th scope="col">${axis}</th>`)}<th scope="col">stress</th>${column ? html`<th scope="col">${state.study!.columns.find(({ key }) => key === state.colour)?.name}</th>` : nothing}</tr></thead>
       <tbody>
         ${part.map((object) => html`<tr>
           <th scope="row">${tick(state.labels[object], state.selection.has(object), () => acts.choose([object], "toggle"))}</th>

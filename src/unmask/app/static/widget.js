@@ -109,47 +109,47 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
     ${Z(e,t,Vn(a.length),`level`,e=>v`<ul>${e.map(e=>v`<li>${Gn(P(e),`currentColor`)} ${a[e]} <span class="quiet">${i[e]}</span></li>`)}</ul>`)}
     ${a.length>j.length?v`<p class="quiet">There are ${j.length} shapes: from level ${j.length+1} on they come again.</p>`:x}`}var Gn=(e,t)=>v`<svg class="sign" viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path d=${un(e)} fill=${t}></path></svg>`,Kn=z(rt),qn=z(e=>e.reduce((e,t)=>e+t,0));function Jn(e,t,n,r){let i=e.compare===null?void 0:e.study?.tree.find(({id:t})=>t===e.compare)?.fit;return v`<section class="pane middle" aria-labelledby="map-title">
     <h2 id="map-title" class="hide">Map</h2>
-    ${Yn(e,t,n)}
+    ${Xn(e,t,n)}
     <div class=${e.compare===null?`maps`:`maps two`}>
       <figure>${n.element}</figure>
       ${i?v`<figure>${r.element}<figcaption>Map ${i.number}, ${i.title} <button class="plain" @click=${()=>void t.compareWith(null)}>Close</button></figcaption></figure>`:x}
     </div>
-    <p class="summary" id="summary" aria-live="polite">${Zn(e)}</p>
-    ${Qn(e,t)}
-    ${tr(e,t)} ${nr(e,t)} ${Fn(e,t)}
-    ${X(`Table of objects`,e.show.table,n=>t.set({show:{...e.show,table:n}}))} ${e.show.table?rr(e,t):x}
-  </section>`}function Yn(e,t,n){let{tool:r}=e;return v`<div class="tools" role="toolbar" aria-label="Tools of the map">
+    <p class="summary" id="summary" aria-live="polite">${Qn(e)}</p>
+    ${e.draft?v`<p class="below"><button class="main" @click=${e=>Yn(e,t)}>Name what you drew</button></p>`:x} ${$n(e,t)}
+    ${nr(e,t)} ${rr(e,t)} ${Fn(e,t)}
+    ${X(`Table of objects`,e.show.table,n=>t.set({show:{...e.show,table:n}}))} ${e.show.table?ir(e,t):x}
+  </section>`}function Yn(e,t){t.openPane(`recognise`),e.target.closest(`.unmask`).querySelector(`.side`).scrollIntoView()}function Xn(e,t,n){let{tool:r}=e;return v`<div class="tools" role="toolbar" aria-label="Tools of the map">
       ${Ce.map(n=>v`<button aria-pressed=${n.tool===r} ?disabled=${e.space&&k(n.tool)||e.live!==null&&Te(n.tool)} title=${n.help} @click=${()=>t.set({tool:n.tool,groups:[]})}>${n.text}</button>`)}
       <span class="gap"></span>
       <button title="Nearer" aria-label="Zoom in" @click=${()=>n.zoom(1.4)}>+</button>
       <button title="Farther" aria-label="Zoom out" @click=${()=>n.zoom(1/1.4)}>−</button>
       <button title="Show all objects" @click=${()=>n.lookAtAll()}>All</button>
-      ${Xn(e,t)}
+      ${Zn(e,t)}
     </div>
     <p class="quiet help">${e.live?`${et} `:``}${Ce.find(e=>e.tool===r).help} ${e.marked?`${J(e.marked,`place`)} marked; Esc starts again.`:``}</p>
     <details class="keys">
       <summary>Keys</summary>
       <p class="quiet">On the map: arrows walk to the next object, Enter selects it or marks it as a place of a drawing, Enter on the last place ends a curve or a lasso, Backspace takes a place back, Esc clears, + and − zoom, 0 shows all.</p>
-    </details>`}function Xn(e,t){let n=$e(e)?.axes.length??0;if(n<3)return x;let r=[];for(let e=0;e<n;e++)for(let t=e+1;t<n;t++)r.push([e,t]);return Y(`Axes`,[...r.map(([e,t])=>[`${e} ${t}`,`${e+1} and ${t+1}`]),[`space`,`1, 2 and 3 in space`]],e.space?`space`:e.axes.join(` `),e=>e===`space`?t.seeSpace():t.setAxes(e.split(` `).map(Number)))}function Zn(e){let t=B(e);if(!e.study)return``;if(!t)return e.live?`The map so far.`:`${J(e.study.n,`object`)}; no map yet.`;let n=[`Map ${t.number}, ${t.title}: ${J(e.study.n,`object`)} in ${J(t.n_components,`dimension`)}, stress ${W(t.stress)}.`];t.finished||n.push(`It was ended early.`);let r=qn(ot(e));return r&&n.push(`${r} hidden.`),e.query.trim()&&n.push(`${J(H(e).size,`object`)} found.`),e.selection.size&&n.push(`${e.selection.size} selected.`),e.focus!==null&&n.push(`At ${er(e,e.focus)}.`),n.join(` `)}function Qn(e,t){let n=B(e);if(!n?.known.length||e.live)return x;let r=n.known.join(`, `);return n.adjusted?v`<p class="quiet repeats">Adjusted: what ${r} would predict was taken off this map${n.free_leak?` (leak before: ${W($n(n.free_leak))})`:``}.</p>`:n.leak>n.leak_reference?v`<div class="repeats warning" role="status">
-    <p>This map repeats what is known: the places of the objects still tell something about ${r} (leak ${W($n(n.leak))}; by chance it would stay below ${W($n(n.leak_reference))}).
+    </details>`}function Zn(e,t){let n=$e(e)?.axes.length??0;if(n<3)return x;let r=[];for(let e=0;e<n;e++)for(let t=e+1;t<n;t++)r.push([e,t]);return Y(`Axes`,[...r.map(([e,t])=>[`${e} ${t}`,`${e+1} and ${t+1}`]),[`space`,`1, 2 and 3 in space`]],e.space?`space`:e.axes.join(` `),e=>e===`space`?t.seeSpace():t.setAxes(e.split(` `).map(Number)))}function Qn(e){let t=B(e);if(!e.study)return``;if(!t)return e.live?`The map so far.`:`${J(e.study.n,`object`)}; no map yet.`;let n=[`Map ${t.number}, ${t.title}: ${J(e.study.n,`object`)} in ${J(t.n_components,`dimension`)}, stress ${W(t.stress)}.`];t.finished||n.push(`It was ended early.`);let r=qn(ot(e));return r&&n.push(`${r} hidden.`),e.query.trim()&&n.push(`${J(H(e).size,`object`)} found.`),e.selection.size&&n.push(`${e.selection.size} selected.`),e.focus!==null&&n.push(`At ${tr(e,e.focus)}.`),n.join(` `)}function $n(e,t){let n=B(e);if(!n?.known.length||e.live)return x;let r=n.known.join(`, `);return n.adjusted?v`<p class="quiet repeats">Adjusted: what ${r} would predict was taken off this map${n.free_leak?` (leak before: ${W(er(n.free_leak))})`:``}.</p>`:n.leak>n.leak_reference?v`<div class="repeats warning" role="status">
+    <p>This map repeats what is known: the places of the objects still tell something about ${r} (leak ${W(er(n.leak))}; by chance it would stay below ${W(er(n.leak_reference))}).
       Adjusting takes that off the map, and the fit stays as good as it is.</p>
     <button class="main" ?disabled=${tt(e)} @click=${()=>void t.fit({adjust:!0})}>Adjust the map</button>
-  </div>`:x}var $n=e=>Number(e.toFixed(2));function er(e,t){let n=e.colour===null?``:U(e.columns.get(e.colour),t);return`${e.labels[t]}${n?` (${n})`:``}${e.selection.has(t)?`, selected`:``}`}function tr(e,t){return e.selection.size?v`<div class="chosen">
+  </div>`:x}var er=e=>Number(e.toFixed(2));function tr(e,t){let n=e.colour===null?``:U(e.columns.get(e.colour),t);return`${e.labels[t]}${n?` (${n})`:``}${e.selection.has(t)?`, selected`:``}`}function nr(e,t){return e.selection.size?v`<div class="chosen">
     <strong>${J(e.selection.size,`object`)} selected</strong>
     <button @click=${()=>void t.recogniseGroups([[...e.selection].sort((e,t)=>e-t)],`selection`)}>They belong together</button>
     <button @click=${()=>void t.compareGroups()}>What sets these apart?</button>
     <button @click=${()=>t.clear()}>Clear</button>
-  </div>`:x}function nr(e,t){let n=e.study?.columns??[],r=[[``,`nothing`],...n.map(({key:e,name:t,known:n})=>[e,n?`${t} (known)`:t])],i=[[``,`as the colour`],...n.filter(({scale:e})=>e===`category`||e===`ordered`).map(({key:e,name:t})=>[e,t])],{show:a}=e;return v`<div class="looks">
+  </div>`:x}function rr(e,t){let n=e.study?.columns??[],r=[[``,`nothing`],...n.map(({key:e,name:t,known:n})=>[e,n?`${t} (known)`:t])],i=[[``,`as the colour`],...n.filter(({scale:e})=>e===`category`||e===`ordered`).map(({key:e,name:t})=>[e,t])],{show:a}=e;return v`<div class="looks">
     ${Y(`Colour`,r,e.colour??``,e=>void t.paint(`colour`,e||null))}
     ${Y(`Shape`,i,e.shape??``,e=>void t.paint(`shape`,e||null))}
     ${bn(e,t)}
     ${X(`Labels`,a.labels,e=>t.set({show:{...a,labels:e}}))}
     ${X(`Uncertainty`,a.ellipses,e=>void t.showEllipses(e))}
     ${e.study?.pictures?X(`Pictures`,a.pictures,e=>t.set({show:{...a,pictures:e}})):x}
-  </div>`}function rr(e,t){let n=$e(e);if(!n)return x;let r=n.axes.length,i=Kn(at(e.labels.length),e.labels,e.query),a=e.colour===null?null:e.columns.get(e.colour);return v`${xn(e,t)} ${Z(e,t,i,`object`,i=>v`<div class="scroll">
+  </div>`}function ir(e,t){let n=$e(e);if(!n)return x;let r=n.axes.length,i=Kn(at(e.labels.length),e.labels,e.query),a=e.colour===null?null:e.columns.get(e.colour);return v`${xn(e,t)} ${Z(e,t,i,`object`,i=>v`<div class="scroll">
     <table>
       <caption class="hide">Objects of the map</caption>
-      <thead><tr><th scope="col">Object</th>${n.axes.map(e=>v`<th scope="col">${e}</th>`)}<th scope="col">stress</th>${a?v`<th scope="col">colour</th>`:x}</tr></thead>
+      <thead><tr><th scope="col">Object</th>${n.axes.map(e=>v`<th scope="col">${e}</th>`)}<th scope="col">stress</th>${a?v`<th scope="col">${e.study.columns.find(({key:t})=>t===e.colour)?.name}</th>`:x}</tr></thead>
       <tbody>
         ${i.map(i=>v`<tr>
           <th scope="row">${X(e.labels[i],e.selection.has(i),()=>t.choose([i],`toggle`))}</th>
@@ -159,7 +159,7 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
         </tr>`)}
       </tbody>
     </table>
-  </div>`)}`}function ir(e,t,n,r){let i=Math.max(...e.map(e=>e??0),1e-12),a=300/e.length;return v`<figure class="chart scree">
+  </div>`)}`}function ar(e,t,n,r){let i=Math.max(...e.map(e=>e??0),1e-12),a=300/e.length;return v`<figure class="chart scree">
     <div class="bars" role="group" aria-label="Stress by number of dimensions; the curve bends most at ${t}">
       <svg viewBox="0 0 300 100" aria-hidden="true">
         ${e.map((e,n)=>y`<rect class=${n===t?`bar elbow`:`bar`} x=${n*a+3} width=${a-6} y=${100-90*(e??0)/i} height=${90*(e??0)/i}></rect>`)}
@@ -169,87 +169,89 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
       </div>
     </div>
     <figcaption>What maps of so many dimensions leave unexplained. It bends most at ${t}; choose a number to fit.</figcaption>
-  </figure>`}function ar(e,t,n){let[r,i]=[I(e)[1],I(t)[1]],a=Math.max(r,i)||1,o=Math.max(1,Math.ceil(e.length/1500)),s=[];for(let n=0;n<e.length;n+=o)s.push(y`<circle cx=${30+260*e[n]/a} cy=${200-190*t[n]/a} r="2"></circle>`);return v`<figure class="chart">
+  </figure>`}function or(e,t,n){let[r,i]=[I(e)[1],I(t)[1]],a=Math.max(r,i)||1,o=Math.max(1,Math.ceil(e.length/1500)),s=[];for(let n=0;n<e.length;n+=o)s.push(y`<circle cx=${30+260*e[n]/a} cy=${200-190*t[n]/a} r="2"></circle>`);return v`<figure class="chart">
     <svg viewBox="0 0 300 225" role="img" aria-label="Distances against dissimilarities, ${n} pairs">
       <line class="axis" x1="30" y1="200" x2="290" y2="200"></line><line class="axis" x1="30" y1="200" x2="30" y2="10"></line>
       <line class="ideal" x1="30" y1="200" x2="290" y2="10"></line>
       <g class="dots">${s}</g>
       <text x="290" y="216" text-anchor="end">dissimilarity</text><text x="8" y="12" transform="rotate(-90 12 12)" text-anchor="end">distance</text>
     </svg>
-  </figure>`}function or(e){let t=Math.max(...e.map(({value:e,high:t})=>Math.max(e??0,t??0)),1e-12),n=e=>110+150*e/t;return v`<figure class="chart">
+  </figure>`}function sr(e){let t=Math.max(...e.map(({value:e,high:t})=>Math.max(e??0,t??0)),1e-12),n=e=>110+150*e/t;return v`<figure class="chart">
     <svg viewBox="0 0 300 ${22*e.length}" role="img" aria-label=${e.map(({name:e,value:t})=>`${e}: ${W(t)}`).join(`, `)}>
       ${e.map(({name:e,value:t,low:r,high:i},a)=>y`<rect class="bar" x="110" y=${22*a+4} height="14" width=${n(t??0)-110}></rect>
         ${r===void 0||i===void 0?x:y`<line class="interval" x1=${n(r)} x2=${n(i)} y1=${22*a+11} y2=${22*a+11}></line>`}
         <text x="104" y=${22*a+15} text-anchor="end">${e.length>16?`${e.slice(0,15)}…`:e}</text><text x=${n(Math.max(t??0,i??0))+5} y=${22*a+15}>${W(t)}</text>`)}
     </svg>
-  </figure>`}function sr(e,t){let n=B(e);return v`<section class="pane" aria-labelledby="read-title">
+  </figure>`}function cr(e,t){let n=B(e);return v`<section class="pane" aria-labelledby="read-title">
     <h2 id="read-title">Read</h2>
-    ${cr(e,t)}
-    ${n?v`${n.warnings.map(e=>v`<p class="warning">${e}</p>`)} ${$(e,t,`suggest`,`What could it show?`,ur)}
-        ${n.known.length?$(e,t,`leak`,`Does it repeat what is known?`,dr):x}
-        ${n.known.length?fr(e,t):x} ${$(e,t,`scree`,`How many dimensions?`,pr)}
-        ${$(e,t,`shepard`,`How well does it fit?`,mr)} ${hr(e,t)}
-        ${$(e,t,`rivals`,`Would a simpler method have done?`,gr)}`:v`<p class="quiet">There is no map to read yet.</p>`}
-  </section>`}function $(e,t,n,r,i){let a=`${e.shown} ${n}`,o=e.readings.get(a),s=[...e.jobs.values()].find(t=>t.what===n&&t.step===e.shown),c=v`<p>${s?.text??`Waiting`} … ${s?v`<button class="plain" @click=${()=>void t.cancel(s.job)}>Stop</button>`:x}</p>`;return v`<details @toggle=${e=>e.target.open&&void t.read(n)}><summary>${r}</summary>${o===void 0?e.asked.has(a)?c:v`<button @click=${()=>void t.read(n)}>Find out</button>`:i(o,e,t)}</details>`}function cr(e,t){if(!e.contrast)return x;let{rows:n,of:r}=e.contrast;return v`<h3>What sets ${J(r,`object`)} apart?</h3>
+    ${lr(e,t)}
+    ${n?v`${n.warnings.map(e=>v`<p class="warning">${e}</p>`)} ${$(e,t,`suggest`,`What could it show?`,dr)}
+        ${n.known.length?$(e,t,`leak`,`Does it repeat what is known?`,fr):x}
+        ${n.known.length?pr(e,t):x} ${$(e,t,`scree`,`How many dimensions?`,mr)}
+        ${$(e,t,`shepard`,`How well does it fit?`,hr)} ${gr(e,t)}
+        ${$(e,t,`rivals`,`Would a simpler method have done?`,_r)}`:v`<p class="quiet">There is no map to read yet.</p>`}
+  </section>`}function $(e,t,n,r,i){let a=`${e.shown} ${n}`,o=e.readings.get(a),s=[...e.jobs.values()].find(t=>t.what===n&&t.step===e.shown),c=v`<p>${s?.text??`Waiting`} … ${s?v`<button class="plain" @click=${()=>void t.cancel(s.job)}>Stop</button>`:x}</p>`;return v`<details @toggle=${e=>e.target.open&&void t.read(n)}><summary>${r}</summary>${o===void 0?e.asked.has(a)?c:v`<button @click=${()=>void t.read(n)}>Find out</button>`:i(o,e,t)}</details>`}function lr(e,t){if(!e.contrast)return x;let{rows:n,of:r}=e.contrast;return v`<h3>What sets ${J(r,`object`)} apart?</h3>
     ${n===null?v`<p>Comparing …</p>`:n.length===0?v`<p class="quiet">There are no columns to compare.</p>`:v`<div class="scroll"><table>
             <thead><tr><th scope="col">Column</th><th scope="col">Strength</th><th scope="col"><i>p</i></th></tr></thead>
-            <tbody>${n.map(e=>v`<tr><th scope="row">${lr(e,t)}</th><td>${W(e.strength)}</td><td>${vn(e.p_value)}</td></tr>`)}</tbody>
-          </table></div>`}`}function lr({column:e,key:t,text:n},r){return v`<span class="name">${e}</span> <span class="quiet">${n}</span><br />
+            <tbody>${n.map(e=>v`<tr><th scope="row">${ur(e,t)}</th><td>${W(e.strength)}</td><td>${vn(e.p_value)}</td></tr>`)}</tbody>
+          </table></div>`}`}function ur({column:e,key:t,text:n},r){return v`<span class="name">${e}</span><br /><span class="quiet">${n}</span><br />
     <button class="plain" aria-label="Colour by ${e}" @click=${()=>void r.paint(`colour`,t)}>Colour</button>
-    ${t.startsWith(`table:`)?v`<button class="plain" aria-label="Adopt ${e}" @click=${()=>void r.recognise({from:`column ${e}`,way:{column:e},name:e})}>Adopt</button>`:x}`}var ur=({rows:e},t,n)=>e.length===0?v`<p class="quiet">Nothing stands out.</p>`:v`<ul class="plain-list">
+    ${t.startsWith(`table:`)?v`<button class="plain" aria-label="Adopt ${e}" @click=${()=>void r.recognise({from:`column ${e}`,way:{column:e},name:e})}>Adopt</button>`:x}`}var dr=({rows:e},t,n)=>e.length===0?v`<p class="quiet">Nothing stands out.</p>`:v`<ul class="plain-list">
         ${e.map(e=>v`<li>
           <strong>${e.what}</strong> <span class="quiet">strength ${W(e.strength)}, <i>p</i> ${vn(e.p_value)}${e.note?`; ${e.note}`:``}</span>
           ${e.way?v`<button class="plain" @click=${()=>void n.recogniseSuggestion(e)}>Look at it</button>`:x}
         </li>`)}
-      </ul>`,dr=({rows:e,text:t,cure:n},r,i)=>v`<p>${t}</p>
-  <table>
-    <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by neighbours</th><th scope="col">by chance</th></tr></thead>
-    <tbody>${e.map(e=>v`<tr><th scope="row">${e.name}</th><td>${W(e.linear)}</td><td>${W(e.neighbours)}</td><td>${W(e.reference)}</td></tr>`)}</tbody>
-  </table>
-  ${n?v`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:x}`;function fr(e,t){let n=B(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return v`<details><summary>How much do known features count?</summary>
-    ${or(i)}
+      </ul>`,fr=({rows:e,text:t,cure:n},r,i)=>v`<p>${t}</p>
+  <div class="scroll" tabindex="0" role="group" aria-label="How far the map tells each feature"><table>
+    <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by chance</th><th scope="col">by neighbours</th></tr></thead>
+    <tbody>${e.map(e=>v`<tr><th scope="row">${e.name}</th>${vr(e.linear,e.reference,e.neighbours)}</tr>`)}</tbody>
+  </table></div>
+  ${n?v`<button class="main" @click=${()=>void i.fit({adjust:!0})}>Adjust the map for what is known</button>`:x}`;function pr(e,t){let n=B(e),r=e.readings.get(`${e.shown} stability`),i=n.importance.map(({name:e,standardized:t})=>({name:e,value:t,...r?.importance.find(t=>t.name===e)})),a=e.asked.has(`${e.shown} stability`);return v`<details><summary>How much do known features count?</summary>
+    ${sr(i)}
     ${r?v`<p class="quiet">Lines: ${_n(r.level)} intervals from ${J(r.resamples,`resample`)}.</p>`:v`<button ?disabled=${a} @click=${()=>void t.read(`stability`)}>${a?`Resampling …`:`How sure is that?`}</button>`}
-  </details>`}var pr=({stress:e,elbow:t},n,r)=>ir(e,t,B(n).n_components,e=>void r.fit({n_components:e})),mr=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>v`${ar(e,t,n)}<p class="quiet">${J(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${W(r)}.</p>`;function hr(e,t){let n=$e(e);return n?v`<details><summary>Which objects fit badly?</summary>
-    <ol>${[...n.stress.keys()].sort((e,t)=>n.stress[t]-n.stress[e]).slice(0,8).map(r=>v`<li><button class="plain" @click=${()=>t.set({focus:r})}>${e.labels[r]}</button> <span class="quiet">${W(n.stress[r])}</span></li>`)}</ol>
-  </details>`:x}var gr=({rows:e})=>v`<div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
-  <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
-  <tbody>${e.map(e=>v`<tr><th scope="row" title=${e.method}>${e.text}</th><td>${W(e.stress)}</td><td>${W(e.leak)}</td><td>${W(e.neighbours)}</td></tr>`)}</tbody>
-</table></div>`,_r=2e3,vr=z(rt);function yr(e,t){let{draft:n}=e;return v`<section class="pane" aria-labelledby="recognise-title">
+  </details>`}var mr=({stress:e,elbow:t},n,r)=>ar(e,t,B(n).n_components,e=>void r.fit({n_components:e})),hr=({dissimilarity:e,distance:t,pairs:n,correlation:r})=>v`${or(e,t,n)}<p class="quiet">${J(n,`pair`)}${n>e.length?`, of which ${e.length} are drawn`:``}; correlation ${W(r)}.</p>`;function gr(e,t){let n=$e(e);if(!n)return x;let r=[...n.stress.keys()].sort((e,t)=>n.stress[t]-n.stress[e]).slice(0,8);return v`<details><summary>Which objects fit badly?</summary>
+    <p class="quiet">Those with the largest parts of the stress, ${W(B(e).stress)} in all.</p>
+    <ol>${r.map(r=>v`<li><button class="plain" @click=${()=>t.set({focus:r})}>${e.labels[r]}</button> <span class="quiet">${W(n.stress[r])}</span></li>`)}</ol>
+  </details>`}var _r=({rows:e},t)=>{let n=B(t),r=(e,t,...n)=>v`<tr><th scope="row">${e}${t?v`<br /><span class="quiet">${t}</span>`:x}</th>${vr(...n)}</tr>`;return v`<p class="quiet">The smaller the stress, the better a map fits; the smaller the leak, the less it repeats of what is known.</p>
+    <div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
+      <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">by neighbours</th></tr></thead>
+      <tbody>${r(`this map`,``,n.stress,n.known.length?n.leak:null,null)}${e.map(({method:e,text:t,stress:n,leak:i,neighbours:a})=>r(e,t,n,i,a))}</tbody>
+    </table></div>`},vr=(...e)=>e.map(e=>v`<td>${e===null?`–`:W(Math.abs(e)<5e-4?0:Number(e.toFixed(3)))}</td>`),yr=2e3,br=z(rt);function xr(e,t){let{draft:n}=e;return v`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
-    ${n?n.preview?xr(e,t,n,n.preview):v`<p>Looking at it …</p>`:br()}
-  </section>`}var br=()=>v`<p>What does the map show that nobody told it?</p>
+    ${n?n.preview?Cr(e,t,n,n.preview):v`<p>Looking at it …</p>`:Sr()}
+  </section>`}var Sr=()=>v`<p>What does the map show that nobody told it?</p>
   <ul class="hints">
     <li>Objects that belong together: <strong>Lasso</strong>, or <strong>Groups</strong> for several.</li>
     <li>Something that grows in one direction: <strong>Arrow</strong>.</li>
     <li>Something that goes along a bend: <strong>Curve</strong>.</li>
   </ul>
-  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function xr(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...kn.map(e=>[e,e])];return v`<form @submit=${i}>
+  <p class="quiet">Then name it, and look at what is left when it is known.</p>`;function Cr(e,t,n,r){let i=e=>{e.preventDefault(),t.condition()},a=[[``,`${r.type} (by its values)`],...kn.map(e=>[e,e])];return v`<form @submit=${i}>
     <p>From ${[`lasso`,`selection`,`groups`,`arrow`,`curve`].includes(n.from)?`your ${n.from}`:n.from}.</p>
     <label class="field"><span>Name</span><input required placeholder="what it is" .value=${n.name} @input=${e=>t.edit({name:Q(e)})} /></label>
-    ${n.groups.length?Sr(t,n):x}
+    ${n.groups.length?wr(t,n):x}
     <label class="field"><span>Why</span><textarea rows="2" placeholder="what you saw" .value=${n.why} @input=${e=>t.edit({why:Q(e)})}></textarea></label>
     ${Y(`Type`,a,n.type,e=>t.edit({type:e}))}
-    <p class="knownness">${Cr(r.known)}</p>
+    <p class="knownness">${Tr(r.known)}</p>
     ${r.warnings.map(e=>v`<p class="warning">${e}</p>`)}
-    ${r.levels?Tr(e,r):wr(e,r)} ${Dr(e,t,n,r)}
+    ${r.levels?Dr(e,r):Er(e,r)} ${kr(e,t,n,r)}
     <div class="actions">
       <button class="main" ?disabled=${!n.name.trim()}>Condition on it</button>
       <button type="button" @click=${()=>t.clear()}>Discard</button>
     </div>
-  </form>`}function Sr(e,t){let n=(n,r)=>{e.renameGroup(n,Q(r))||(r.target.value=t.groupNames[n])};return v`${t.groupNames.map((e,r)=>v`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,e)} /></label>`)}
-    ${t.preview.levels?.includes(`other`)?v`<p class="quiet">Everything else is in the group “other”.</p>`:x}`}function Cr(e){return e===null?`Nothing is known yet that could explain it.`:`${_n(e)} of it follows from what is known already.`}function wr(e,t){let[n,r]=I(t.values),i=e=>4+292*(e-n)/(r-n||1),a=F(t,t.values.length,e.paper),o=Or(t.values).filter(e=>!Number.isNaN(t.values[e])),s=Math.ceil(o.length/_r),c=[...o.filter((e,t)=>t%s===0||t===o.length-1)];return v`<figure class="chart">
+  </form>`}function wr(e,t){let n=(n,r)=>{e.renameGroup(n,Q(r))||(r.target.value=t.groupNames[n])};return v`${t.groupNames.map((e,r)=>v`<label class="field"><span>Group ${r+1} (${t.groups[r].length})</span><input required .value=${e} @change=${e=>n(r,e)} /></label>`)}
+    ${t.preview.levels?.includes(`other`)?v`<p class="quiet">Everything else is in the group “other”.</p>`:x}`}function Tr(e){return e===null?`Nothing is known yet that could explain it.`:`${_n(e)} of it follows from what is known already.`}function Er(e,t){let[n,r]=I(t.values),i=e=>4+292*(e-n)/(r-n||1),a=F(t,t.values.length,e.paper),o=Ar(t.values).filter(e=>!Number.isNaN(t.values[e])),s=Math.ceil(o.length/yr),c=[...o.filter((e,t)=>t%s===0||t===o.length-1)];return v`<figure class="chart">
     <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${W(n,r)} to ${W(r,n)}">
       <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
       ${c.map(n=>y`<circle cx=${i(t.values[n])} cy="24" r=${e.selection.has(n)||e.focus===n?6:4} fill=${R(a[n])} fill-opacity=".8"><title>${e.labels[n]}: ${W(t.values[n])}</title></circle>`)}
       <text x="4" y="11">${W(n,r)}</text><text x="296" y="11" text-anchor="end">${W(r,n)}</text>
     </svg>
     ${s>1?v`<figcaption>Every ${s}th of ${J(o.length,`value`)} is drawn.</figcaption>`:x}
-  </figure>`}function Tr(e,t){let n=t.levels.map((e,n)=>Ve(t.values,e=>e===n)),r=F({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return v`<figure class="chart">
+  </figure>`}function Dr(e,t){let n=t.levels.map((e,n)=>Ve(t.values,e=>e===n)),r=F({...t,values:Float32Array.from(n.keys())},n.length,e.paper),i=Math.max(...n,1);return v`<figure class="chart">
     <svg viewBox="0 0 300 ${22*n.length}" role="img" aria-label=${t.levels.map((e,t)=>`${e}: ${n[t]}`).join(`, `)}>
       ${n.map((e,n)=>y`<rect x="110" y=${22*n+4} height="14" width=${160*e/i} fill=${R(r[n])}></rect>
-        <text x="104" y=${22*n+15} text-anchor="end">${Er(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
+        <text x="104" y=${22*n+15} text-anchor="end">${Or(t.levels[n])}</text><text x=${116+160*e/i} y=${22*n+15}>${e}</text>`)}
     </svg>
-  </figure>`}var Er=e=>e.length>16?`${e.slice(0,15)}…`:e;function Dr(e,t,n,r){let i=vr(n.sort===`value`?Or(r.values):kr(e.labels),e.labels,e.query),a=(e,i)=>{let a={...n.corrections};i===U(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>v`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return v`${e.labels.length>200?bn(e,t):x} ${xn(e,t)} ${Z(e,t,i,`object`,i=>v`<div class="scroll">
+  </figure>`}var Or=e=>e.length>16?`${e.slice(0,15)}…`:e;function kr(e,t,n,r){let i=br(n.sort===`value`?Ar(r.values):jr(e.labels),e.labels,e.query),a=(e,i)=>{let a={...n.corrections};i===U(r,e)?delete a[e]:a[e]=i,t.edit({corrections:a})},o=(e,r)=>v`<th scope="col" aria-sort=${n.sort===e?`ascending`:`none`}><button type="button" class="plain" @click=${()=>t.edit({sort:e})}>${r}${n.sort===e?` ↑`:``}</button></th>`,s=Object.keys(n.corrections).length;return v`${e.labels.length>200?bn(e,t):x} ${xn(e,t)} ${Z(e,t,i,`object`,i=>v`<div class="scroll">
       <table>
         <caption class="hide">Values</caption>
         <thead><tr>${o(`name`,`Object`)}${o(`value`,`Value`)}</tr></thead>
@@ -261,39 +263,40 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
         </tbody>
       </table>
     </div>`)}
-    ${s?v`<p>${J(s,`value`)} corrected by hand. <button type="button" class="plain" @click=${()=>t.edit({corrections:{}})}>Take back</button></p>`:x}`}var Or=z(e=>{let t=Float64Array.from(e,e=>Number.isNaN(e)?1/0:e);return at(t.length).slice().sort((e,n)=>t[e]-t[n])}),kr=z(e=>{let{compare:t}=new Intl.Collator;return at(e.length).slice().sort((n,r)=>t(e[n],e[r]))}),Ar=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function jr(e,t){let n=e.starting;return v`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
+    ${s?v`<p>${J(s,`value`)} corrected by hand. <button type="button" class="plain" @click=${()=>t.edit({corrections:{}})}>Take back</button></p>`:x}`}var Ar=z(e=>{let t=Float64Array.from(e,e=>Number.isNaN(e)?1/0:e);return at(t.length).slice().sort((e,n)=>t[e]-t[n])}),jr=z(e=>{let{compare:t}=new Intl.Collator;return at(e.length).slice().sort((n,r)=>t(e[n],e[r]))}),Mr=[[`dissimilarities`,`dissimilarities`],[`features`,`features to compare objects by`],[`known`,`what is known`],[`table`,`further columns`],[`pictures`,`pictures`]];function Nr(e,t){let n=e.starting;return v`<main class="start" @drop=${e=>{e.preventDefault(),t.addFiles(e.dataTransfer?.files??[])}} @dragover=${e=>e.preventDefault()} @paste=${e=>{let n=e.clipboardData?.getData(`text/plain`)??``,r=[...e.clipboardData?.files??[]];!r.length&&n.includes(`
 `)&&r.push(new File([n],`pasted.csv`,{type:`text/csv`})),r.length&&e.preventDefault(),t.addFiles(r)}}>
     <h1>See what the known features hide</h1>
     <p>A map of your objects that shows only what is not yet known. Name what you recognise, and look again.</p>
     <label class="drop"><input type="file" multiple @change=${e=>void t.addFiles(e.target.files??[])} /><span>Drop files here, paste a table, or choose files: dissimilarities or features, known features, pictures, or a saved study.</span></label>
-    ${n.begin?Mr(e,n.begin,t):x}
-    ${n.busy?v`<p role="status">Working …</p>`:x} ${n.detected?Nr(n,n.detected,t):x}
+    ${n.begin?Pr(e,n.begin,t):x}
+    ${n.busy?v`<p role="status">Working …</p>`:x} ${n.detected?Fr(n,n.detected,t):x}
     <h2>Or try</h2>
     <ul class="datasets">
       ${n.datasets.map(({name:e,text:r,objects:i})=>v`<li><button ?disabled=${n.busy} @click=${()=>void t.begin(e)}><strong>${e}</strong><span>${r}</span><span class="quiet">${J(i,`object`)}</span></button></li>`)}
     </ul>
     ${e.study&&e.study.n>0?v`<p><button class="plain" @click=${()=>t.stay()}>Back to the study</button></p>`:x}
-  </main>`}function Mr(e,t,n){return v`<div class="warning" role="alert">
+  </main>`}function Pr(e,t,n){return v`<div class="warning" role="alert">
     <p>${V(e)?`“${e.study?.title}” is not saved. If another study begins, it is lost.`:`“${e.study?.title}” was taken away as a file.`}</p>
     <div class="actions">
       <button class="main" @click=${()=>void n.takeAway(`study`)}>Take it away as a file</button>
       <button @click=${t}>${V(e)?`Begin, and lose it`:`Begin`}</button>
       <button @click=${()=>n.stay()}>Go back to it</button>
     </div>
-  </div>`}function Nr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=r.metric??a[0]?.[0]??``,s=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
+  </div>`}function Fr(e,t,n){let{corrections:r}=e,i=t.parts.some(({role:e})=>e===`features`),a=t.choices.metrics.map(e=>[e,e]),o=r.metric??a[0]?.[0]??``,s=[[``,`numbers`],...t.choices.labels.map(e=>[e,e])];return v`<section aria-labelledby="found-title">
     <h2 id="found-title">Found</h2>
-    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>v`<p class="warning">${e}</p>`)} ${t.parts.map(r=>Pr(r,t,n,e))}
+    ${t.problems.filter(({row:e})=>e===null).map(({text:e})=>v`<p class="warning">${e}</p>`)} ${t.parts.map(r=>Lr(r,t,n,e))}
     ${i?v`<div class="looks">${Y(`Compare by`,a,o,e=>void n.correct({metric:e}))}
           ${o===`euclidean`?X(`Standardise columns`,r.standardise,e=>void n.correct({standardise:e})):x}
-          ${Y(`Names of objects`,s,r.labels??``,e=>void n.correct({labels:e||null}))}</div>`:x}
+          ${Y(`Names of objects`,s,r.labels??``,e=>void n.correct({labels:e||null}))}</div>
+          ${Ir(t,o)}`:x}
     <div class="actions">
       <button class="main" ?disabled=${e.busy||t.problems.length>0} @click=${()=>void n.begin()}>Make the first map</button>
       <button @click=${()=>n.dropFiles()}>Other files</button>
     </div>
-  </section>`}function Pr(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return v`<article>
+  </section>`}function Ir({parts:e},t){let n=e.filter(({role:e})=>e===`features`).flatMap(e=>e.columns),r=n.filter(({type:e})=>t===`gower`?e.startsWith(`cyclic`):![`numeric`,`spline`].includes(e)).map(({name:e})=>e);if(!r.length||r.length===n.length)return x;let i=r.slice(0,5).join(`, `)+(r.length>5?` and ${r.length-5} more`:``);return v`<p class="quiet">Objects are compared by ${J(n.length-r.length,`column`)}; ${i} stand${r.length===1?`s`:``} beside the map, to colour by.</p>`}function Lr(e,t,n,{corrections:r}){let i=t.problems.filter(t=>t.file===e.file&&t.row!==null),a=t.choices.types.map(e=>[e,e]);return v`<article>
     <h3>${e.name}</h3>
     <p class="quiet">${J(e.rows,`row`)}, ${J(e.columns.length,`column`)}</p>
-    ${Y(`It holds`,[...Ar],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
+    ${Y(`It holds`,[...Mr],e.role,t=>void n.correct({roles:{...r.roles,[e.file]:t}}))}
     <div class="scroll">
       <table>
         <caption class="hide">The beginning of ${e.name}</caption>
@@ -302,12 +305,12 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
             ${e.role===`dissimilarities`?x:yn(`Type of ${t}`,a,i,e=>void n.correct({types:{...r.types,[t]:e}}))}</th>`)}</tr>
         </thead>
         <tbody>
-          ${e.head.map((e,t)=>v`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>v`<td class=${Fr(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
+          ${e.head.map((e,t)=>v`<tr><th scope="row">${e[0]}</th>${e.slice(1).map((e,n)=>v`<td class=${Rr(i,t,n)?`wrong`:``}>${e}</td>`)}</tr>`)}
         </tbody>
       </table>
     </div>
     ${i.map(({row:e,column:t,text:n})=>v`<p class="warning">Row ${e}${t===null?``:`, column ${t}`}: ${n}</p>`)}
-  </article>`}var Fr=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),Ir=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function Lr(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[zt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!G(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${un(t.shapes[n])}" fill="${R(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${Ir(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
+  </article>`}var Rr=(e,t,n)=>e.some(e=>e.row===t+1&&(e.column===null||e.column===n+1)),zr=e=>e.replace(/[&<>"]/g,e=>`&#${e.charCodeAt(0)};`);function Br(e){let{shown:t,size:n,scene:r}=e;if(!t)return``;let i=e.marks(),[a,o]=[zt[t.paper],t.paper===`light`?`#1b1f24`:`#e8eaed`],s=[];t.names.forEach((e,n)=>{if(!G(r,n))return;let{x:o,y:c}=i.at(n);s.push(`<path d="${un(t.shapes[n])}" fill="${R(t.colours[n])}" stroke="${a}" stroke-width=".2" transform="translate(${o.toFixed(2)} ${c.toFixed(2)}) scale(${Math.min(i.radius,6)})"/>`)});let c=i.ellipses.map(({x:e,y:t,long:n,short:r,angle:i})=>`<ellipse cx="${e}" cy="${t}" rx="${n}" ry="${r}" transform="rotate(${i} ${e} ${t})" fill="none" stroke="${o}" stroke-opacity=".4"/>`),l=i.labels.map(({x:e,y:t,anchor:n,text:r})=>`<text x="${e.toFixed(1)}" y="${t.toFixed(1)}" text-anchor="${n}">${zr(r)}</text>`);return`<svg xmlns="http://www.w3.org/2000/svg" width="${n.width}" height="${n.height}" viewBox="0 0 ${n.width} ${n.height}">
 <rect width="100%" height="100%" fill="${a}"/>
 ${[...c,...s].join(`
 `)}
@@ -316,39 +319,39 @@ ${l.join(`
 `)}
 </g>
 </svg>
-`}async function Rr(e){let t=URL.createObjectURL(new Blob([Lr(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var zr=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function Br(e,t,n){let r=e.shown===null,i=(e,t,n)=>_t({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(Lr(n))),o=async()=>i(`map.png`,`image/png`,await Rr(n));return v`<section class="pane" aria-labelledby="take-title">
+`}async function Vr(e){let t=URL.createObjectURL(new Blob([Br(e)],{type:`image/svg+xml`}));try{let n=new Image;n.src=t,await n.decode();let r=document.createElement(`canvas`);[r.width,r.height]=[2*e.size.width,2*e.size.height],r.getContext(`2d`).drawImage(n,0,0,r.width,r.height);let i=await new Promise(e=>r.toBlob(e,`image/png`));return new Uint8Array(await i.arrayBuffer())}finally{URL.revokeObjectURL(t)}}var Hr=[[`report`,`Report`,`one page that tells what was asked and found`],[`csv`,`Tables (CSV)`,`maps and features`],[`parquet`,`Tables (Parquet)`,`the same, for programs`],[`study`,`Study (zip)`,`everything, to go on elsewhere`],[`script`,`Script`,`Python code that makes the same maps`]];function Ur(e,t,n){let r=e.shown===null,i=(e,t,n)=>_t({name:e,mime:t,data:n}),a=()=>i(`map.svg`,`image/svg+xml`,new TextEncoder().encode(Br(n))),o=async()=>i(`map.png`,`image/png`,await Vr(n));return v`<section class="pane" aria-labelledby="take-title">
     <h2 id="take-title">Take away</h2>
     <ul class="plain-list">
-      ${zr.map(([e,n,r])=>v`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
+      ${Hr.map(([e,n,r])=>v`<li><button @click=${()=>void t.takeAway(e)}>${n}</button> <span class="quiet">${r}</span></li>`)}
       <li><button ?disabled=${r} @click=${()=>void o()}>Picture (PNG)</button> <button ?disabled=${r} @click=${a}>Picture (SVG)</button> <span class="quiet">the map as it is seen now</span></li>
       <li><button ?disabled=${e.selection.size===0} @click=${()=>void t.copyNames()}>Names of the selection</button> <span class="quiet">${e.selection.size} selected</span></li>
     </ul>
     <p><button class="plain" @click=${()=>void t.startAnew()}>Begin another study …</button></p>
-  </section>`}var Vr=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function Hr(e,t,n=!1){let r=new Ye,i=new ut(r,t),a=new an({choose:(e,t)=>i.choose(e,t),area:(e,t)=>i.area(e,t),path:(e,t,n)=>void i.path(e,t,n),clear:()=>i.clear(),focus:e=>i.set({focus:e}),camera:e=>i.looked(e),drawing:e=>r.state.marked!==e&&i.set({marked:e})}),o=new an({choose:(e,t)=>i.choose(e,t),area:e=>i.choose(e,`only`),path:()=>{},clear:()=>i.clear(),focus:e=>i.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let s=!1,c=!1,l=()=>{s=!1,!c&&(ye(Wr(r.state,i,a,o),e),Yr(r.state,i,a,o))};r.listen(()=>{s||requestAnimationFrame(l),s=!0});let u=Ur(i),d=e=>{V(r.state)&&e.preventDefault()};return n&&addEventListener(`beforeunload`,d),i.set({}),()=>{c=!0,u(),removeEventListener(`beforeunload`,d),ye(x,e)}}function Ur(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function Wr(e,t,n,r){return e.shutOut?Gr():e.study?e.starting?v`${Jr(e,t)}${jr(e,t)}`:v`${qr(e,t)} ${Jr(e,t)}
+  </section>`}var Wr=[[`recognise`,`Recognise`],[`read`,`Read`],[`history`,`History`],[`take`,`Take away`]];function Gr(e,t,n=!1){let r=new Ye,i=new ut(r,t),a=new an({choose:(e,t)=>i.choose(e,t),area:(e,t)=>i.area(e,t),path:(e,t,n)=>void i.path(e,t,n),clear:()=>i.clear(),focus:e=>i.set({focus:e}),camera:e=>i.looked(e),drawing:e=>r.state.marked!==e&&i.set({marked:e})}),o=new an({choose:(e,t)=>i.choose(e,t),area:e=>i.choose(e,`only`),path:()=>{},clear:()=>i.clear(),focus:e=>i.set({focus:e}),camera:()=>{},drawing:()=>{}});e.classList.add(`unmask`);let s=!1,c=!1,l=()=>{s=!1,!c&&(ye(qr(r.state,i,a,o),e),Qr(r.state,i,a,o))};r.listen(()=>{s||requestAnimationFrame(l),s=!0});let u=Kr(i),d=e=>{V(r.state)&&e.preventDefault()};return n&&addEventListener(`beforeunload`,d),i.set({}),()=>{c=!0,u(),removeEventListener(`beforeunload`,d),ye(x,e)}}function Kr(e){let t=matchMedia(`(prefers-color-scheme: dark)`),n=matchMedia(`(prefers-reduced-motion: reduce)`),r=()=>e.set({paper:t.matches?`dark`:`light`,still:n.matches});for(let e of[t,n])e.addEventListener(`change`,r);return r(),()=>[t,n].forEach(e=>e.removeEventListener(`change`,r))}function qr(e,t,n,r){return e.shutOut?Jr():e.study?e.starting?v`${Zr(e,t)}${Nr(e,t)}`:v`${Xr(e,t)} ${Zr(e,t)}
     <main class="bench">
       ${jn(e,t)} ${Jn(e,t,n,r)}
       <div class="side">
         <nav aria-label="Panes">
-          ${Vr.map(([n,r])=>v`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
+          ${Wr.map(([n,r])=>v`<button aria-current=${n===e.pane?`page`:`false`} @click=${()=>t.openPane(n)}>${r}</button>`)}
         </nav>
-        ${Kr(e,t,n)}
+        ${Yr(e,t,n)}
       </div>
-    </main>`:v`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}var Gr=()=>v`<main class="start" role="alert">
+    </main>`:v`<main class="start"><p role="status">${e.connected?`Loading …`:`Connecting …`}</p></main>`}var Jr=()=>v`<main class="start" role="alert">
   <h1>This page may not come in</h1>
   <p>Open the whole address that the terminal shows, with all that follows <code>#token=</code>: it is another one at every start.</p>
-</main>`;function Kr(e,t,n){return e.pane===`recognise`?yr(e,t):e.pane===`read`?sr(e,t):e.pane===`history`?wn(e,t):Br(e,t,n)}function qr(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return v`<header>
+</main>`;function Yr(e,t,n){return e.pane===`recognise`?xr(e,t):e.pane===`read`?cr(e,t):e.pane===`history`?wn(e,t):Ur(e,t,n)}function Xr(e,t){let{title:n,undo:r,redo:i,saved:a}=e.study;return v`<header>
     <span class="brand" aria-hidden="true">unmask</span>
     <input class="title" aria-label="Title of the study" .value=${n} @change=${e=>void t.rename(Q(e))} />
     <button ?disabled=${!r} title=${r??``} @click=${()=>void t.undo()}>Undo</button>
     <button ?disabled=${!i} title=${i??``} @click=${()=>void t.redo()}>Redo</button>
-    <span class="quiet saved">${a?`saved as ${a}`:``}</span>
+    <span class="quiet saved">${a?`saved as ${a}`:V(e)?`not saved`:``}</span>
     <div class="jobs" role="status">
       ${[...e.jobs.values()].map(({job:e,text:n,done:r,stress:i})=>v`<span class="job">
         <progress max="1" value=${r??x} aria-label=${n}></progress> ${n} ${r===null?``:_n(r)} ${i?`stress ${i.toPrecision(4)}`:``}
         <button class="plain" @click=${()=>void t.cancel(e)}>Stop</button>
       </span>`)}
     </div>
-  </header>`}function Jr(e,t){return v`<div role="alert">
+  </header>`}function Zr(e,t){return v`<div role="alert">
     ${e.connected?x:v`<p class="notice warning">The connection to the server is lost; trying again …</p>`}
     ${e.notice?v`<p class="notice ${e.notice.level}">${e.notice.text} <button class="plain" @click=${()=>t.set({notice:null})}>Close</button></p>`:x}
-  </div>`}function Yr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=Xr(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function Xr(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.live?null:e.draft?.preview??null,s=o??(e.colour===null?null:e.columns.get(e.colour)??null),c=e.shape===null?s:e.columns.get(e.shape)??null,l=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:l,selected:$r(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${l.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:Zr(s,i,e.paper),shapes:Qr(c,i),hidden:ot(e),found:H(e),focus:e.focus,tool:e.live&&Te(e.tool)?`pan`:e.tool,path:e.draft?.path??[],groups:o?e.draft.groups.map((t,n)=>({objects:t,name:e.draft.groupNames[n]})):[],ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var Zr=z(F),Qr=z(Be),$r=z((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n}),ei=class extends r{model;name=crypto.randomUUID();listener=(e,t)=>{if(e.from!==void 0&&e.from!==this.name)return;let n=t.map(e=>e.buffer.slice(e.byteOffset,e.byteOffset+e.byteLength));this.receive(e,n)};constructor(e){super(),this.model=e,e.on(`msg:custom`,this.listener)}send(e,t){this.model.send({...e,from:this.name},void 0,t)}async upload(e){let t=await this.ask({do:`upload`,name:e.name,data:{buffer:0,type:`bytes`,shape:[e.size]}},[await e.arrayBuffer()]);if(typeof t.file!=`string`)throw new n(`The file was not taken.`);return t.file}close(){this.model.off(`msg:custom`,this.listener)}},ti={render({model:e,el:t}){let n=new ei(e),r=document.createElement(`div`);r.dataset.lmSuppressShortcuts=`true`,t.append(r);let i=Hr(r,n);return n.onConnection(!0),()=>{i(),n.close(),r.remove()}}};export{ti as default};
+  </div>`}function Qr(e,t,n,r){if(!e.study||e.starting||!e.labels.length)return;let i=$r(e,t);if(!i)return;n.element.setAttribute(`aria-label`,`Map. Arrow keys walk from object to object, Enter marks, Escape clears.`),n.element.setAttribute(`aria-describedby`,`summary`),n.show(i);let a=e.compare===null?void 0:e.maps.get(e.compare);a&&(r.element.setAttribute(`aria-label`,`Map beside it`),r.show({...i,coordinates:`beside ${a.step}`,points:a.points,p:a.axes.length,axes:[0,1],space:!1,camera:null,before:null,path:[],groups:[],ellipses:null,tool:`pan`}))}function $r(e,t){let n=e.shown===null?void 0:e.maps.get(e.shown),r=e.live?.points??n?.points;if(!r)return null;let i=e.labels.length,a=e.live?.p??n.axes.length,o=e.live?null:e.draft?.preview??null,s=o??(e.colour===null?null:e.columns.get(e.colour)??null),c=e.shape===null?s:e.columns.get(e.shape)??null,l=a<2||e.live?[0,1]:e.axes;return{coordinates:e.live?`live`:String(e.shown),points:r,p:a,axes:l,selected:ni(e.selection,i),space:e.space&&!e.live&&a>2,camera:e.live||e.space?null:t.cameraFor(`${e.shown}: ${l.join(` `)}`),before:e.live?null:e.before,names:e.labels,colours:ei(s,i,e.paper),shapes:ti(c,i),hidden:ot(e),found:H(e),focus:e.focus,tool:e.live&&Te(e.tool)?`pan`:e.tool,path:e.draft?.path??[],groups:o?e.draft.groups.map((t,n)=>({objects:t,name:e.draft.groupNames[n]})):[],ellipses:e.show.ellipses?e.readings.get(`${e.shown} ellipses`)?.axes??null:null,pictures:e.show.pictures&&e.pictures.size?e.pictures:null,labels:e.show.labels,paper:e.paper,still:e.still}}var ei=z(F),ti=z(Be),ni=z((e,t)=>{let n=new Uint8Array(t);for(let t of e)n[t]=1;return n}),ri=class extends r{model;name=crypto.randomUUID();listener=(e,t)=>{if(e.from!==void 0&&e.from!==this.name)return;let n=t.map(e=>e.buffer.slice(e.byteOffset,e.byteOffset+e.byteLength));this.receive(e,n)};constructor(e){super(),this.model=e,e.on(`msg:custom`,this.listener)}send(e,t){this.model.send({...e,from:this.name},void 0,t)}async upload(e){let t=await this.ask({do:`upload`,name:e.name,data:{buffer:0,type:`bytes`,shape:[e.size]}},[await e.arrayBuffer()]);if(typeof t.file!=`string`)throw new n(`The file was not taken.`);return t.file}close(){this.model.off(`msg:custom`,this.listener)}},ii={render({model:e,el:t}){let n=new ri(e),r=document.createElement(`div`);r.dataset.lmSuppressShortcuts=`true`,t.append(r);let i=Gr(r,n);return n.onConnection(!0),()=>{i(),n.close(),r.remove()}}};export{ii as default};
