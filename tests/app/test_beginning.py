@@ -2,7 +2,9 @@
 
 import io
 import json
+import queue
 import sys
+import threading
 import zipfile
 
 import numpy as np
@@ -12,10 +14,13 @@ from PIL import Image
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_wine
 
+from unmask.app import _beginning
 from unmask.app._files import Files
 from unmask.app._pictures import SIDE, thumbnail
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
+
+from .talking import SOON
 
 
 def drop(page, name, content):
@@ -349,3 +354,46 @@ def test_a_table_whose_package_is_not_there_is_a_problem_with_the_way_to_install
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     (problem,) = page.ask("detect", files=[file])["problems"]
     assert "pip install 'unmask[files]'" in problem["text"]
+
+
+# ---- while a file is read
+
+
+@pytest.fixture
+def slow_reading(monkeypatch):
+    """Readers that begin, and go on when they are told to."""
+    begun, go_on, read = threading.Event(), threading.Event(), _beginning.read_data
+
+    def slowly(*args, **options):
+        begun.set()
+        assert go_on.wait(SOON)
+        return read(*args, **options)
+
+    monkeypatch.setattr(_beginning, "read_data", slowly)
+    yield begun, go_on
+    go_on.set()
+
+
+@pytest.mark.parametrize("do", ["detect", "begin"])
+def test_others_are_answered_while_a_file_is_read(page, slow_reading, do):
+    begun, go_on = slow_reading
+    file, answers = drop(page, "kin.csv", csv(load_kinship().dissimilarities)), queue.Queue()
+    page.session.receive({"id": 1, "do": do, "files": [file], "revision": page.state["revision"]}, answers.put)
+    assert begun.wait(SOON)
+    assert page.ask("datasets")["rows"]
+    assert answers.empty()
+    go_on.set()
+    assert answers.get(timeout=SOON)["ok"]
+
+
+def test_a_study_that_changes_while_a_file_is_read_stays(page, slow_reading):
+    begin(page, dataset="kinship")
+    begun, go_on = slow_reading
+    file, answers = drop(page, "kin.csv", csv(load_kinship().dissimilarities)), queue.Queue()
+    page.session.receive({"id": 1, "do": "begin", "files": [file], "revision": page.state["revision"]}, answers.put)
+    assert begun.wait(SOON)
+    page.ask("title", title="Meanwhile")
+    go_on.set()
+    answer = answers.get(timeout=SOON)
+    assert (answer["ok"], answer["stale"]) == (False, True)
+    assert (page.state["title"], page.session.study.title) == ("Meanwhile", "Meanwhile")

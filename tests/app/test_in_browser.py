@@ -283,3 +283,25 @@ def test_no_serious_violation_and_nothing_too_wide(open_study, few_starts, width
         assert bench.violations() == [], pane
     bench.button("Recognise").click()
     bench.shot(f"bench-{width}", full_page=True)
+
+
+def test_levels_have_signs_of_their_own_and_where_they_have_not_the_legend_says_so(open_study):
+    n = 70
+    levels = {"name": [f"object {i}" for i in range(n)], "twenty": [f"level {i % 20:02}" for i in range(n)]}
+    places = np.random.default_rng(0).normal(size=(n, 2))
+    study = Discovery(places, table=pd.DataFrame(levels), metric="euclidean", title="Many levels")
+    study.fit(2, n_init=1)
+    bench = open_study(study)
+    signs = bench.page.locator(".legend li path")
+    bench.select("Colour", "twenty")
+    signs.nth(19).wait_for()
+    drawn = {(sign.get_attribute("d"), sign.get_attribute("fill")) for sign in signs.all()}
+    assert len(drawn) == 20
+    assert "come again" not in bench.page.locator(".legend").inner_text()
+    bench.select("Colour", "name")
+    signs.nth(69).wait_for()
+    assert len({(sign.get_attribute("d"), sign.get_attribute("fill")) for sign in signs.all()}) == 64
+    bench.page.wait_for_selector("text=There are 64 signs: from level 65 on they come again.")
+    bench.select("Shape", "twenty")
+    bench.page.wait_for_selector("text=There are 8 colours: from level 9 on they come again.")
+    bench.page.wait_for_selector("text=There are 8 shapes: from level 9 on they come again.")

@@ -110,6 +110,28 @@ def test_the_socket_answers_and_survives_what_is_no_message(running, entered):
     assert len(objects["labels"]) == 14
 
 
+def test_a_page_is_answered_while_a_file_is_made_for_it(running, entered, monkeypatch):
+    cookie = "; ".join(f"{name}={value}" for name, value in entered.cookies.items())
+    go_on, save = threading.Event(), Discovery.save
+    monkeypatch.setattr(Discovery, "save", lambda study, path: go_on.wait(SOON) and save(study, path))
+
+    async def story():
+        address = f"ws://127.0.0.1:{running.port}/socket"
+        headers = {"cookie": cookie}
+        async with websockets.connect(address, additional_headers=headers, origin=running.origin, proxy=None) as page:
+            for number, what in enumerate(["study", "csv"]):
+                await page.send(json.dumps({"id": number, "do": "take", "what": what}))
+            await page.send(json.dumps({"id": 2, "do": "objects"}))
+            first = decode(await asyncio.wait_for(page.recv(), SOON / 2))
+            go_on.set()
+            return [first, *[decode(await asyncio.wait_for(page.recv(), SOON)) for _ in range(2)]]
+
+    objects, study, table = asyncio.run(story())
+    assert (objects["id"], len(objects["labels"])) == (2, 14)
+    assert (study["id"], study["name"]) == (0, "Kinship.zip")
+    assert (table["id"], table["ok"]) == (1, False), "slow ones keep their order; there is no map yet"
+
+
 @pytest.mark.parametrize(("cookie", "origin"), [(None, None), ("right", "http://evil.example"), ("unmask=1", None)])
 def test_the_socket_is_closed_to_others(running, entered, cookie, origin):
     own = "; ".join(f"{name}={value}" for name, value in entered.cookies.items())

@@ -252,3 +252,13 @@ def test_the_given_name_tells_the_kind_where_the_bytes_do_not(tmp_path):
     read = read_table(secret, name="people.json")
     assert read.path == "people.json"
     assert read.table["age"].tolist() == [36, 41]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_text_with_a_number_behind_a_blank_does_not_divide_the_row(tmp_path, delimiter):
+    rows = [["height", "weight", "kind"], *([f"{i}.5", f"{2 * i}.25", f"kind {i % 3}"] for i in range(12))]
+    path = tmp_path / "kinds.csv"
+    path.write_text("\n".join(delimiter.join(row) for row in rows), encoding="utf-8")
+    table = read_data(path).table
+    assert list(table) == ["height", "weight", "kind"]
+    assert table["kind"].tolist() == [f"kind {i % 3}" for i in range(12)]

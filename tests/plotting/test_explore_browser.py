@@ -183,6 +183,11 @@ def test_many_objects(open_map):
     page = open_map(explore(U, color=U[:, 0], labels=[f"object {i}" for i in range(len(U))]))
     reads(page, "20,000 objects")
     page.wait_for_function(f"() => ({DRAWN})() > 20000")
+    page.get_by_text("Table of objects").click()
+    page.get_by_role("button", name="Last").click()
+    page.get_by_text("19,801 to 20,000 of 20,000 objects").wait_for()
+    assert page.locator("tbody th").all_inner_texts()[-1] == "object 19999"
+    assert page.get_by_role("button", name="Next").is_disabled()
     page.get_by_role("searchbox").fill("object 12345")
     page.keyboard.press("Enter")
     page.wait_for_function(f"() => {READOUT}.startsWith('object 12345')")

@@ -319,11 +319,74 @@ def test_many_points_are_drawn(open_page):
     assert bench.page.evaluate(DRAWN) > 20_000
 
 
+def test_what_was_drawn_is_reached_in_one_column(open_page):
+    bench = open_page(viewport={"width": 390, "height": 844})
+    bench.lasso_the_men()
+    bench.button("Name what you drew").click()
+    bench.page.wait_for_function("document.querySelector('.side').getBoundingClientRect().top < 100")
+    assert bench.page.get_by_label("Name", exact=True).is_visible()
+
+
+def test_other_methods_are_named_beside_this_map(open_page):
+    bench = open_page()
+    bench.button("Read").click()
+    bench.page.get_by_text("Would a simpler method have done?").click()
+    table = bench.page.get_by_role("group", name="Other methods")
+    table.wait_for()
+    assert table.locator("tbody th").all_inner_texts() == ["this map", "mds\nMetric scaling, told nothing"]
+    assert table.locator("tbody td").all_inner_texts()[3:] == ["0.07", "0.98", "0.7"]
+
+
+def rows(bench, caption):
+    """Return the names of the rows of a table, once it is there."""
+    names = bench.page.get_by_role("table", name=caption, exact=True).locator("tbody th")
+    names.first.wait_for()
+    return names.all_inner_texts()
+
+
+def test_every_row_of_a_long_list_can_be_reached(open_page):
+    bench = open_page("n=1001")
+    bench.page.get_by_label("Table of objects").check()
+    seen = [rows(bench, "Objects of the map")]
+    while bench.button("Next").is_enabled():
+        bench.button("Next").click()
+        bench.page.wait_for_selector(f"text={200 * len(seen) + 1:,} to")
+        seen.append(rows(bench, "Objects of the map"))
+    assert [name for part in seen for name in part] == [f"object {i}" for i in range(1001)]
+    bench.page.get_by_role("spinbutton", name="Page").fill("3")
+    bench.page.keyboard.press("Enter")
+    bench.page.wait_for_selector("text=401 to 600 of 1,001 objects")
+    assert rows(bench, "Objects of the map") == seen[2]
+    bench.page.get_by_role("searchbox").first.fill("object 99")
+    bench.page.wait_for_selector("text=Only objects with “object 99” in their name.")
+    assert rows(bench, "Objects of the map") == [f"object {i}" for i in (99, *range(990, 1000))]
+
+
+def test_every_value_can_be_corrected(open_page):
+    bench = open_page("n=1001")
+    bench.tool("Arrow")
+    bench.drag((0.2, 0.5), (0.8, 0.5))
+    bench.page.wait_for_selector("text=From your arrow.")
+    order = bench.page.evaluate("channel.preview(channel.asked.at(-1).way).values")
+    ranked = sorted(range(1001), key=order.__getitem__)
+    bench.page.wait_for_selector("text=1 to 200 of 1,001 objects")
+    bench.page.get_by_role("spinbutton", name="Page").fill("6")
+    bench.page.keyboard.press("Enter")
+    bench.page.wait_for_selector("text=1,001 to 1,001 of")
+    assert rows(bench, "Values") == [f"object {ranked[-1]}"]
+    bench.page.get_by_role("searchbox").first.fill("object 777")
+    bench.page.get_by_label("Value of object 777").fill("1.5")
+    bench.name_it("breadth")
+    bench.page.wait_for_function("() => channel.asked.some(({ do: what }) => what === 'adopt')")
+    assert bench.asked("adopt")[0]["corrections"] == {"777": "1.5"}
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (390, "dark")])
 def test_no_serious_violation_and_nothing_too_wide(open_page, width, scheme):
     bench = open_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
     bench.lasso_the_men()
     bench.page.wait_for_selector("text=Condition on it")
+    assert bench.button("Name what you drew").is_visible() == (width == 390)
     bench.select("Colour", "generation")
     bench.load_axe()
     for pane in ("Recognise", "Read", "History", "Take away"):

@@ -89,7 +89,7 @@ export class FixedChannel implements Channel {
   private adopt(name: string, why: string): Answer {
     if (this.fixed.study.known.some((known) => known.name === name)) throw new Refusal(`name='${name}' is taken by a feature of this study; choose another name.`);
     const tree = this.fixed.study.tree.map((action) => (action.id === 2 ? { ...action, text: `adoption of '${name}'`, name, why } : action));
-    this.change({ tree, known: [{ name, type: "nominal", missing: 0, used: true, origin: "given groups", key: "table:gender" }] });
+    this.change({ tree, known: [{ name, type: "nominal", missing: 0, used: true, origin: "given groups", key: this.fixed.study.columns[0].key }] });
     return { action: 2 };
   }
 

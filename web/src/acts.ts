@@ -26,6 +26,12 @@ export class Acts {
     channel.onShutOut = () => this.set({ shutOut: true });
   }
 
+  /** Show another part of a list. */
+  turn(list: object, page: number): void {
+    this.state.pages.set(list, page);
+    this.set({});
+  }
+
   private get state(): State {
     return this.store.state;
   }

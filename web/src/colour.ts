@@ -1,5 +1,6 @@
 /** Colours that most colour-blind people can tell apart, for light and dark paper (tests/colour.test.ts checks it). */
 
+import { SHAPES } from "./map/raster.ts";
 import type { Values } from "./protocol.ts";
 
 export type Paper = "light" | "dark";
@@ -21,10 +22,12 @@ const CYCLE: Record<Paper, string[]> = {
   dark: ["#7a6a94", "#7f95f0", "#9ed2ee", "#f3ecf2", "#f5b48c", "#d9607c", "#7a6a94"],
 };
 
-/** So many levels have a colour of their own; the others share the last. */
-export const MOST_LEVELS = 8;
+/** So many levels have a colour of their own; from then on colours come again with other shapes, as in the plots of Python. */
+export const MOST_COLOURS = 8;
+export const MOST_SIGNS = MOST_COLOURS * SHAPES.length;
 
-export const levelColour = (paper: Paper, level: number): string => CATEGORIES[paper][Math.min(level, MOST_LEVELS - 1)];
+export const levelColour = (paper: Paper, level: number): string => CATEGORIES[paper][level % MOST_COLOURS];
+export const levelShape = (level: number): number => (level >= 0 ? (level + Math.floor(level / MOST_COLOURS)) % SHAPES.length : 0);
 export const missingColour = (paper: Paper): string => MISSING[paper];
 export const stops = (paper: Paper, scale: string): string[] => (scale === "cycle" ? CYCLE : NUMBERS)[paper];
 
@@ -35,7 +38,7 @@ export function coloursOf(column: Values | null, n: number, paper: Paper): Uint3
   const { values } = column;
   if (column.levels) {
     const table = CATEGORIES[paper].map(pixel);
-    return Uint32Array.from(values, (code) => (code >= 0 ? table[Math.min(code, MOST_LEVELS - 1)] : missing));
+    return Uint32Array.from(values, (code) => (code >= 0 ? table[code % MOST_COLOURS] : missing));
   }
   const table = ramp(stops(paper, column.scale));
   const [low, high] = column.scale === "cycle" ? [0, column.period ?? 1] : extent(values);
@@ -46,6 +49,9 @@ export function coloursOf(column: Values | null, n: number, paper: Paper): Uint3
     return table[Math.round((column.scale === "cycle" ? share - Math.floor(share) : share) * 255)];
   });
 }
+
+/** Return the shape of each object. */
+export const shapesOf = (column: Values | null, n: number): Uint8Array => (column?.levels ? Uint8Array.from(column.values, levelShape) : new Uint8Array(n));
 
 /** Return how many values are so. */
 export function howMany(values: ArrayLike<number>, is: (value: number) => boolean): number {

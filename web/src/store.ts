@@ -59,6 +59,7 @@ export interface State {
   shape: string | null;
   hiddenLevels: Set<number>; // of the column that colours
   query: string;
+  pages: WeakMap<object, number>; // of lists that are shown in parts; another list begins at its beginning
   show: { labels: boolean; pictures: boolean; ellipses: boolean; table: boolean };
   pane: Pane;
   draft: Draft | null;
@@ -100,6 +101,7 @@ export const empty = (): State => ({
   shape: null,
   hiddenLevels: new Set(),
   query: "",
+  pages: new WeakMap(),
   show: { labels: true, pictures: true, ellipses: false, table: false },
   pane: "recognise",
   draft: null,
@@ -159,6 +161,14 @@ export const isFitting = (state: State): boolean => [...state.jobs.values()].som
 export const found = (state: Pick<State, "labels" | "query">): Set<number> => matches(state.labels, state.query.trim().toLowerCase());
 
 const matches = memo((labels: string[], query: string) => new Set(query ? labels.flatMap((label, i) => (label.toLowerCase().includes(query) ? [i] : [])) : []));
+
+/** Return the objects of a list that are searched for; all of them if nothing is. */
+export const searched = (list: Uint32Array, labels: string[], query: string): Uint32Array =>
+  query.trim() ? list.filter((object) => found({ labels, query }).has(object)) : list;
+
+/** Return 0, 1, 2 … */
+export const counting = (n: number): Uint32Array => Uint32Array.from({ length: n }, (_, i) => i);
+export const everyone = memo(counting);
 
 /** Say which objects are not drawn: those of levels that were put out in the legend. */
 export const hiddenObjects = (state: Pick<State, "colour" | "columns" | "hiddenLevels" | "labels">): Uint8Array =>

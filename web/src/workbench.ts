@@ -3,9 +3,8 @@
 import { html, nothing, render } from "lit-html";
 import { Acts } from "./acts.ts";
 import type { Channel } from "./channel.ts";
-import { coloursOf } from "./colour.ts";
+import { coloursOf, shapesOf } from "./colour.ts";
 import { MapView, type Shown } from "./map/map.ts";
-import { SHAPES } from "./map/raster.ts";
 import { isDrawing } from "./map/tools.ts";
 import { memo } from "./memo.ts";
 import { historyPane } from "./panes/history.ts";
@@ -16,7 +15,6 @@ import { readPane } from "./panes/read.ts";
 import { recognisePane } from "./panes/recognise.ts";
 import { startPane } from "./panes/start.ts";
 import { takePane } from "./panes/take.ts";
-import type { Values } from "./protocol.ts";
 import { type Pane, type State, Store, found, hiddenObjects, isUnsaved } from "./store.ts";
 
 const PANES: [Pane, string][] = [
@@ -121,7 +119,7 @@ function header(state: State, acts: Acts): Html {
     <input class="title" aria-label="Title of the study" .value=${title} @change=${(event: Event) => void acts.rename(typed(event))} />
     <button ?disabled=${!undo} title=${undo ?? ""} @click=${() => void acts.undo()}>Undo</button>
     <button ?disabled=${!redo} title=${redo ?? ""} @click=${() => void acts.redo()}>Redo</button>
-    <span class="quiet saved">${saved ? `saved as ${saved}` : ""}</span>
+    <span class="quiet saved">${saved ? `saved as ${saved}` : isUnsaved(state) ? "not saved" : ""}</span>
     <div class="jobs" role="status">
       ${[...state.jobs.values()].map(({ job, text, done, stress }) => html`<span class="job">
         <progress max="1" value=${done ?? nothing} aria-label=${text}></progress> ${text} ${done === null ? "" : percent(done)} ${stress ? `stress ${stress.toPrecision(4)}` : ""}
@@ -172,7 +170,7 @@ function whatToShow(state: State, acts: Acts): Shown | null {
     before: state.live ? null : state.before,
     names: state.labels,
     colours: colours(colour, n, state.paper),
-    shapes: shapesOf(shape, n),
+    shapes: shapes(shape, n),
     hidden: hiddenObjects(state),
     found: found(state),
     focus: state.focus,
@@ -190,10 +188,7 @@ function whatToShow(state: State, acts: Acts): Shown | null {
 // Of the size of the objects, and mostly the same as before.
 const colours = memo(coloursOf);
 
-const shapesOf = memo((column: Values | null, n: number) => {
-  if (!column?.levels) return new Uint8Array(n);
-  return Uint8Array.from(column.values, (code) => (code >= 0 ? code % SHAPES.length : 0));
-});
+const shapes = memo(shapesOf);
 
 const flags = memo((members: Set<number>, n: number) => {
   const found = new Uint8Array(n);

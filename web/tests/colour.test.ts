@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST_LEVELS, type Paper, channels, coloursOf, fade, levelColour, mix, pixel, stops } from "../src/colour.ts";
+import { MOST_COLOURS, MOST_SIGNS, type Paper, channels, coloursOf, fade, levelColour, levelShape, mix, pixel, shapesOf, stops } from "../src/colour.ts";
 
 const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" };
 const papers: Paper[] = ["light", "dark"];
@@ -40,12 +40,12 @@ const difference = (a: string, b: string, eyes: string) => Math.hypot(...seen(a,
 
 for (const paper of papers) {
   test(`levels stand out from ${paper} paper`, () => {
-    for (let level = 0; level < MOST_LEVELS; level++) assert.ok(contrast(levelColour(paper, level), PAPERS[paper]) >= 3, `${levelColour(paper, level)}: ${contrast(levelColour(paper, level), PAPERS[paper])}`);
+    for (let level = 0; level < MOST_COLOURS; level++) assert.ok(contrast(levelColour(paper, level), PAPERS[paper]) >= 3, `${levelColour(paper, level)}: ${contrast(levelColour(paper, level), PAPERS[paper])}`);
   });
 
   for (const eyes of Object.keys(EYES))
     test(`levels on ${paper} paper can be told apart, ${eyes}`, () => {
-      for (let a = 0; a < MOST_LEVELS; a++)
+      for (let a = 0; a < MOST_COLOURS; a++)
         for (let b = 0; b < a; b++) {
           const far = difference(levelColour(paper, a), levelColour(paper, b), eyes);
           // Under 0.02 one sees no difference; tritanopia is so rare that half of the margin is enough.
@@ -75,9 +75,17 @@ test("missing values have a colour of their own, and a cycle ends where it begin
   assert.equal(missing, coloursOf({ scale: "number", values: Float32Array.from([1, NaN]) }, 2, "light")[1]);
 });
 
-test("levels beyond the last colour share it", () => {
-  const colours = coloursOf({ scale: "category", levels: Array.from("abcdefghijkl"), values: Float32Array.from([7, 8, 11]) }, 3, "light");
-  assert.equal(new Set(colours).size, 1);
+test("levels differ in colour and shape as long as there are signs, and only then come again", () => {
+  const levels = Array.from({ length: MOST_SIGNS + 1 }, (_, k) => String(k));
+  const column = { scale: "category", levels, values: Float32Array.from([...levels.keys(), NaN]) } as const;
+  for (const paper of papers) {
+    const [colours, shapes] = [coloursOf(column, levels.length + 1, paper), shapesOf(column, levels.length + 1)];
+    const signs = [...colours].map((colour, i) => `${colour} ${shapes[i]}`);
+    assert.equal(new Set(signs.slice(0, MOST_SIGNS)).size, MOST_SIGNS);
+    assert.equal(signs[MOST_SIGNS], signs[0]);
+    assert.equal(signs.indexOf(signs.at(-1)!), signs.length - 1, "missing is like no level");
+    assert.deepEqual(signs.slice(0, MOST_SIGNS), levels.slice(0, MOST_SIGNS).map((_, k) => `${pixel(levelColour(paper, k))} ${levelShape(k)}`));
+  }
 });
 
 test("colours are mixed and stored as pixels", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { PAPERS } from "../src/explore/looks.ts";
+import { PAPERS } from "../src/map/looks.ts";
 import { type Stored, along, colourOf, objectColours, objectShapes, shapeOf, unpack } from "../src/explore/stored.ts";
 
 const base64 = (bytes: number[]) => btoa(String.fromCharCode(...bytes));

@@ -178,7 +178,7 @@ def upload(session: Session, message: Message) -> Message:
     return session.files.keep(field_of(message, "name", str), io.BytesIO(data), UPLOAD_LIMIT)
 
 
-@request("detect")
+@request("detect", slow=True)
 def detect(session: Session, message: Message) -> Message:
     """Say what the files that were dropped are taken for, and what is wrong with them."""
     parts, problems = _read(session, message)
@@ -201,7 +201,7 @@ def detect(session: Session, message: Message) -> Message:
     }
 
 
-@request("begin", changes=True)
+@request("begin", changes=True, slow=True)
 def begin(session: Session, message: Message) -> Message | None:
     """Begin a study and fit its first map, unless it has one."""
     if message.get("dataset") is not None:
@@ -212,8 +212,9 @@ def begin(session: Session, message: Message) -> Message | None:
     else:
         saved = message.get("study")
         study = _from_files(session, message if saved is None else {"files": [saved]})
-    session.begin(study)
-    return None if study.steps else begin_fit(session)
+    with session.up_to_date(message):
+        session.begin(study)
+        return None if study.steps else begin_fit(session)
 
 
 def begin_with(session: Session, paths: Sequence[Path]) -> None:

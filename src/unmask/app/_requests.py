@@ -15,20 +15,36 @@ Answer = Callable[["Session", Message], Message | None]
 
 @dataclass(frozen=True)
 class Request:
-    """How a request is answered, and whether it changes the study, so that the page must know how it is now."""
+    """How a request is answered, and what else is to be known of it.
+
+    Attributes
+    ----------
+    answer : callable
+        Called with the session and the message.
+    changes : bool
+        Whether it changes the study, so that the page must know how it is now.
+    slow : bool
+        Whether it may take long, reading or writing files: others are answered meanwhile, so it takes the session's
+        lock itself where it looks at the study, and `Session.up_to_date` where it changes it.
+    """
 
     answer: Answer
     changes: bool
+    slow: bool
+
+
+class Stale(ValueError):  # noqa: N818 - what a user meets
+    """The page that asks for a change does not know how the study is now."""
 
 
 REQUESTS: dict[str, Request] = {}
 
 
-def request(name: str, *, changes: bool = False) -> Callable[[Answer], Answer]:
+def request(name: str, *, changes: bool = False, slow: bool = False) -> Callable[[Answer], Answer]:
     """Make a function of the session and the message the answer to a request."""
 
     def register(answer: Answer) -> Answer:
-        REQUESTS[name] = Request(answer, changes)
+        REQUESTS[name] = Request(answer, changes, slow)
         return answer
 
     return register

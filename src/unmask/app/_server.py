@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from ._browser import opened_page
 from ._guard import LOOPBACK, UPLOAD_LIMIT, Guard
 from ._messages import decode, encode
-from ._session import Session
+from ._session import Hear, Session
 
 # Most bytes of one message of the page: a file is uploaded, not sent.
 MESSAGE_LIMIT = 2**24
@@ -97,7 +97,7 @@ def _constant(content: bytes, kind: str) -> Callable[[], Response]:
 
 
 async def _talk(session: Session, page: Any) -> None:
-    """Take the messages of one page, in order, and send what it is to hear, until either comes to its end."""
+    """Take the messages of one page and send what it is to hear, until either comes to its end."""
     await page.accept()
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[Any] = asyncio.Queue(QUEUE_LIMIT)
@@ -118,7 +118,7 @@ async def _talk(session: Session, page: Any) -> None:
 
     async def receive() -> None:
         while (frame := await page.receive())["type"] != "websocket.disconnect":
-            hear(await asyncio.to_thread(_answer, session, frame.get("text") or frame.get("bytes") or ""))
+            await asyncio.to_thread(_answer, session, frame.get("text") or frame.get("bytes") or "", hear)
 
     sender, receiver = asyncio.create_task(send()), asyncio.create_task(receive())
     session.listen(hear)
@@ -133,12 +133,13 @@ async def _talk(session: Session, page: Any) -> None:
             await page.close()
 
 
-def _answer(session: Session, frame: str | bytes) -> dict[str, Any]:
+def _answer(session: Session, frame: str | bytes, hear: Hear) -> None:
     try:
         message = decode(frame)
     except Exception as problem:  # whatever a page sends, it is answered
-        return {"id": None, "ok": False, "error": f"the page sent what is no message: {problem}"}
-    return session.handle(message)
+        hear({"id": None, "ok": False, "error": f"the page sent what is no message: {problem}"})
+    else:
+        session.receive(message, hear)
 
 
 def serve(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from . import _beginning, _looking, _loop, _reading, _recognising, _taking  # no
 from ._describe import describe_columns, describe_known, describe_tree
 from ._files import Files
 from ._jobs import Jobs, News
-from ._requests import REQUESTS, Message
+from ._requests import REQUESTS, Message, Request, Stale
 
 PROTOCOL = 1
 
@@ -67,7 +69,8 @@ class Session:
         self._number = 0  # of the study
         self._study: Discovery | None = None
         self._path = path
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        self._aside = ThreadPoolExecutor(1, "unmask-aside")  # for slow requests, one after the other
         self._hearing: list[Hear] = []
         self._tasks: dict[int, Task] = {}
         self._saving: threading.Timer | None = None
@@ -82,41 +85,57 @@ class Session:
 
     def listen(self, hear: Hear) -> None:
         """Let a page hear what happens."""
-        with self._lock:
+        with self.lock:
             self._hearing.append(hear)
 
     def leave(self, hear: Hear) -> None:
         """Let a page go."""
-        with self._lock:
+        with self.lock:
             self._hearing.remove(hear)
+
+    def receive(self, message: Message, hear: Hear) -> None:
+        """Have a page hear the answer to what it asks for: at once, or, of a slow request, later, as others go on."""
+        name = message.get("do")
+        if isinstance(name, str) and name in REQUESTS and REQUESTS[name].slow:
+            self._aside.submit(lambda: hear(self.handle(message)))
+        else:
+            hear(self.handle(message))
 
     def handle(self, message: Message) -> Message:
         """Do what a page asks for and return the answer; every page hears of changes before."""
         name, number = message.get("do"), message.get("id")
         known = REQUESTS.get(name) if isinstance(name, str) else None
-        with self._lock:
-            if known is None:
-                return {
-                    "id": number,
-                    "ok": False,
-                    "error": f"the page asked for {name!r}, which is unknown; reload it.",
-                }
-            if known.changes and message.get("revision") != self.revision:
-                self.tell(self.state())
-                stale = "the study has changed meanwhile; look again, and repeat this if you still want it."
-                return {"id": number, "ok": False, "stale": True, "error": stale}
-            try:
-                answer = known.answer(self, message)
-            except ValueError as problem:  # a sentence for people
-                return {"id": number, "ok": False, "error": str(problem)}
-            except Exception as problem:  # a mistake of ours, or a page that sends nonsense: the study goes on
-                traceback.print_exc()
-                return {"id": number, "ok": False, "error": f"this went wrong: {type(problem).__name__}: {problem}"}
+        if known is None:
+            return {"id": number, "ok": False, "error": f"the page asked for {name!r}, which is unknown; reload it."}
+        try:
+            answer = self._answer(known, message)
+        except Stale as problem:
+            return {"id": number, "ok": False, "stale": True, "error": str(problem)}
+        except ValueError as problem:  # a sentence for people
+            return {"id": number, "ok": False, "error": str(problem)}
+        except Exception as problem:  # a mistake of ours, or a page that sends nonsense: the study goes on
+            traceback.print_exc()
+            return {"id": number, "ok": False, "error": f"this went wrong: {type(problem).__name__}: {problem}"}
         return {"id": number, "ok": True, **(answer or {})}
+
+    def _answer(self, known: Request, message: Message) -> Message | None:
+        with self.up_to_date(message) if known.changes else self.lock:
+            if not known.slow:
+                return known.answer(self, message)
+        return known.answer(self, message)
+
+    @contextmanager
+    def up_to_date(self, message: Message) -> Iterator[None]:
+        """Hold the study as the page that sent a message knows it; if it is not so any more, the page catches up."""
+        with self.lock:
+            if message.get("revision") != self.revision:
+                self.tell(self.state())
+                raise Stale("the study has changed meanwhile; look again, and repeat this if you still want it.")
+            yield
 
     def tell(self, event: Message) -> None:
         """Let all pages hear something."""
-        with self._lock:
+        with self.lock:
             for hear in tuple(self._hearing):
                 try:
                     hear(event)
@@ -159,7 +178,7 @@ class Session:
     def save(self) -> None:
         """Save what is unsaved where it belongs, while pages go on; a problem is told to them, and it stays unsaved."""
         with self._writing:
-            with self._lock:
+            with self.lock:
                 unsaved, self._saving = self._unsaved, None
                 if unsaved is None:
                     return
@@ -170,7 +189,7 @@ class Session:
                 now.save(path)
             except (OSError, ValueError) as problem:
                 failure = f"The study could not be saved: {problem}"
-            with self._lock:
+            with self.lock:
                 failed_before, self.failure = self.failure, failure
                 if failure is not None:
                     self.tell({"event": "notice", "level": "warning", "text": failure})
@@ -236,7 +255,7 @@ class Session:
         self.jobs.cancel(number)
 
     def _hear_news(self, news: News) -> None:
-        with self._lock:
+        with self.lock:
             task = self._tasks.get(news.number)
             if task is None or news.kind == "running":
                 return
@@ -273,4 +292,5 @@ class Session:
         if self.failure is not None:
             print(self.failure, file=sys.stderr)
         self.jobs.close()
+        self._aside.shutdown(cancel_futures=True)
         self.files.close()

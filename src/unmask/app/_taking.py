@@ -53,15 +53,18 @@ _MAKERS: dict[str, tuple[str, str, Callable[[Discovery, Path], None]]] = {
 }
 
 
-@request("take")
+@request("take", slow=True)
 def take(session: Session, message: Message) -> Message:
     """Make a file of the study as it is here."""
-    what, study = field(message, "what", str), session.study.branch(session.study.title)
+    what = field(message, "what", str)
+    with session.lock:
+        study = session.study.branch(session.study.title)
     plain_title = re.sub(r"[^\w-]+", "-", study.title).strip("-") or "study"
     if what == "report":
         key, kept = session.files.make(f"{plain_title}.html")
         then = lambda _: {"result": _handed(session, key, kept, "text/html")}  # noqa: E731
-        return session.start("report", "the report", then, _work.report, study, str(kept.path), urgent=False)
+        with session.lock:
+            return session.start("report", "the report", then, _work.report, study, str(kept.path), urgent=False)
     if what not in _MAKERS:
         raise ValueError(f"{what!r} cannot be taken away; choose one of report, {', '.join(_MAKERS)}.")
     suffix, mime, make = _MAKERS[what]

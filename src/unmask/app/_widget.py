@@ -54,9 +54,10 @@ class Workbench(anywidget.AnyWidget):
         super().close()
 
     def _hear(self, _: Any, content: Any, buffers: list[Any]) -> None:
-        answer = self._session.handle(join(content, [bytes(buffer) for buffer in buffers]))
         asked = {"from": content["from"]} if "from" in content else {}
-        self._tell({**answer, **asked})  # all views hear it, and the one that asked takes it
+        message = join(content, [bytes(buffer) for buffer in buffers])
+        # All views hear the answer, and the one that asked takes it.
+        self._session.receive(message, lambda answer: self._tell({**answer, **asked}))
 
     def _tell(self, message: dict[str, Any]) -> None:
         self.send(*split(message))

@@ -94,6 +94,7 @@ known_summary_, level_positions_
         """
         p = self._start_fit()
         refuse_target(y)
+        self._note(X, known)
         X, known = self._read_data(X, known)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             checked = self._read_dissimilarities(X, workers)

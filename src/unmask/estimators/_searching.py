@@ -103,6 +103,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         p = self._check_parameters()
         self._own_weights = "" if weights is None else "sparse" if sp.issparse(weights) else "dense"
         refuse_target(y)
+        self._note(X, known, weights)
         X, known = self._read_data(X, known)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}

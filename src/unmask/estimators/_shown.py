@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
@@ -12,6 +13,8 @@ from ._picture import draw_map, small_picture
 from ._summary import Summary, as_html, key_rows, summarise, title_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
 
@@ -20,6 +23,7 @@ class ShownMap(DocumentedMixin):
 
     embedding_: Any
     _own_weights = ""  # or how they were given
+    _given: tuple[Callable[[], Any], Any, Callable[[], Any]] | None = None  # X, known and weights of the fit
 
     def summary(self) -> Summary:
         """Return what was asked, what was found, whether it is good, and what to do next.
@@ -68,17 +72,17 @@ class ShownMap(DocumentedMixin):
                 raise ValueError(f"{name}={column!r} is a name, and a map keeps no columns; pass table[{column!r}].")
         return draw_map(self, color=color, shape=shape, labels=labels, ax=ax)
 
-    def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
+    def explore(self, X: Any = None, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
         """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
 
-        An estimator keeps no data, so they are given again, and the map is fitted again in the background, with the
-        same parameters; without an integer as ``random_state`` it may be another of several that fit as well. Needs the
-        extra ``app``.
+        The map is fitted again in the background, with the same parameters; without an integer as ``random_state`` it
+        may be another of several that fit as well. Needs the extra ``app``.
 
         Parameters
         ----------
         X, known, weights
-            As in ``fit``.
+            As in ``fit``. Without `X` they are those of the fit, as long as these are in memory: an estimator keeps no
+            copy of them.
         table : array-like of shape (n_objects, n_columns), optional
             Further columns, to colour by, to be compared with the map and to be made known.
 
@@ -93,7 +97,32 @@ class ShownMap(DocumentedMixin):
             from ..app import explore_fitted
         except ImportError as missing:
             raise ImportError(f"explore() needs {missing.name}; install it with: pip install 'unmask[app]'.") from None
+        if X is None:
+            X, known, weights = self._recall(known, weights)
         return explore_fitted(self, X, known, table, weights)
+
+    def _note(self, X: Any, known: Any, weights: Any = None) -> None:
+        """Note where the data of a fit are, without keeping alive what may be large."""
+        self._given = _weakly(X), known, _weakly(weights)
+
+    def _recall(self, known: Any, weights: Any) -> tuple[Any, Any, Any]:
+        """Return the data of the fit; raise with the call that gives them again if they are gone."""
+        X, known_then, weights_then = (None, None, None)
+        if self._given is not None:
+            X, known_then, weights_then = self._given[0](), self._given[1], self._given[2]()
+        known, weights = known_then if known is None else known, weights_then if weights is None else weights
+        if X is None or (weights is None and self._own_weights):
+            used = {"known": self._known.features, "weights": self._own_weights}  # type: ignore[attr-defined]
+            again = ", ".join(["X", *(f"{name}={name}" for name, was_given in used.items() if was_given)])
+            raise ValueError(
+                "explore() without data: those of the fit are no longer in memory, and an estimator keeps no copy of "
+                f"them; give them again, as in fit: explore({again})."
+            )
+        return X, known, weights
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_given"}
 
     def _require_map(self) -> None:
         if not self.embedding_.shape[1]:
@@ -116,6 +145,14 @@ class ShownMap(DocumentedMixin):
         if "text/html" in bundle and hasattr(self, "embedding_"):
             bundle["text/html"] = fitted_page(self)
         return bundle
+
+
+def _weakly(given: Any) -> Callable[[], Any]:
+    """Return what leads to an object while others keep it; what allows no such thing (text, lists, None) is kept."""
+    try:
+        return weakref.ref(given)
+    except TypeError:
+        return lambda: given
 
 
 def fitted_page(estimator: Any) -> str:

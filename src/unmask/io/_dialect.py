@@ -169,8 +169,9 @@ def _best_delimiter(lines: list[str], decimal: str | None) -> str | None:
     if not quality:
         return " " if spaced and spaced[0] else None
     best = max(quality, key=lambda delimiter: quality[delimiter])  # of equals, the first
-    # Blanks are in texts too: they delimit only where that makes every cell a number and nothing else does.
-    return " " if spaced and spaced[2] == 1 > quality[best][2] else best
+    # Blanks are in texts too: they delimit only where that makes every cell a number, nothing else does, and no text
+    # is left that another delimiter would divide ("13.2,1.78,cultivar 2").
+    return " " if spaced and spaced[2] == 1 > quality[best][2] and spaced[1] >= quality[best][1] else best
 
 
 def _regular(counts: list[int]) -> bool:

@@ -5,11 +5,11 @@ import { shapePath } from "../map/shapes.ts";
 import { memo } from "../memo.ts";
 import { digits, found, hiddenObjects, textOf } from "../store.ts";
 import { button, h, s } from "./dom.ts";
-import { looksOf } from "./looks.ts";
+import { looksOf } from "../map/looks.ts";
 import { type Colour, type Material, along, colourOf, objectColours, objectShapes, shapeOf } from "./stored.ts";
 import { View } from "./view.ts";
 
-const MOST_ROWS = 200;
+const ROWS = 200; // of the table at once
 const MOST_HERE = 4; // names of objects on the same spot; the others are counted
 const LONGEST = 48; // letters of a name on the map; all of them stand below it and in the table
 const STRETCHES = 48; // of a colour scale
@@ -157,7 +157,7 @@ export class Explorer {
     this.#readout.replaceChildren(...this.#described());
     this.#status.textContent = this.#summary();
     if (!this.#legend.firstChild || paper !== this.#paper || levels !== this.#hiddenLevels) this.#drawLegend();
-    if (this.#tableOf.open && this.#listed !== this.#query) this.#drawTable(matching);
+    if (this.#tableOf.open && this.#listed !== this.#query) this.#drawTable(matching, 0);
   }
 
   #described(): (Node | string)[] {
@@ -220,18 +220,26 @@ export class Explorer {
     return [h("div", { class: "gradient" }, h("span", {}, digits(low)), bar, h("span", {}, digits(high))), h("p", { class: "quiet" }, counted)];
   }
 
-  #drawTable(matching: Set<number>): void {
+  #drawTable(matching: Set<number>, page: number): void {
     this.#listed = this.#query;
     const { names, axes, colour, coordinate } = this.material;
     const objects = this.#query.trim() ? [...matching] : [...names.keys()];
     const head = ["Object", ...axes, ...(colour ? [colour.name || "Colour"] : [])].map((text) => h("th", { scope: "col" }, text));
-    const rows = objects.slice(0, MOST_ROWS).map((object) => {
+    const from = ROWS * page;
+    const rows = objects.slice(from, from + ROWS).map((object) => {
       const name = button({ class: "plain", title: "Show on the map" }, () => this.#goTo(object), h("bdi", {}, names[object]));
       const cells = [...axes.map((_, axis) => digits(coordinate(object, axis))), ...(colour ? [textOf(colour, object) || "missing"] : [])];
       return h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((cell) => h("td", {}, cell)));
     });
     const table = h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...rows));
-    const rest = objects.length > MOST_ROWS ? h("p", { class: "quiet" }, `The first ${MOST_ROWS} of ${count(objects.length)}; search for others.`) : "";
-    this.#table.replaceChildren(h("div", { class: "scroll", role: "region", "aria-label": "Table of objects", tabindex: "0" }, table), rest);
+    const turn = (text: string, to: number) =>
+      button(to < 0 || ROWS * to >= objects.length ? { disabled: "" } : {}, () => {
+        this.#drawTable(matching, to);
+        [...this.#table.querySelectorAll("button")].find((other) => other.textContent === text && !other.disabled)?.focus();
+      }, text);
+    const parts = [turn("First", 0), turn("Previous", page - 1), turn("Next", page + 1), turn("Last", Math.ceil(objects.length / ROWS) - 1)];
+    const where = h("span", { class: "quiet", role: "status" }, `${many(from + 1)} to ${many(from + rows.length)} of ${count(objects.length)}`);
+    const pages = objects.length > ROWS ? h("div", { class: "pages", role: "group", "aria-label": "Pages of the table" }, ...parts, where) : "";
+    this.#table.replaceChildren(h("div", { class: "scroll", role: "region", "aria-label": "Table of objects", tabindex: "0" }, table), pages);
   }
 }

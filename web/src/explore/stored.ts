@@ -1,7 +1,6 @@
 /** A map as a page holds it: places and values as 16-bit whole numbers, names as text. `plotting/_explore.py` writes it. */
 
-import { MOST_LEVELS, type Paper, coloursOf, levelColour, missingColour, mix, pixel, stops } from "../colour.ts";
-import { SHAPES } from "../map/raster.ts";
+import { type Paper, coloursOf, levelColour, levelShape, missingColour, mix, pixel, shapesOf, stops } from "../colour.ts";
 import type { Values } from "../protocol.ts";
 
 export interface Stored {
@@ -77,14 +76,14 @@ function wholes(text: string, size: 2 | 4): number[] {
   return Array.from({ length: all.byteLength / size }, (_, i) => (size === 2 ? all.getUint16(2 * i, true) : all.getUint32(4 * i, true)));
 }
 
-// ---- what levels look like: with more than there are colours, colours come again with other shapes
+// ---- what levels look like
 
 export function colourOf({ levels, shares }: Colour, level: number, paper: Paper): string {
   if (level < 0) return missingColour(paper);
-  return shares && levels ? along(stops(paper, "number"), shares[level]) : levelColour(paper, level % MOST_LEVELS);
+  return shares && levels ? along(stops(paper, "number"), shares[level]) : levelColour(paper, level);
 }
 
-export const shapeOf = ({ shares }: Colour, level: number): number => (shares || level < 0 ? 0 : (level + Math.floor(level / MOST_LEVELS)) % SHAPES.length);
+export const shapeOf = ({ shares }: Colour, level: number): number => (shares ? 0 : levelShape(level));
 
 export function objectColours(colour: Colour | null, n: number, paper: Paper): Uint32Array {
   if (!colour?.levels) return coloursOf(colour, n, paper);
@@ -93,7 +92,7 @@ export function objectColours(colour: Colour | null, n: number, paper: Paper): U
 }
 
 export function objectShapes(colour: Colour | null, n: number): Uint8Array {
-  return colour?.levels ? Uint8Array.from(colour.values, (code) => shapeOf(colour, Number.isNaN(code) ? -1 : code)) : new Uint8Array(n);
+  return shapesOf(colour?.shares ? null : colour, n);
 }
 
 /** Return the colour that is so far along a scale, from 0 to 1. */

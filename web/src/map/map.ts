@@ -1,16 +1,18 @@
 /** The map: points as pixels on a canvas, everything else above it as SVG. The only file that knows how both are drawn. */
 
 import { render } from "lit-html";
-import { type Paper, fade, hex, pixel } from "../colour.ts";
-import { type Camera, type Plane, type Point, type Size, fitCamera, pan, toMap, toScreen, zoomAt } from "./camera.ts";
-import { type Scene, inside, isVisible, nearest, rectangle } from "./hits.ts";
-import { DIRECTIONS, first, next } from "./keys.ts";
+import { type Paper, hex } from "../colour.ts";
+import { type Camera, type Point, fitCamera, toMap, toScreen } from "./camera.ts";
+import { inside, isVisible, nearest, rectangle } from "./hits.ts";
+import { DIRECTIONS } from "./keys.ts";
 import { type Spot, fanOut, placeLabels, spotsOf } from "./labels.ts";
+import { looksOf } from "./looks.ts";
 import { type Marks, overlay } from "./overlay.ts";
 import { memo } from "../memo.ts";
-import { type Looks, Raster } from "./raster.ts";
+import type { Looks } from "./raster.ts";
 import { CLICK, type Drawing, type Tool, endsCurve, isArea, isPath, mark, simplify, unmark } from "./tools.ts";
 import { type Directions, axisDirections, between, blendPlanes, project, spaceDirections } from "./turn.ts";
+import { MOST_NAMED, MOST_RINGS, MapWindow, REACH, SOME, distance } from "./window.ts";
 
 /** What the map shows; arrays have one entry per object. */
 export interface Shown {
@@ -49,52 +51,27 @@ export interface Heard {
   drawing(marked: number, tool: Tool): void;
 }
 
-export const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" };
-const REACH = 14; // pixels within which a click meets an object
-const MOST_NAMED = 3000; // with more objects only some of those in the focus have labels
-const SOME = 300;
 const MOST_PICTURES = 400;
 const DURATION = 650; // milliseconds of a turn or a movement
 
-export class MapView {
-  readonly element: HTMLElement;
+export class MapView extends MapWindow {
   shown: Shown | null = null;
-  camera: Camera = { x: 0, y: 0, zoom: 1 };
-  size: Size = { width: 1, height: 1 };
-  private chosen = { zoom: 1, width: 1, height: 1 }; // the zoom that was chosen, and for which window
-  plane: Plane = { xs: new Float32Array(), ys: new Float32Array() };
-  private canvas = document.createElement("canvas");
   private svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  private raster = new Raster();
   private looksOf = memo(looksOf);
+  private unpictured = memo(unpictured);
   private looks: Looks | null = null;
   private drawing: Drawing | null = null;
   private walked: number | null = null; // the object in the focus, also before the next frame shows it: keys may be quicker
   private hover: number | null = null;
   private fan: { spot: Spot; places: Point[] } | null = null;
-  private pointers = new Map<number, Point>();
-  private start: Point | null = null; // where the pointer went down
-  private far = false; // it has moved since, more than a click does
-  private waits = false;
-  private stale = false; // something has changed since the last drawing
-  private drawn: unknown[] = []; // what the points were last drawn from
+  private far = false; // the pointer has moved more than a click does
   private turning = 0; // number of the running movement
   private angles = { turn: 0.6, tilt: 0.35 };
-  private widths = new Map<string, number>();
-  private pen = document.createElement("canvas").getContext("2d")!;
 
   constructor(private heard: Heard) {
-    this.element = document.createElement("div");
-    this.element.className = "map";
-    this.element.tabIndex = 0;
-    this.element.setAttribute("role", "application");
-    this.element.setAttribute("aria-roledescription", "map");
+    super({ xs: new Float32Array(), ys: new Float32Array() });
     this.svg.setAttribute("aria-hidden", "true");
-    this.canvas.setAttribute("aria-hidden", "true");
-    this.element.append(this.canvas, this.svg);
-    this.pen.font = "12px system-ui, sans-serif";
-    new ResizeObserver(() => this.resize()).observe(this.element);
-    this.listen();
+    this.element.append(this.svg);
   }
 
   /** Show something else, at once: whoever calls is drawing a frame already. */
@@ -105,7 +82,7 @@ export class MapView {
     if (last?.tool !== shown.tool) this.setDrawing(null);
     if (last?.coordinates !== shown.coordinates) this.arrive(last, shown);
     else if (last.space !== shown.space || last.axes.join() !== shown.axes.join()) this.turn(last, shown);
-    this.looks = this.looksOf(shown.colours, shown.shapes, shown.hidden, shown.selected, shown.paper, shown.pictures);
+    this.looks = this.looksOf(shown.colours, shown.shapes, this.unpictured(shown.hidden, shown.pictures), shown.selected, shown.paper);
     if (last?.focus !== shown.focus) this.setFan(shown.focus);
     this.drawNow();
   }
@@ -161,81 +138,34 @@ export class MapView {
 
   // ---- the camera
 
-  private get hasSize(): boolean {
-    return this.size.width > 1;
+  protected override firstCamera(): Camera {
+    return this.shown?.camera ?? super.firstCamera();
   }
 
-  private resize(): void {
-    const { width, height } = this.element.getBoundingClientRect();
-    if (!width || !height) return;
-    const first = !this.hasSize;
-    this.size = { width, height };
-    if (!first) this.camera = { ...this.camera, zoom: this.chosen.zoom * Math.min(width / this.chosen.width, height / this.chosen.height) };
-    else this.aim(this.shown?.camera ?? fitCamera(this.plane, this.size));
-    this.draw();
-  }
-
-  /** Set the camera. In a window of another size all that is seen in this one will be seen. */
-  private aim(camera: Camera): void {
-    this.camera = camera;
-    this.chosen = { zoom: camera.zoom, ...this.size };
-  }
-
-  look(camera: Camera): void {
-    this.aim(camera);
+  override look(camera: Camera): void {
+    super.look(camera);
     if (this.fan) this.setFan(this.hover ?? this.shown?.focus ?? null); // where it is now
     this.heard.camera(camera);
-    this.draw();
-  }
-
-  lookAtAll(): void {
-    this.look(fitCamera(this.plane, this.size));
-  }
-
-  zoom(factor: number): void {
-    this.look(zoomAt(this.camera, this.size, { x: this.size.width / 2, y: this.size.height / 2 }, factor));
   }
 
   // ---- drawing
 
-  get scene(): Scene {
-    return { plane: this.plane, hidden: this.shown?.hidden ?? new Uint8Array(), camera: this.camera, size: this.size };
-  }
-
-  /** Draw in the next frame, unless somebody draws before. */
-  draw(): void {
-    this.stale = true;
-    if (this.waits) return;
-    this.waits = true;
-    requestAnimationFrame(() => {
-      this.waits = false;
-      if (this.stale) this.drawNow();
-    });
+  protected get hidden(): Uint8Array {
+    return this.shown?.hidden ?? new Uint8Array();
   }
 
   drawNow(): void {
-    this.stale = false;
     if (!this.shown || !this.looks || !this.hasSize) return;
     this.drawPoints(this.looks, window.devicePixelRatio || 1);
     this.svg.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
     render(overlay(this.marks()), this.svg as unknown as HTMLElement);
   }
 
-  /** Draw the points, which are most of the work, unless they are there as they are to be. */
-  private drawPoints(looks: Looks, ratio: number): void {
-    const from = [this.plane, looks, this.camera, this.size, ratio];
-    if (from.every((part, k) => part === this.drawn[k])) return;
-    this.drawn = from;
-    const image = this.raster.draw(this.plane, looks, this.camera, this.size, ratio);
-    if (this.canvas.width !== image.width || this.canvas.height !== image.height) [this.canvas.width, this.canvas.height] = [image.width, image.height];
-    this.canvas.getContext("2d")!.putImageData(image, 0, 0);
-  }
-
   /** Return all that is drawn above the points. */
   marks(): Marks {
     const shown = this.shown!;
     const radius = shown.pictures ? 24 : this.looks!.radius;
-    const here = (object: number) => toScreen(this.camera, this.size, this.plane.xs[object], this.plane.ys[object]);
+    const here = (object: number) => this.at(object);
     const screen = (points: Point[]) => points.map(({ x, y }) => toScreen(this.camera, this.size, x, y));
     const spots = spotsOf(this.scene, this.important(), this.sameSpot);
     const some = shown.selected.includes(1);
@@ -244,7 +174,7 @@ export class MapView {
       size: this.size,
       labels: shown.labels ? placeLabels(spots, shown.names, radius, (text) => this.width(text), this.size) : [],
       pictures: pictured.map((object) => ({ ...here(object), href: shown.pictures!.get(object)!, colour: hex(shown.colours[object]), selected: shown.selected[object] === 1, faded: some && !shown.selected[object] })),
-      rings: [...shown.found].filter((object) => isVisible(this.scene, object)).slice(0, 500).map(here),
+      rings: [...shown.found].filter((object) => isVisible(this.scene, object)).slice(0, MOST_RINGS).map(here),
       focus: this.hover ?? shown.focus,
       at: here,
       radius,
@@ -269,66 +199,35 @@ export class MapView {
     const most = few ? names.length : SOME;
     const listed = new Set<number>(focus === null ? [] : [focus]);
     for (const i of found) if (listed.size < most) listed.add(i);
-    for (let i = 0; i < names.length && listed.size < most; i++) if (selected[i]) listed.add(i);
+    for (let i = selected.indexOf(1); i >= 0 && listed.size < most; i = selected.indexOf(1, i + 1)) listed.add(i);
     if (few) for (let i = 0; i < names.length; i++) listed.add(i);
     return listed;
   }
 
-  private width(text: string): number {
-    let width = this.widths.get(text);
-    if (width === undefined) this.widths.set(text, (width = this.pen.measureText(text).width));
-    return width;
-  }
-
   // ---- pointer
 
-  private listen(): void {
-    const { element } = this;
-    element.addEventListener("pointerdown", (event) => this.down(event));
-    element.addEventListener("pointermove", (event) => this.moved(event));
-    element.addEventListener("pointerup", (event) => this.up(event));
-    element.addEventListener("pointercancel", (event) => {
-      this.pointers.delete(event.pointerId);
-      this.start = null;
-      this.setDrawing(null);
-    });
-    element.addEventListener("pointerleave", () => this.setHover(null, null));
-    element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    element.addEventListener("keydown", (event) => this.key(event));
+  protected leave(): void {
+    this.setHover(null, null);
   }
 
-  private place(event: MouseEvent): Point {
-    const box = this.element.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  }
-
-  private wheel(event: WheelEvent): void {
-    event.preventDefault();
-    this.look(zoomAt(this.camera, this.size, this.place(event), Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015))));
-  }
-
-  private down(event: PointerEvent): void {
+  protected down(event: PointerEvent): void {
     if (!this.shown || event.button !== 0) return;
-    this.element.focus({ preventScroll: true });
-    this.element.setPointerCapture(event.pointerId);
-    const at = this.place(event);
-    this.pointers.set(event.pointerId, at);
-    this.start = this.pointers.size === 1 ? at : null;
+    const at = this.press(event);
     this.far = false;
     if (!this.start) this.setDrawing(null); // a second finger: they zoom
     else if (this.tool !== "pan" && this.tool !== "curve") this.setDrawing(mark({ tool: this.tool, points: [], objects: [] }, this.onMap(at)));
   }
 
-  private moved(event: PointerEvent): void {
+  protected moved(event: PointerEvent): void {
     const at = this.place(event);
     const last = this.pointers.get(event.pointerId);
     if (!last) return this.setHover(this.objectAt(at), at);
     this.pointers.set(event.pointerId, at);
-    if (this.pointers.size === 2) return this.pinch(event.pointerId, last, at);
+    if (this.pointers.size === 2) return this.drag(event.pointerId, last, at);
     if (!this.start) return;
     this.far ||= distance(this.start, at) >= CLICK;
     if (this.shown!.space && !isArea(this.tool)) return this.spin(at.x - last.x, at.y - last.y);
-    if (this.tool === "pan") return this.look(pan(this.camera, at.x - last.x, at.y - last.y));
+    if (this.tool === "pan") return this.drag(event.pointerId, last, at);
     if (this.tool === "curve") {
       if (!this.far) return;
       this.drawing ??= mark({ tool: "curve", points: [], objects: [] }, this.onMap(this.start));
@@ -338,14 +237,19 @@ export class MapView {
     this.setDrawing(corners ? mark(this.drawing!, this.onMap(at)) : mark({ tool, points: [points[0]], objects: [null] }, this.onMap(at)));
   }
 
-  private up(event: PointerEvent): void {
+  protected up(event: PointerEvent): void {
     const at = this.place(event);
-    this.pointers.delete(event.pointerId);
-    const start = this.start;
-    this.start = null;
+    const start = super.lift(event);
     if (!start) return;
     if (this.far) this.finishDrag(start, at); // also where it began: a lasso that was closed
     else this.click(at);
+  }
+
+  /** A pointer that is taken away gives up the drawing. */
+  protected override lift(event: PointerEvent): null {
+    super.lift(event);
+    this.setDrawing(null);
+    return null;
   }
 
   private finishDrag(start: Point, at: Point): void {
@@ -379,12 +283,6 @@ export class MapView {
   private finishPath(drawing: Drawing): void {
     const objects = drawing.points.map((_, k) => drawing.objects[k] ?? null);
     if (drawing.points.length > 1) this.heard.path(drawing.points, objects, drawing.tool);
-  }
-
-  private pinch(id: number, last: Point, at: Point): void {
-    const other = [...this.pointers].find(([key]) => key !== id)![1];
-    const moved = pan(this.camera, (at.x - last.x) / 2, (at.y - last.y) / 2);
-    this.look(zoomAt(moved, this.size, other, distance(at, other) / Math.max(1, distance(last, other))));
   }
 
   private spin(dx: number, dy: number): void {
@@ -437,27 +335,18 @@ export class MapView {
 
   // ---- keys
 
-  private key(event: KeyboardEvent): void {
-    if (!this.shown || event.ctrlKey || event.metaKey || event.altKey) return;
-    const done = this.keyed(event.key);
-    if (done) event.preventDefault();
-  }
-
-  private keyed(key: string): boolean {
+  protected key(key: string): boolean {
+    if (!this.shown) return false;
     if (key in DIRECTIONS) this.walk(DIRECTIONS[key]);
     else if (key === "Enter" || key === " ") this.enter();
     else if (key === "Backspace" && this.drawing) this.setDrawing(this.drawing.points.length > 1 ? unmark(this.drawing) : null);
     else if (key === "Escape") this.drawing ? this.setDrawing(null) : this.heard.clear();
-    else if (key === "+" || key === "=") this.zoom(1.25);
-    else if (key === "-") this.zoom(0.8);
-    else if (key === "0") this.lookAtAll();
     else return false;
     return true;
   }
 
   private walk(direction: [number, number]): void {
-    const from = this.walked;
-    const to = from === null || !isVisible(this.scene, from) ? first(this.scene) : next(this.scene, from, direction);
+    const to = this.walkFrom(this.walked, direction);
     if (to === null) return;
     this.hover = null;
     this.walked = to;
@@ -507,16 +396,9 @@ function tagOf(points: Point[], name: string): (Point & { name: string })[] {
   return [{ x: middle("x"), y: middle("y"), name }];
 }
 
-const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y);
-
-function looksOf(own: Uint32Array, shapes: Uint8Array, unseen: Uint8Array, selected: Uint8Array, paper: Paper, pictures: Map<number, string> | null): Looks {
-  const n = own.length;
-  const hidden = pictures && n <= MOST_PICTURES ? unseen.map((flag, i) => (pictures.has(i) ? 1 : flag)) : unseen; // pictures are the points
-  const back = pixel(PAPERS[paper]);
-  const colours = selected.includes(1) ? own.map((colour, i) => (selected[i] ? colour : fade(colour, back, 0.65))) : own;
-  const radius = n <= 200 ? 6 : n <= 2000 ? 4.5 : n <= 20000 ? 3.5 : 2.5;
-  return { colours, shapes, hidden, front: selected, radius, ring: n <= 5000 ? back : null, smooth: n <= 20000 };
-}
+/** Say which points are not drawn: also those that have a picture, which is the point. */
+const unpictured = (hidden: Uint8Array, pictures: Map<number, string> | null): Uint8Array =>
+  pictures && hidden.length <= MOST_PICTURES ? hidden.map((flag, i) => (pictures.has(i) ? 1 : flag)) : hidden;
 
 export interface Ellipse extends Point {
   long: number;

@@ -1,7 +1,8 @@
 /** The map as a picture to keep: the same points, labels and ellipses as on the screen. */
 
 import { hex } from "../colour.ts";
-import { PAPERS, type MapView } from "./map.ts";
+import { PAPERS } from "./looks.ts";
+import type { MapView } from "./map.ts";
 import { isVisible } from "./hits.ts";
 import { shapePath } from "./shapes.ts";
 

@@ -2,9 +2,8 @@
 
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { coloursOf, hex } from "../colour.ts";
+import { coloursOf, hex, levelShape } from "../colour.ts";
 import { fitCamera } from "../map/camera.ts";
-import { SHAPES } from "../map/raster.ts";
 import { shapePath } from "../map/shapes.ts";
 import { axisDirections, project } from "../map/turn.ts";
 import type { Action } from "../protocol.ts";
@@ -76,7 +75,7 @@ function small(state: State, step: number): Html {
   const points: Html[] = [];
   for (let i = 0; i < n; i += every) {
     const [x, y] = [48 + (plane.xs[i] - camera.x) * camera.zoom, 36 - (plane.ys[i] - camera.y) * camera.zoom];
-    const shape = column?.levels && column.values[i] >= 0 ? column.values[i] % SHAPES.length : 0;
+    const shape = column?.levels ? levelShape(column.values[i]) : 0;
     points.push(svg`<path d=${shapePath(shape)} transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(2.2)" fill=${hex(colours[i])}></path>`);
   }
   return html`<svg class="small" viewBox="0 0 96 72" aria-hidden="true">${points}</svg>`;

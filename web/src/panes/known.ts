@@ -3,11 +3,12 @@
 import { html, nothing } from "lit-html";
 import { type Acts, asValue } from "../acts.ts";
 import type { Known } from "../protocol.ts";
-import { type State, currentFit, isFitting, textOf } from "../store.ts";
-import { type Html, choice, count, tick, typed } from "./parts.ts";
+import { memo } from "../memo.ts";
+import { type State, currentFit, everyone, isFitting, searched, textOf } from "../store.ts";
+import { type Html, ROWS, choice, onlyFound, paged, search, tick, typed } from "./parts.ts";
 
 export const TYPES = ["numeric", "nominal", "ordinal", "cyclic:360", "cyclic:24", "spline"];
-const MOST_CELLS = 300;
+const listed = memo(searched);
 
 export function knownPane(state: State, acts: Acts): Html {
   const { study } = state;
@@ -38,25 +39,27 @@ function editor(state: State, acts: Acts, { name, key, type }: Known): Html {
   const column = state.columns.get(key);
   const types = (TYPES.includes(type) ? TYPES : [type, ...TYPES]).map((word) => [word, word] as const);
   const change = (object: number, text: string) => void acts.amend(name, { values: { [object]: asValue(text) } });
+  const list = listed(everyone(state.labels.length), state.labels, state.query);
+  const several = state.labels.length > ROWS;
+  const rows = (part: number[]) => html`<div class="scroll">
+    <table>
+      <caption class="hide">Values of ${name}</caption>
+      <thead><tr><th scope="col">Object</th><th scope="col">${name}</th></tr></thead>
+      <tbody>
+        ${part.map((object) => {
+          const [label, text] = [state.labels[object], textOf(column, object)];
+          return html`<tr class=${text === "" ? "empty" : ""}>
+            <th scope="row">${label}</th>
+            <td><input aria-label="${name} of ${label}" placeholder="missing" .value=${text} @change=${(event: Event) => change(object, typed(event))} /></td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>
+  </div>`;
   return html`<div class="editor">
     <label class="field"><span>Name</span><input .value=${name} @change=${(event: Event) => void acts.amend(name, { rename: typed(event) })} /></label>
     ${choice("Type", types, type, (kind) => void acts.amend(name, { kind }))}
-    <div class="scroll">
-      <table>
-        <caption class="hide">Values of ${name}</caption>
-        <thead><tr><th scope="col">Object</th><th scope="col">${name}</th></tr></thead>
-        <tbody>
-          ${state.labels.slice(0, MOST_CELLS).map((label, object) => {
-            const text = textOf(column, object);
-            return html`<tr class=${text === "" ? "empty" : ""}>
-              <th scope="row">${label}</th>
-              <td><input aria-label="${name} of ${label}" placeholder="missing" .value=${text} @change=${(event: Event) => change(object, typed(event))} /></td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-    ${state.labels.length > MOST_CELLS ? html`<p class="quiet">The first ${MOST_CELLS} of ${count(state.labels.length, "object")}.</p>` : nothing}
+    ${several ? search(state, acts) : nothing} ${onlyFound(state, acts)} ${paged(state, acts, list, "object", rows)}
   </div>`;
 }
 

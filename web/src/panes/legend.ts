@@ -2,12 +2,12 @@
 
 import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
-import { MOST_LEVELS, extent, levelColour, missingColour, stops, howMany } from "../colour.ts";
+import { MOST_COLOURS, MOST_SIGNS, extent, howMany, levelColour, levelShape, missingColour, stops } from "../colour.ts";
 import { memo } from "../memo.ts";
 import { SHAPES } from "../map/raster.ts";
 import type { Values } from "../protocol.ts";
-import { type State, digits } from "../store.ts";
-import { type Html, count } from "./parts.ts";
+import { type State, counting, digits } from "../store.ts";
+import { type Html, count, paged } from "./parts.ts";
 import { shapePath } from "../map/shapes.ts";
 
 export function legend(state: State, acts: Acts): Html {
@@ -17,16 +17,18 @@ export function legend(state: State, acts: Acts): Html {
   const name = (key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
   return html`<div class="legend">
     ${colour ? (colour.levels ? levels(state, acts, colour, name(state.colour)) : gradient(state, colour, name(state.colour))) : nothing}
-    ${shape?.levels && state.shape !== state.colour ? shapes(shape, name(state.shape)) : nothing}
+    ${shape?.levels && state.shape !== state.colour ? shapes(state, acts, shape, name(state.shape)) : nothing}
   </div>`;
 }
 
 /** Count the objects of each level; those of none come last. */
-export const counts = memo(({ levels, values }: Values): number[] => {
+function countLevels({ levels, values }: Values): number[] {
   const found = new Array<number>((levels?.length ?? 0) + 1).fill(0);
   for (const code of values) found[Number.isNaN(code) ? found.length - 1 : code]++;
   return found;
-});
+}
+
+const [counts, countsOfShapes] = [memo(countLevels), memo(countLevels)];
 
 function levels(state: State, acts: Acts, column: Values, name: string): Html {
   const names = column.levels!;
@@ -34,15 +36,22 @@ function levels(state: State, acts: Acts, column: Values, name: string): Html {
   const own = state.shape === null || state.shape === state.colour; // shapes differ together with colours
   const entry = (text: string, level: number, n: number, colour: string) => html`<li>
     <button class="plain" aria-pressed=${!state.hiddenLevels.has(level)} title="Show or hide" @click=${() => acts.toggleLevel(level)}>
-      ${sign(own && level >= 0 ? level % SHAPES.length : 0, colour)} ${text} <span class="quiet">${n}</span>
+      ${sign(own ? levelShape(level) : 0, colour)} ${text} <span class="quiet">${n}</span>
     </button>
   </li>`;
+  const rows = (part: number[]) => html`<ul>${part.map((level) => entry(names[level], level, numbers[level], levelColour(state.paper, level)))}</ul>`;
   return html`<h3>${name}</h3>
-    <ul>
-      ${names.map((text, level) => entry(text, level, numbers[level], levelColour(state.paper, level)))}
-      ${numbers[names.length] ? entry("missing", -1, numbers[names.length], missingColour(state.paper)) : nothing}
-    </ul>
-    ${names.length > MOST_LEVELS ? html`<p class="quiet">From the ${MOST_LEVELS}th on, levels share a colour.</p>` : nothing}`;
+    ${paged(state, acts, everyLevel(names.length), "level", rows)}
+    ${numbers[names.length] ? html`<ul>${entry("missing", -1, numbers[names.length], missingColour(state.paper))}</ul>` : nothing} ${again(names.length, own)}`;
+}
+
+const [everyLevel, everyShape] = [memo(counting), memo(counting)];
+
+/** Say where levels cannot be told apart. */
+function again(n: number, own: boolean): Html {
+  if (own && n > MOST_SIGNS) return html`<p class="quiet">There are ${MOST_SIGNS} signs: from level ${MOST_SIGNS + 1} on they come again. Put out levels here to tell them apart.</p>`;
+  if (!own && n > MOST_COLOURS) return html`<p class="quiet">There are ${MOST_COLOURS} colours: from level ${MOST_COLOURS + 1} on they come again. With shapes as the colour, ${MOST_SIGNS} levels can be told apart.</p>`;
+  return nothing;
 }
 
 function gradient(state: State, column: Values, name: string): Html {
@@ -61,12 +70,13 @@ function gradient(state: State, column: Values, name: string): Html {
     <p class="quiet">${count(column.values.length - missing, "object")}${missing ? `, ${missing} missing` : ""}</p>`;
 }
 
-function shapes(column: Values, name: string): Html {
-  const numbers = counts(column);
+function shapes(state: State, acts: Acts, column: Values, name: string): Html {
+  const numbers = countsOfShapes(column);
+  const names = column.levels!;
+  const rows = (part: number[]) => html`<ul>${part.map((level) => html`<li>${sign(levelShape(level), "currentColor")} ${names[level]} <span class="quiet">${numbers[level]}</span></li>`)}</ul>`;
   return html`<h3>${name}</h3>
-    <ul>
-      ${column.levels!.map((text, level) => html`<li>${sign(level % SHAPES.length, "currentColor")} ${text} <span class="quiet">${numbers[level]}</span></li>`)}
-    </ul>`;
+    ${paged(state, acts, everyShape(names.length), "level", rows)}
+    ${names.length > SHAPES.length ? html`<p class="quiet">There are ${SHAPES.length} shapes: from level ${SHAPES.length + 1} on they come again.</p>` : nothing}`;
 }
 
 const sign = (shape: number, colour: string) =>

@@ -3,12 +3,14 @@
 import { html, nothing } from "lit-html";
 import type { Acts } from "../acts.ts";
 import type { MapView } from "../map/map.ts";
+import { memo } from "../memo.ts";
 import { TOOLS, isDrawing, isPath } from "../map/tools.ts";
-import { MOVING, type State, currentFit, currentMap, digits, found, hiddenObjects, isFitting, textOf } from "../store.ts";
+import { MOVING, type State, currentFit, currentMap, digits, everyone, found, hiddenObjects, isFitting, searched, textOf } from "../store.ts";
 import { legend } from "./legend.ts";
-import { type Html, choice, count, tick, typed } from "./parts.ts";
+import { type Html, choice, count, onlyFound, paged, search, tick } from "./parts.ts";
 
-const MOST_ROWS = 200;
+const listed = memo(searched);
+const hiddenCount = memo((hidden: Uint8Array) => hidden.reduce((sum, flag) => sum + flag, 0));
 
 export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView): Html {
   const other = state.compare === null ? undefined : state.study?.tree.find(({ id }) => id === state.compare)?.fit;
@@ -20,10 +22,16 @@ export function mapPane(state: State, acts: Acts, map: MapView, beside: MapView)
       ${other ? html`<figure>${beside.element}<figcaption>Map ${other.number}, ${other.title} <button class="plain" @click=${() => void acts.compareWith(null)}>Close</button></figcaption></figure>` : nothing}
     </div>
     <p class="summary" id="summary" aria-live="polite">${summary(state)}</p>
-    ${repeats(state, acts)}
+    ${state.draft ? html`<p class="below"><button class="main" @click=${(event: Event) => showDraft(event, acts)}>Name what you drew</button></p>` : nothing} ${repeats(state, acts)}
     ${chosen(state, acts)} ${looks(state, acts)} ${legend(state, acts)}
     ${tick("Table of objects", state.show.table, (table) => acts.set({ show: { ...state.show, table } }))} ${state.show.table ? table(state, acts) : nothing}
   </section>`;
+}
+
+/** Go to what was drawn, which is below the map where there is one column. */
+function showDraft(event: Event, acts: Acts): void {
+  acts.openPane("recognise");
+  (event.target as Element).closest(".unmask")!.querySelector(".side")!.scrollIntoView();
 }
 
 function tools(state: State, acts: Acts, map: MapView): Html {
@@ -61,7 +69,7 @@ export function summary(state: State): string {
   if (!fit) return state.live ? "The map so far." : `${count(state.study.n, "object")}; no map yet.`;
   const parts = [`Map ${fit.number}, ${fit.title}: ${count(state.study.n, "object")} in ${count(fit.n_components, "dimension")}, stress ${digits(fit.stress)}.`];
   if (!fit.finished) parts.push("It was ended early.");
-  const hidden = hiddenObjects(state).reduce((sum, flag) => sum + flag, 0);
+  const hidden = hiddenCount(hiddenObjects(state));
   if (hidden) parts.push(`${hidden} hidden.`);
   if (state.query.trim()) parts.push(`${count(found(state).size, "object")} found.`);
   if (state.selection.size) parts.push(`${state.selection.size} selected.`);
@@ -110,7 +118,7 @@ function looks(state: State, acts: Acts): Html {
   return html`<div class="looks">
     ${choice("Colour", options, state.colour ?? "", (key) => void acts.paint("colour", key || null))}
     ${choice("Shape", shapes, state.shape ?? "", (key) => void acts.paint("shape", key || null))}
-    <label class="field"><span>Search</span><input type="search" .value=${state.query} @input=${(event: Event) => acts.set({ query: typed(event) })} @keydown=${(event: KeyboardEvent) => event.key === "Enter" && acts.nextFound()} /></label>
+    ${search(state, acts)}
     ${tick("Labels", show.labels, (labels) => acts.set({ show: { ...show, labels } }))}
     ${tick("Uncertainty", show.ellipses, (on) => void acts.showEllipses(on))}
     ${state.study?.pictures ? tick("Pictures", show.pictures, (pictures) => acts.set({ show: { ...show, pictures } })) : nothing}
@@ -122,14 +130,14 @@ function table(state: State, acts: Acts): Html {
   const map = currentMap(state);
   if (!map) return nothing;
   const p = map.axes.length;
-  const matches = state.query.trim() ? [...found(state)] : state.labels.map((_, i) => i);
+  const list = listed(everyone(state.labels.length), state.labels, state.query);
   const column = state.colour === null ? null : state.columns.get(state.colour);
-  return html`<div class="scroll">
+  const rows = (part: number[]) => html`<div class="scroll">
     <table>
       <caption class="hide">Objects of the map</caption>
-      <thead><tr><th scope="col">Object</th>${map.axes.map((axis) => html`<th scope="col">${axis}</th>`)}<th scope="col">stress</th>${column ? html`<th scope="col">colour</th>` : nothing}</tr></thead>
+      <thead><tr><th scope="col">Object</th>${map.axes.map((axis) => html`<th scope="col">${axis}</th>`)}<th scope="col">stress</th>${column ? html`<th scope="col">${state.study!.columns.find(({ key }) => key === state.colour)?.name}</th>` : nothing}</tr></thead>
       <tbody>
-        ${matches.slice(0, MOST_ROWS).map((object) => html`<tr>
+        ${part.map((object) => html`<tr>
           <th scope="row">${tick(state.labels[object], state.selection.has(object), () => acts.choose([object], "toggle"))}</th>
           ${map.axes.map((_, k) => html`<td>${digits(map.points[object * p + k])}</td>`)}
           <td>${digits(map.stress[object])}</td>
@@ -137,6 +145,6 @@ function table(state: State, acts: Acts): Html {
         </tr>`)}
       </tbody>
     </table>
-  </div>
-  ${matches.length > MOST_ROWS ? html`<p class="quiet">The first ${MOST_ROWS} of ${count(matches.length, "object")}; search for others.</p>` : nothing}`;
+  </div>`;
+  return html`${onlyFound(state, acts)} ${paged(state, acts, list, "object", rows)}`;
 }

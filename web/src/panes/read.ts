@@ -49,7 +49,7 @@ function contrast(state: State, acts: Acts): Html {
 
 function contrastRow({ column, key, text }: ContrastRow, acts: Acts): Html {
   const adopt = () => void acts.recognise({ from: `column ${column}`, way: { column }, name: column });
-  return html`<span class="name">${column}</span> <span class="quiet">${text}</span><br />
+  return html`<span class="name">${column}</span><br /><span class="quiet">${text}</span><br />
     <button class="plain" aria-label="Colour by ${column}" @click=${() => void acts.paint("colour", key)}>Colour</button>
     ${key.startsWith("table:") ? html`<button class="plain" aria-label="Adopt ${column}" @click=${adopt}>Adopt</button>` : nothing}`;
 }
@@ -65,10 +65,10 @@ const suggestions = ({ rows }: Readings["suggest"], _: State, acts: Acts): Html 
       </ul>`;
 
 const leak = ({ rows, text, cure }: Readings["leak"], _: State, acts: Acts): Html => html`<p>${text}</p>
-  <table>
-    <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by neighbours</th><th scope="col">by chance</th></tr></thead>
-    <tbody>${rows.map((row) => html`<tr><th scope="row">${row.name}</th><td>${digits(row.linear)}</td><td>${digits(row.neighbours)}</td><td>${digits(row.reference)}</td></tr>`)}</tbody>
-  </table>
+  <div class="scroll" tabindex="0" role="group" aria-label="How far the map tells each feature"><table>
+    <thead><tr><th scope="col">Feature</th><th scope="col">linear</th><th scope="col">by chance</th><th scope="col">by neighbours</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr><th scope="row">${row.name}</th>${scores(row.linear, row.reference, row.neighbours)}</tr>`)}</tbody>
+  </table></div>
   ${cure ? html`<button class="main" @click=${() => void acts.fit({ adjust: true })}>Adjust the map for what is known</button>` : nothing}`;
 
 function importance(state: State, acts: Acts): Html {
@@ -96,11 +96,21 @@ function worst(state: State, acts: Acts): Html {
   if (!map) return nothing;
   const order = [...map.stress.keys()].sort((a, b) => map.stress[b] - map.stress[a]).slice(0, 8);
   return html`<details><summary>Which objects fit badly?</summary>
+    <p class="quiet">Those with the largest parts of the stress, ${digits(currentFit(state)!.stress)} in all.</p>
     <ol>${order.map((object) => html`<li><button class="plain" @click=${() => acts.set({ focus: object })}>${state.labels[object]}</button> <span class="quiet">${digits(map.stress[object])}</span></li>`)}</ol>
   </details>`;
 }
 
-const rivals = ({ rows }: Readings["rivals"]): Html => html`<div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
-  <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">neighbours</th></tr></thead>
-  <tbody>${rows.map((row) => html`<tr><th scope="row" title=${row.method}>${row.text}</th><td>${digits(row.stress)}</td><td>${digits(row.leak)}</td><td>${digits(row.neighbours)}</td></tr>`)}</tbody>
-</table></div>`;
+const rivals = ({ rows }: Readings["rivals"], state: State): Html => {
+  const fit = currentFit(state)!;
+  const row = (name: string, note: string, ...found: (number | null)[]) =>
+    html`<tr><th scope="row">${name}${note ? html`<br /><span class="quiet">${note}</span>` : nothing}</th>${scores(...found)}</tr>`;
+  return html`<p class="quiet">The smaller the stress, the better a map fits; the smaller the leak, the less it repeats of what is known.</p>
+    <div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
+      <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">by neighbours</th></tr></thead>
+      <tbody>${row("this map", "", fit.stress, fit.known.length ? fit.leak : null, null)}${rows.map(({ method, text, stress, leak, neighbours }) => row(method, text, stress, leak, neighbours))}</tbody>
+    </table></div>`;
+};
+
+/** Cells of numbers around 0 and 1, with as many digits as say something. */
+const scores = (...found: (number | null)[]) => found.map((value) => html`<td>${value === null ? "–" : digits(Math.abs(value) < 0.0005 ? 0 : Number(value.toFixed(3)))}</td>`);

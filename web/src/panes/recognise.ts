@@ -5,13 +5,12 @@ import type { Acts } from "../acts.ts";
 import { coloursOf, extent, hex, howMany } from "../colour.ts";
 import type { Preview } from "../protocol.ts";
 import { memo } from "../memo.ts";
-import { type Draft, type State, digits, textOf } from "../store.ts";
+import { type Draft, type State, digits, everyone, searched, textOf } from "../store.ts";
 import { TYPES } from "./known.ts";
-import { type Html, choice, count, percent, typed } from "./parts.ts";
+import { type Html, ROWS, choice, count, onlyFound, paged, percent, search, typed } from "./parts.ts";
 
-const MOST_ROWS = 1000; // to be edited at once; with more objects the first few are shown
-const FEW = 100;
-const rows = (n: number) => (n <= MOST_ROWS ? n : FEW);
+const MOST_TICKS = 2000;
+const listed = memo(searched);
 
 export function recognisePane(state: State, acts: Acts): Html {
   const { draft } = state;
@@ -69,13 +68,16 @@ function strip(state: State, preview: Preview): Html {
   const [low, high] = extent(preview.values);
   const place = (value: number) => 4 + (292 * (value - low)) / (high - low || 1);
   const colours = coloursOf(preview, preview.values.length, state.paper);
-  const shown = [...preview.values.keys()].filter((i) => !Number.isNaN(preview.values[i])).slice(0, 2000);
+  const all = byValue(preview.values).filter((i) => !Number.isNaN(preview.values[i]));
+  const every = Math.ceil(all.length / MOST_TICKS);
+  const shown = [...all.filter((_, k) => k % every === 0 || k === all.length - 1)];
   return html`<figure class="chart">
     <svg viewBox="0 0 300 40" role="img" aria-label="Values from ${digits(low, high)} to ${digits(high, low)}">
       <line class="axis" x1="4" x2="296" y1="24" y2="24"></line>
       ${shown.map((i) => svg`<circle cx=${place(preview.values[i])} cy="24" r=${state.selection.has(i) || state.focus === i ? 6 : 4} fill=${hex(colours[i])} fill-opacity=".8"><title>${state.labels[i]}: ${digits(preview.values[i])}</title></circle>`)}
       <text x="4" y="11">${digits(low, high)}</text><text x="296" y="11" text-anchor="end">${digits(high, low)}</text>
     </svg>
+    ${every > 1 ? html`<figcaption>Every ${every}th of ${count(all.length, "value")} is drawn.</figcaption>` : nothing}
   </figure>`;
 }
 
@@ -94,7 +96,7 @@ function bars(state: State, preview: Preview): Html {
 const clip = (text: string) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
 /** The values, one row per object, to be sorted and corrected. */
 function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
-  const order = draft.sort === "value" ? byValue(preview.values) : byName(state.labels);
+  const list = listed(draft.sort === "value" ? byValue(preview.values) : byName(state.labels), state.labels, state.query);
   const correct = (object: number, text: string) => {
     const corrections = { ...draft.corrections };
     if (text === textOf(preview, object)) delete corrections[object];
@@ -104,33 +106,29 @@ function list(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
   const heading = (sort: Draft["sort"], text: string) =>
     html`<th scope="col" aria-sort=${draft.sort === sort ? "ascending" : "none"}><button type="button" class="plain" @click=${() => acts.edit({ sort })}>${text}${draft.sort === sort ? " ↑" : ""}</button></th>`;
   const corrected = Object.keys(draft.corrections).length;
-  return html`<div class="scroll">
+  const rows = (part: number[]) => html`<div class="scroll">
       <table>
         <caption class="hide">Values</caption>
         <thead><tr>${heading("name", "Object")}${heading("value", "Value")}</tr></thead>
         <tbody>
-          ${order.map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
+          ${part.map((object) => html`<tr class=${object in draft.corrections ? "changed" : ""}>
             <th scope="row">${state.labels[object]}</th>
             <td><input aria-label="Value of ${state.labels[object]}" .value=${draft.corrections[object] ?? textOf(preview, object)} @focus=${() => acts.set({ focus: object })} @change=${(event: Event) => correct(object, typed(event))} /></td>
           </tr>`)}
         </tbody>
       </table>
-    </div>
-    ${corrected ? html`<p>${count(corrected, "value")} corrected by hand. <button type="button" class="plain" @click=${() => acts.edit({ corrections: {} })}>Take back</button></p>` : nothing}
-    ${state.labels.length > MOST_ROWS ? html`<p class="quiet">The first ${FEW} of ${count(state.labels.length, "object")}.</p>` : nothing}`;
+    </div>`;
+  return html`${state.labels.length > ROWS ? search(state, acts) : nothing} ${onlyFound(state, acts)} ${paged(state, acts, list, "object", rows)}
+    ${corrected ? html`<p>${count(corrected, "value")} corrected by hand. <button type="button" class="plain" @click=${() => acts.edit({ corrections: {} })}>Take back</button></p>` : nothing}`;
 }
 
-/** Return the objects with the smallest values, in order; those without one come last. */
-export const byValue = memo((values: Float32Array | Float64Array): number[] => {
-  const last = values.slice().sort()[rows(values.length) - 1] ?? NaN; // a sorted array has NaN at its end
-  const listed: number[] = [];
-  values.forEach((value, i) => (Number.isNaN(last) || value < last) && listed.push(i));
-  for (let i = 0; i < values.length && listed.length < rows(values.length); i++) if (values[i] === last) listed.push(i);
-  const key = (i: number) => (Number.isNaN(values[i]) ? Infinity : values[i]);
-  return listed.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a - b)).slice(0, rows(values.length));
+/** Return the objects by their values, the smallest first; those without one come last. */
+export const byValue = memo((values: Float32Array | Float64Array): Uint32Array => {
+  const keys = Float64Array.from(values, (value) => (Number.isNaN(value) ? Infinity : value));
+  return everyone(keys.length).slice().sort((a, b) => keys[a] - keys[b]);
 });
 
-const byName = memo((labels: string[]): number[] => {
+const byName = memo((labels: string[]): Uint32Array => {
   const { compare } = new Intl.Collator();
-  return [...labels.keys()].sort((a, b) => compare(labels[a], labels[b])).slice(0, rows(labels.length));
+  return everyone(labels.length).slice().sort((a, b) => compare(labels[a], labels[b]));
 });

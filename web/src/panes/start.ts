@@ -68,13 +68,23 @@ function found(starting: Starting, detected: Detected, acts: Acts): Html {
     ${features
       ? html`<div class="looks">${choice("Compare by", metrics, metric, (metric) => void acts.correct({ metric }))}
           ${metric === "euclidean" ? tick("Standardise columns", corrections.standardise, (standardise) => void acts.correct({ standardise })) : nothing}
-          ${choice("Names of objects", labels, corrections.labels ?? "", (column) => void acts.correct({ labels: column || null }))}</div>`
+          ${choice("Names of objects", labels, corrections.labels ?? "", (column) => void acts.correct({ labels: column || null }))}</div>
+          ${beside(detected, metric)}`
       : nothing}
     <div class="actions">
       <button class="main" ?disabled=${starting.busy || detected.problems.length > 0} @click=${() => void acts.begin()}>Make the first map</button>
       <button @click=${() => acts.dropFiles()}>Other files</button>
     </div>
   </section>`;
+}
+
+/** Say which columns objects are not compared by: a distance takes numbers only. */
+function beside({ parts }: Detected, metric: string): Html {
+  const columns = parts.filter(({ role }) => role === "features").flatMap((part) => part.columns);
+  const others = columns.filter(({ type }) => metric === "gower" ? type.startsWith("cyclic") : !["numeric", "spline"].includes(type)).map(({ name }) => name);
+  if (!others.length || others.length === columns.length) return nothing;
+  const named = others.slice(0, 5).join(", ") + (others.length > 5 ? ` and ${others.length - 5} more` : "");
+  return html`<p class="quiet">Objects are compared by ${count(columns.length - others.length, "column")}; ${named} stand${others.length === 1 ? "s" : ""} beside the map, to colour by.</p>`;
 }
 
 function file(part: Part, detected: Detected, acts: Acts, { corrections }: Starting): Html {
