@@ -48,6 +48,7 @@ test-slow: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 # The quick tests, without simulations, with the oldest versions that pyproject.toml allows and the oldest Python.
+# Of what the oldest uvicorn does with websockets, their newest versions warn twice.
 OLDEST := build/oldest
 OLDEST_PYTHON ?= python3.11
 test-oldest:
@@ -56,7 +57,8 @@ test-oldest:
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint $(OLDEST)/constraints.txt --editable '.[test]'
-	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation"
+	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+		-W ignore:websockets.:DeprecationWarning -W "ignore:remove second argument of ws_handler:DeprecationWarning"
 
 # AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
 # With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
