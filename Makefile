@@ -9,8 +9,8 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
-.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
+.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks test-sdist lint format
+.PHONY: docs gallery-full pictures pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -75,6 +75,19 @@ test-notebooks:
 		marimo playwright pytest
 	build/notebooks/$(SCRIPTS)/python tests/browser.py
 	build/notebooks/$(SCRIPTS)/python -m pytest -m slow tests/notebooks
+
+# The quick tests from the unpacked source archive, in an environment that has nothing of ours but what is built of it.
+SDIST := build/sdist
+test-sdist:
+	rm -rf $(SDIST)
+	mkdir -p $(SDIST)/source
+	$(PYTHON) -m venv $(SDIST)/venv
+	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check build
+	$(SDIST)/venv/$(SCRIPTS)/python -m build --sdist --outdir $(SDIST) .
+	tar -xzf $(SDIST)/unmask-*.tar.gz --strip-components=1 -C $(SDIST)/source
+	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check "$$(ls $(SDIST)/unmask-*.tar.gz)[test]"
+	cd $(SDIST)/source && ../venv/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+		tests --pyargs unmask
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
