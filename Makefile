@@ -9,8 +9,8 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks test-sdist lint format
-.PHONY: docs gallery-full pictures pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
+.PHONY: demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -78,6 +78,7 @@ test-notebooks:
 
 # The quick tests from the unpacked source archive, in an environment that has nothing of ours but what is built of it.
 SDIST := build/sdist
+.PHONY: test-sdist
 test-sdist:
 	rm -rf $(SDIST)
 	mkdir -p $(SDIST)/source
