@@ -51,6 +51,7 @@ test-slow: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 # The quick tests, without simulations, with the oldest versions that pyproject.toml allows and the oldest Python.
+# Of what the oldest uvicorn does with websockets, their newest versions warn twice.
 OLDEST := build/oldest
 OLDEST_PYTHON ?= python3.11
 test-oldest:
@@ -59,7 +60,8 @@ test-oldest:
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint $(OLDEST)/constraints.txt --editable '.[test]'
-	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation"
+	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+		-W ignore:websockets.:DeprecationWarning -W "ignore:remove second argument of ws_handler:DeprecationWarning"
 
 # AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
 # With a newer PYTHON, ANNDATA='>=0.13' goes with pandas 3.
@@ -76,6 +78,20 @@ test-notebooks:
 		marimo playwright pytest
 	build/notebooks/$(SCRIPTS)/python tests/browser.py
 	build/notebooks/$(SCRIPTS)/python -m pytest -m slow tests/notebooks
+
+# The quick tests from the unpacked source archive, in an environment that has nothing of ours but what is built of it.
+SDIST := build/sdist
+.PHONY: test-sdist
+test-sdist:
+	rm -rf $(SDIST)
+	mkdir -p $(SDIST)/source
+	$(PYTHON) -m venv $(SDIST)/venv
+	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check build
+	$(SDIST)/venv/$(SCRIPTS)/python -m build --sdist --outdir $(SDIST) .
+	tar -xzf $(SDIST)/unmask-*.tar.gz --strip-components=1 -C $(SDIST)/source
+	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check "$$(ls $(SDIST)/unmask-*.tar.gz)[test]"
+	cd $(SDIST)/source && ../venv/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+		tests --pyargs unmask
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

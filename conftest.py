@@ -6,3 +6,5 @@ def pytest_configure(config):
     # Named in pyproject.toml they would have unmask imported before coverage starts, which then misses what runs then.
     for ours in ("LeakWarning", "AdjustmentWarning"):
         config.addinivalue_line("filterwarnings", f"ignore::unmask.{ours}")
+    # A guess by the clock, which a busy machine makes long.
+    config.addinivalue_line("filterwarnings", "ignore:the posterior of .* will take about")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 # What only those need who change the project; the rest is what users install.
 OURS = {"test", "bench", "docs", "dev"}
-# Not ours: later ones warn of what old versions of typer, matplotlib and scikit-learn do with them.
-COMPANIONS = {"click<8.3", "pyparsing<3.3", "pytest<9"}
+# Not ours: later ones warn of what old versions of typer, matplotlib and scikit-learn do with them, and old versions of
+# scikit-learn do not see the names of columns in later ones of polars.
+COMPANIONS = {"click<8.3", "polars<1.40", "pyparsing<3.3", "pytest<9"}
 REQUIREMENT = re.compile(r"^(?P<name>[\w.-]+)(\[[\w,-]+\])?>=(?P<version>[\w.]+)$")
 
 

@@ -251,6 +251,6 @@ def test_a_map_of_one_dimension_and_of_nothing():
 def test_the_size_of_a_terminal_is_kept_within_reason(monkeypatch, size):
     from unmask.cli import _dialogue
 
-    monkeypatch.setattr(_dialogue.shutil, "get_terminal_size", lambda _: size)
+    monkeypatch.setattr(_dialogue.shutil, "get_terminal_size", lambda fallback: size)
     assert _dialogue._size(terminal=True) == {20: (40, 12), 200: (120, 30)}[size[0]]
     assert _dialogue._size(terminal=False) == (76, 24)

@@ -14,6 +14,7 @@ from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 from unmask.estimators import _drawing
 from unmask.io import read_dissimilarities, write_table
+from unmask.io._numbers import _exact
 
 GENDER = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender")
 FILES = {
@@ -58,7 +59,7 @@ def test_numbers_are_those_of_the_library(shell):
     # A map of the published stress, and the files hold it.
     assert found["stress"] == pytest.approx(0.026086954836, abs=1e-9)
     assert {path.name for path in (shell.folder / "result").iterdir()} == FILES
-    table = pd.read_csv("result/embedding.csv", index_col=0)
+    table = pd.read_csv("result/embedding.csv", index_col=0, **_exact())
     np.testing.assert_array_equal(table.to_numpy(), mds.embedding_)
     assert pd.read_csv("result/stress_per_point.csv")["stress"].sum() == pytest.approx(mds.stress_, rel=1e-12)
     assert pd.read_csv("result/history.csv")["finished"].tolist() == [True]
@@ -228,7 +229,7 @@ def test_estimated_cells_are_printed_and_written(shell):
     assert cell.object == "Brother"
     expected = f"missing: degree of Brother, estimated {cell.value:.6g} (95%: {cell.lower:.6g} to {cell.upper:.6g})"
     assert [line for line in done.stdout.splitlines() if line.startswith("missing")] == [expected]
-    written = pd.read_csv("result/imputed.csv")
+    written = pd.read_csv("result/imputed.csv", **_exact())
     assert list(written.columns) == ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
     assert written.loc[0, "value"] == cell.value
     (found,) = shell.json("fit", *words, "--quiet")["imputed"]

@@ -101,6 +101,7 @@ def test_samples_of_a_biom_table_are_objects():
     theirs = skbio.diversity.beta_diversity("braycurtis", counts.T.astype(int), samples)
     np.testing.assert_allclose(metric.dissimilarities_, theirs.redundant_form(), rtol=1e-12)
     assert list(metric.object_names_) == samples
+    assert {type(name) for name in metric.object_names_} == {str}  # biom's own are np.str_
     mds = ConditionalMDS(metric="braycurtis", n_init=1, random_state=0)
     assert list(mds.fit(table).object_names_) == samples
     np.testing.assert_allclose(mds.transform(table), mds.embedding_, atol=1e-6)

@@ -6,7 +6,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 
-SOON = 120  # seconds
+SOON = 240  # seconds: a new environment compiles first
 
 
 def free_port():

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from ..web.bench import Windows
-from .serving import free_port, served
+from .serving import SOON, free_port, served
 
 pytest.importorskip("jupyterlab", reason="make test-notebooks has it")
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def views(chromium, address):
     """The notebook with two views of one workbench, run once."""
     windows = Windows(chromium)
     page = windows.open(address.removesuffix("lab"), "data:", viewport={"width": 1400, "height": 2600})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(1000 * SOON)
     page.goto(f"{address}/tree/kin.ipynb?reset")
     page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
     run_all(page)

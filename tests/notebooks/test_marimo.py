@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ..web.bench import Windows
-from .serving import free_port, served
+from .serving import SOON, free_port, served
 
 pytest.importorskip("marimo", reason="make test-notebooks has it")
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def address(tmp_path_factory):
 def views(chromium, address):
     windows = Windows(chromium)
     page = windows.open(address, viewport={"width": 1400, "height": 1000})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(1000 * SOON)
     page.goto(address)
     page.locator(".cm-content").nth(1).wait_for()
     run_all(page)

@@ -83,7 +83,7 @@ def _from_biom(data: Any) -> Any:
     import pandas as pd
 
     counts = data.matrix_data.T.toarray()
-    return pd.DataFrame(counts, index=list(data.ids()), columns=list(data.ids(axis="observation")), copy=False)
+    return pd.DataFrame(counts, index=data.ids().tolist(), columns=data.ids(axis="observation").tolist(), copy=False)
 
 
 _TABLES: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (

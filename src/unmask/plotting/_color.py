@@ -206,7 +206,7 @@ class Categories:
 
     def stored(self) -> dict[str, Any]:
         """Return the categories as a page holds them."""
-        codes = np.where(self.codes < 0, MISSING_BYTE, self.codes)
+        codes = np.where(self.codes < 0, MISSING_BYTE, self.codes.astype(np.int64))  # pandas has them in 8 signed bits
         return {"name": self.name, "codes": packed(codes, "u1"), "levels": list(self.levels)}
 
     def add_legend(self, ax: Axes, above: int) -> int:
