@@ -43,7 +43,7 @@ def fitted(D, known=None, **options):
 def quick():
     """Tune chains no longer than so few objects need, and draw no more than a test does."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, number in {"TUNING": 100, "N_DRAWS": 50, "CHAINS": 2, "LONG": np.inf}.items():
+        for name, number in {"TUNING": 100, "N_DRAWS": 50, "CHAINS": 2}.items():
             patch.setattr(_drawing, name, number)
         yield
 
