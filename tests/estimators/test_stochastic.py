@@ -117,6 +117,22 @@ def test_no_dissimilarity_at_all_has_a_weight_of_sammon(features):
     assert full_stress(mds, X) < 1.02 * exact.stress_
 
 
+@pytest.mark.parametrize("p", [2, 4])
+def test_the_closed_form_has_the_principal_axes_of_all_objects(monkeypatch, p):
+    # The second and third axis are of almost the same length: a few objects take one for the other. There is no fourth.
+    rng, kept = np.random.default_rng(0), []
+    X = rng.normal(size=(N, 3)) * [2.0, 1.03, 1.0]
+    made = _stochastic.closed_form_of_all
+    monkeypatch.setattr(_stochastic, "closed_form_of_all", lambda *given: kept.append(made(*given)) or kept[0])
+    ConditionalMDS(p, solver="stochastic", n_init=1, random_state=0).fit(X)
+    U, _ = kept[0]
+    centred = X - X.mean(axis=0)
+    principal = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+    for axis in range(min(p, 3)):
+        assert abs(np.corrcoef(U[:, axis], principal[:, axis])[0, 1]) > 0.999
+    assert np.all(U[:, 3:].std(axis=0) < 0.05 * U[:, 0].std())
+
+
 def test_stress_per_point_adds_up_and_tells_the_same_objects(features):
     exact, mds = (fitted(features, ["length"], solver=solver) for solver in ("lbfgs", "stochastic"))
     assert mds.stress_per_point_.sum() == pytest.approx(mds.stress_)

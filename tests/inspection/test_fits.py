@@ -1,12 +1,17 @@
 """Fitting many times: starts that were found before, and no more of them than are needed."""
 
+import threading
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalMDS
+from unmask import ConditionalMDS, UnfinishedTestWarning
+from unmask.inspection import _fits, bootstrap, choose_n_components, dimension_test, jackknife, permutation_test
 from unmask.inspection._fits import agreed, all_seen, make_setup, warm_start
+from unmask.solvers import Objective
 
 
 @pytest.fixture
@@ -63,3 +68,52 @@ def test_without_labels_the_known_features_are_in_the_order_of_the_objects(setup
     assert plain.labels is None
     assert plain.fit().stress_ == setup.fit().stress_
     assert plain.unlabelled() is plain
+
+
+def noisy_plane(n=40):
+    rng = np.random.default_rng(3)
+    places = rng.standard_normal((n, 3))
+    noise = np.triu(0.2 * rng.standard_normal((n, n)), 1)
+    return squareform(pdist(places)) * np.abs(1 + noise + noise.T), places[:, :1]
+
+
+SERIES = {
+    "permutation_test": lambda mds, D, known: permutation_test(mds, D, known, n_permutations=5),
+    "dimension_test": lambda mds, D, known: dimension_test(mds, D, known, n_permutations=4).to_frame(),
+    "choose_n_components": lambda mds, D, known: choose_n_components(mds, D, known, max_components=2, n_splits=4),
+    "bootstrap": lambda mds, D, known: bootstrap(mds, D, known, n_resamples=5).objects,
+    "jackknife": lambda mds, D, known: jackknife(mds, D[:12, :12], known[:12]).objects,
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_refits_run_side_by_side_and_tell_the_same(monkeypatch, name):
+    monkeypatch.setattr(_fits, "PARALLEL_FROM", 10)
+    threads, evaluate = set(), Objective.__call__
+
+    def watched(self, theta):
+        threads.add(threading.get_ident())
+        return evaluate(self, theta)
+
+    monkeypatch.setattr(Objective, "__call__", watched)
+    filters, tables = list(warnings.filters), []
+    for n_jobs in (1, 3):
+        threads.clear()
+        mds = ConditionalMDS(1, metric="precomputed", n_init=2, tol=1e-6, random_state=0, n_jobs=n_jobs)
+        tables.append(SERIES[name](mds, *noisy_plane()))
+        assert (len(threads) > 1) == (n_jobs > 1)
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert warnings.filters == filters
+
+
+def test_ctrl_c_ends_refits_that_run_side_by_side(monkeypatch):
+    monkeypatch.setattr(_fits, "PARALLEL_FROM", 10)
+
+    def interrupt(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    mds = ConditionalMDS(1, metric="precomputed", n_init=2, tol=1e-6, random_state=0, n_jobs=2)
+    with pytest.warns(UnfinishedTestWarning, match="after 3 of 20 permutations"):
+        table = permutation_test(mds, *noisy_plane(), n_permutations=20, progress=interrupt)
+    assert table["permutations"].tolist() == [3]

@@ -144,3 +144,14 @@ def test_no_dissimilarity_but_another_value_known_is_no_likeness(fitted):
     prints = D**2 @ placing().fingerprint_vector(12)
     placed = compiled(D[:1], np.ones((1, 12)), known[:1] + 0.5, U, known, prints)
     assert np.abs(placed - U[:1]).max() > 1e-3
+
+
+@compiled_only
+def test_no_step_leaves_objects_where_they_are_triangulated(rng):
+    delta, known, U, fitted_known = make_new_objects(rng, 40, 5)
+    with Workers(1) as workers:
+        arguments = np.ones_like(delta), known, U, fitted_known, fitted_known, np.zeros(40), workers
+        placed = placing().place(delta, *arguments, most_starts=1, most_steps=0)
+    centred, c = U - U.mean(axis=0), cdist(known, fitted_known, "sqeuclidean")
+    rest = delta**2 - c - np.sum(centred**2, axis=1)
+    np.testing.assert_allclose(placed, U.mean(axis=0) - 0.5 * rest @ np.linalg.pinv(centred).T, atol=1e-9)

@@ -1,5 +1,7 @@
 """The closed form: an independent one's numbers, least squares on all pairs, full and iterative decompositions."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,17 @@ def test_a_start_of_many_objects_is_always_the_same(rng):
     objective, coded = objective_for(noisy_distances(rng, _closed_form.LANDMARKS_FROM + 1))
     starts = [closed_form(objective.engine, coded, 2, tol=1e-2).U for _ in range(2)]
     np.testing.assert_array_equal(*starts)
+
+
+def test_a_start_holds_few_rows_of_the_table_at_a_time(rng):
+    n = 3000
+    half = np.triu(rng.uniform(1.0, 2.0, size=(n, n)).astype(np.float32), 1)
+    graph = objective_for(half + half.T)[0].engine.graph
+    tracemalloc.start()
+    try:
+        for _ in graph.squared_rows(np.arange(100), slice(0, n)):
+            pass
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 0.05 * half.nbytes

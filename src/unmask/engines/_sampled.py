@@ -17,7 +17,7 @@ REFERENCES = 128  # of one draw
 # A look at pairs apart from the steps: some objects in random order, cut into blocks, each against the next one. All
 # count the same, so that what an object has of its own (a place that fits badly) varies no more than it must; what is
 # left is of single pairs, and does not depend on how large the blocks are. Looks are independent of each other.
-SIDE, BLOCKS = 64, 150
+SIDE, BLOCKS = 96, 100
 # So many looks, and as many again if they were not enough: to stop as soon as the standard error happens to be small
 # would report too small a one.
 LOOKS = 16

@@ -77,6 +77,7 @@ from ._searching import Search, SearchingMap
 from ._tables import Moved, block_roots
 
 SOLVERS = ("auto", *RULES, "stochastic")
+READ_TOGETHER = 128  # objects whose dissimilarities to some others are in memory at a time
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -598,8 +599,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self.stress_per_point_ *= found.value / self.stress_
         self.stress_, self.stress_se_ = found.value, found.error
         self._partners = some_objects(checked.source, PARTNERS)
-        among = rectangle(checked.source, self._partners, self._partners).astype(np.float64) * self._scale
-        self._fingerprints = among**2 @ kernels.placing().fingerprint_vector(len(self._partners))
+        vector = kernels.placing().fingerprint_vector(len(self._partners))
+        parts = np.array_split(self._partners, -(-len(self._partners) // READ_TOGETHER))
+        among = (rectangle(checked.source, part, self._partners).astype(np.float64) for part in parts)
+        self._fingerprints = np.concatenate([(delta * self._scale) ** 2 @ vector for delta in among])
         keep_objects(self._transformer, self._partners)
 
     def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:

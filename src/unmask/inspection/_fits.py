@@ -28,9 +28,18 @@ from ..checking import (
 )
 from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, labels_of_fit, stages_of
-from ..kernels import MOST_SQUARED, Workers, resolve_threads
+from ..kernels import MOST_SQUARED, Workers, elsewhere, resolve_threads
 from ..problem import KnownFeatures
-from ..solvers import Attempt, Objective, SearchSettings, Start, attempt_all, automatic_n_starts, was_cut_short
+from ..solvers import (
+    PARALLEL_FROM,
+    Attempt,
+    Objective,
+    SearchSettings,
+    Start,
+    attempt_all,
+    automatic_n_starts,
+    was_cut_short,
+)
 from ._inputs import count_objects, require_few
 
 if TYPE_CHECKING:
@@ -65,6 +74,8 @@ STOPPED_SHORT = 1e-7
 # Starts of a refit, besides maps that are almost right: the p-values are those of long searches (see the slow test),
 # and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
 FEW_STARTS = 3
+# Fits of more objects than this run one after another.
+MOST_SIDE_BY_SIDE = 2000
 # So many starts are followed, then as many again and so on, before it is asked whether they are enough: whatever the
 # number of threads.
 FIRST_WAVE = 2
@@ -189,6 +200,19 @@ class FitSetup:
         automatic = getattr(self.estimator, "n_init", None) == "auto"
         done = (lambda found: enough(found) or all_seen(found, same)) if automatic else enough
         return self.fit_from(starts, None, done, **others)
+
+    def side_by_side(self) -> tuple[FitSetup, int]:
+        """Return the same for fits that run at the same time, each in a thread of its own, and how many may.
+
+        Few objects are fitted mostly by interpreted code, which threads cannot share; the passes over many use all
+        threads by themselves, and each fit takes memory of its own.
+        """
+        if elsewhere() > 1:
+            return self, elsewhere()
+        threads = resolve_threads(self.estimator.n_jobs)
+        if threads == 1 or not PARALLEL_FROM <= self.n <= MOST_SIDE_BY_SIDE:
+            return self, 1
+        return replace(self, estimator=clone(self.estimator).set_params(n_jobs=1)), threads
 
     def unlabelled(self) -> FitSetup:
         """Return the same without labels, by which every fit would put what is known in order again."""

@@ -128,13 +128,14 @@ def _permuted_fits(
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
     total = n_permutations * setup.known.shape[1]
+    setup, at_once = setup.side_by_side()
     refits = [_Refit(setup, column, fitted, statistic) for column in range(setup.known.shape[1])]
     try:
         for done, refit in enumerate(refits):  # by which the others are started
             refit.values.append(refit.permuted(rng.permutation(setup.n)))
             progress(done + 1, total)
         rest = ((refits[done % len(refits)], rng.permutation(setup.n)) for done in range(len(refits), total))
-        for done, value in enumerate(each(_permuted, rest), len(refits)):
+        for done, value in enumerate(each(_permuted, rest, at_once), len(refits)):
             refits[done % len(refits)].values.append(value)
             progress(done + 1, total)
     except KeyboardInterrupt:
@@ -253,7 +254,8 @@ def dimension_test(
         observed = small.stress_, _next_stress(setup, None, small, p)
         residuals = make_residuals(setup, small)
         drawn = (residuals.permuted(rng) for _ in range(n_permutations))
-        falls = list(each(partial(_fall, setup, small, p), drawn))
+        setup, at_once = setup.side_by_side()
+        falls = list(each(partial(_fall, setup, small, p), drawn, at_once))
     fall = 1 - observed[1] / observed[0]
     p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
     values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -138,13 +138,12 @@ def bootstrap(
         setup, fitted = _first_fit(setup)
         residuals = make_residuals(setup, fitted)
         start = warm_start(fitted)
-
-        def drawn() -> Iterator[Array]:
+        setup, at_once = setup.side_by_side()
+        drawn, draws = (residuals.wild(rng) for _ in range(n_resamples)), []
+        with closing(each(partial(_resampled, setup, start, fitted.embedding_), drawn, at_once)) as refits:
             for done in range(n_resamples):
                 (progress or nobody)(done, n_resamples)
-                yield residuals.wild(rng)
-
-        draws = list(each(partial(_resampled, setup, start, fitted.embedding_), drawn()))
+                draws.append(next(refits))
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
 
@@ -174,7 +173,8 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
         warnings.simplefilter("ignore")
         setup, fitted = _first_fit(setup)
         start = warm_start(fitted)
-        draws = list(each(partial(_without, setup, fitted, start), range(setup.n)))
+        setup, at_once = setup.side_by_side()
+        draws = list(each(partial(_without, setup, fitted, start), range(setup.n), at_once))
     return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
 
 

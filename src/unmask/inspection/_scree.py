@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
+from ..kernels import each
 from ..problem import held_out_pairs
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 
@@ -239,14 +241,15 @@ def choose_n_components(
 
     table, full = _scree(estimator, setup, max_components, part(0))
     free, rng = setup.unadjusted(), check_random_state(random_state)
-    errors = np.array(
-        [
-            _held_out(free, held, full, part(number + 1))
-            for number, held in enumerate(_splits(setup, fraction, splits, rng))
-        ]
-    )
-    table["heldout"] = errors.mean(axis=0)
-    table["heldout_se"] = errors.std(axis=0, ddof=1) / np.sqrt(splits)
+    free, at_once = free.side_by_side()
+    held = enumerate(_splits(setup, fraction, splits, rng), 1)
+    tasks = ((pairs, part(number) if at_once == 1 else nobody) for number, pairs in held)
+    errors: list[Array] = []
+    for error in each(partial(_held_out, free, full), tasks, at_once):
+        errors.append(error)
+        part(len(errors))(len(full), len(full))
+    table["heldout"] = np.mean(errors, axis=0)
+    table["heldout_se"] = np.std(errors, axis=0, ddof=1) / np.sqrt(splits)
     best = int(table["heldout"].argmin())
     within = table["heldout"] <= table["heldout"].iloc[best] + table["heldout_se"].iloc[best]
     table.attrs["chosen"] = int(np.argmax(within))
@@ -261,13 +264,13 @@ def _splits(setup: FitSetup, share: float, n_splits: int, rng: Any) -> list[tupl
     return [(i[held], j[held]) for held in held_out_pairs(i, j, setup.n, share, n_splits, rng, f"share={share}")]
 
 
-def _held_out(setup: FitSetup, held: tuple[IntArray, IntArray], full: Sequence[_Step], progress: Advance) -> Array:
+def _held_out(setup: FitSetup, full: Sequence[_Step], task: tuple[tuple[IntArray, IntArray], Advance]) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square.
 
     The search starts from the maps of all pairs; which of the starts is the best, the pairs that are not held out say.
     """
     D = setup.D.copy()
-    i, j = held
+    (i, j), progress = task
     D[i, j] = D[j, i] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that pairs are missing is what this is about

@@ -109,13 +109,13 @@ def _mass_and_size(delta, weight):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried, tolerance):  # type: ignore[no-untyped-def]
-    """Move u to the bottom of its valley; return the stress there."""
+def _descend(u, delta, weight, Ut, c, work, gradient, hessian, step, tried, tolerance, steps):  # type: ignore[no-untyped-def]
+    """Move u to the bottom of its valley, by so many steps at most; return the stress there."""
     squared, ahead, pull, bend = work
     p = u.shape[0]
     mass, size = _mass_and_size(delta, weight)
     stress = _stress_at(u, delta, weight, Ut, c, squared)
-    for _ in range(ITERATIONS):
+    for _ in range(steps):
         _derivatives(u, delta, weight, Ut, squared, pull, bend, gradient, hessian)
         sound = _newton(hessian, gradient, 1e-8 * mass, step)
         reached = np.inf
@@ -232,7 +232,7 @@ def _nearest(delta, weight, c, places, left):  # type: ignore[no-untyped-def]
 
 @_jit
 def _place_rows(  # type: ignore[no-untyped-def]
-    delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, first, last, out
+    delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, steps, first, last, out
 ):
     p, n = Ut.shape
     stride = max(1, -(-n // COARSE))
@@ -264,16 +264,15 @@ def _place_rows(  # type: ignore[no-untyped-def]
         for number in range(min(_nearest(own, weights, c, places, left) + 2, most_starts)):
             _start(number, own, weights, c, Ut, places, axes, radii, mean, u)
             if coarse:
-                stress = _descend(
-                    u, some, some_weights, coarse_Ut, some_c, part, gradient, hessian, step, tried, COARSE_TOLERANCE
-                )
+                coarsely = some, some_weights, coarse_Ut, some_c, part
+                stress = _descend(u, *coarsely, gradient, hessian, step, tried, COARSE_TOLERANCE, steps)
             else:
-                stress = _descend(u, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE)
+                stress = _descend(u, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE, steps)
             if stress < lowest:
                 lowest = stress
                 _copy(u, best)
         if coarse:
-            _descend(best, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE)
+            _descend(best, own, weights, Ut, c, work, gradient, hessian, step, tried, TOLERANCE, steps)
         _copy(best, out[i])
 
 
@@ -287,6 +286,7 @@ def place(
     fingerprints: Array,
     workers: Workers,
     most_starts: int = NEAREST + 2,
+    most_steps: int = ITERATIONS,
 ) -> Array:
     """Return coordinates (m x p) for m new objects.
 
@@ -303,6 +303,8 @@ def place(
         Of each fitted object the sum of its squared dissimilarities times ``fingerprint_vector(n)``.
     most_starts : int
         Valleys that are tried; 1 is the one below the triangulated point.
+    most_steps : int
+        Of each way down; 0 leaves an object at the triangulated point.
     """
     out = np.empty((len(delta), U.shape[1]))
     Ut, Kt, Gt = (np.ascontiguousarray(array.T, dtype=np.float64) for array in (U, fitted_known, given_known))
@@ -316,7 +318,8 @@ def place(
         first = task * ROWS_PER_TASK
         last = min(first + ROWS_PER_TASK, len(delta))
         _place_rows(
-            delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, first, last, out
+            *(delta, weight, known, Ut, Kt, Gt, axes, radii, mean, vector, fingerprints, most_starts, most_steps),
+            *(first, last, out),
         )
 
     workers.run(run, -(-len(delta) // ROWS_PER_TASK))

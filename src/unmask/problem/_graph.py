@@ -96,11 +96,12 @@ class TableGraph:
 
     def squared_rows(self, which: IntArray, columns: Which) -> Iterator[tuple[slice, Array]]:
         """Yield squared dissimilarities of some objects to others, NaN where there is none, a few objects at a time."""
-        height = max(1, strip_height(self.n) // 4)
+        height = max(1, strip_height(self.n) // 16)
         for first in range(0, len(which), height):
             part = slice(first, min(first + height, len(which)))
-            read = rectangle(self.pairs.source, which[part], columns)
-            yield part, np.square(read.astype(np.float64) * self.pairs.scale)
+            squares = rectangle(self.pairs.source, which[part], columns).astype(np.float64)
+            squares *= self.pairs.scale
+            yield part, np.square(squares, out=squares)
 
     def _counting(self, rows: IntArray) -> Array:
         """Return which pairs of some objects count; an object with itself is none."""

@@ -20,6 +20,7 @@ from ._ridge import choose_ridge
 from ._rules import RULES, Lbfgs
 from ._stages import Stage, run_stage, within_errors
 from ._starts import (
+    PARALLEL_FROM,
     Attempt,
     Start,
     attempt_all,
@@ -34,6 +35,7 @@ from ._stochastic import LANDMARKS, descend, fit_landmarks, place_others
 
 __all__ = [
     "LANDMARKS",
+    "PARALLEL_FROM",
     "RULES",
     "Attempt",
     "Lbfgs",

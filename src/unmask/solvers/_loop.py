@@ -91,6 +91,7 @@ class SearchSettings:
     watch: Watch = field(default_factory=Watch)
     canonical: Callable[[Array], Array] = canonical_map
     unit: float = 1.0
+    share: float = 0.0  # of the objective, by which a fall is small too
 
     def progress(self, begin: Progress, objective: Objective, iteration: int, value: float, theta: Array) -> Progress:
         """Return where a search is that began with ``begin``."""
@@ -142,7 +143,7 @@ def follow(
     """Minimise from a start, or from where it was left, by a rule."""
 
     def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
-        limits: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter}
+        limits: dict[str, Any] = {"tol": settings.tol, "share": settings.share, "max_iter": settings.max_iter}
         return minimise(
             objective, theta, make_rule(), **limits, callback=tell, run=run, note=note, due=settings.watch.is_due
         )
@@ -164,12 +165,13 @@ def minimise(
     *,
     tol: float,
     max_iter: int,
+    share: float = 0.0,
     callback: Callable[[int, float, Array], bool] = lambda *_: False,
     run: Run | None = None,
     note: Callable[[Run], None] | None = None,
     due: Callable[[], bool] = lambda: True,
 ) -> Solution:
-    """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``.
+    """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``, or a ``share`` of it.
 
     The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
     ends it where it is, and so does a callback (iteration, objective, theta) that returns True. A ``run`` that was left
@@ -210,7 +212,7 @@ def minimise(
             break
         rule.learn(point, new)
         path.append(new.value / objective.total)
-        small = small + 1 if path[-2] - path[-1] < tol else 0
+        small = small + 1 if path[-2] - path[-1] < max(tol, share * path[-1]) else 0
         point = new
         stopped = heard()
     else:

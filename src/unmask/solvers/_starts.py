@@ -54,13 +54,18 @@ def automatic_n_starts(n: int) -> int:
 
 def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
     """Return the closed form as a start, moved off zero where it has zeros."""
-    structure, typical = objective.structure, _typical_distance(objective)
-    U, gram, _ = closed_form(objective.engine, known, structure.p, tol=START_ACCURACY)
-    least = LEAST_SHARE * typical
+    U, gram, _ = closed_form(objective.engine, known, objective.structure.p, tol=START_ACCURACY)
+    return Start("closed-form", objective.structure.pack(*off_zero(objective, known, U, gram, rng)))
+
+
+def off_zero(
+    objective: Objective, known: KnownFeatures, U: Array, gram: Array, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return coordinates, and coefficients of some BB', moved off zero where they have zeros."""
+    least = LEAST_SHARE * _typical_distance(objective)
     B = known.blockwise(lambda group: _root_off_zero(gram[np.ix_(group, group)], known.values[:, group], least))
     flat = np.sqrt(np.mean(U**2, axis=0)) < least
-    U = U + flat * rng.normal(scale=least, size=U.shape)
-    return Start("closed-form", structure.pack(U, B))
+    return U + flat * rng.normal(scale=least, size=U.shape), B
 
 
 def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
@@ -154,13 +159,17 @@ def attempt_all(
 
 def _spread(objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Attempt]:
     """Follow the starts on the workers that joblib has been told of; nobody watches."""
-    follow_one = partial(_follow_alone, objective, settings.make_rule, settings.tol, settings.max_iter)
+    limits = settings.tol, settings.max_iter, settings.share
+    follow_one = partial(_follow_alone, objective, settings.make_rule, limits)
     found = each(follow_one, [start.theta for start in starts])
     return [Attempt(start.kind, solution) for start, solution in zip(starts, found, strict=True)]
 
 
-def _follow_alone(objective: Objective, make_rule: MakeRule, tol: float, max_iter: int, theta: Array) -> Solution:
-    return minimise(objective, theta, make_rule(objective)(), tol=tol, max_iter=max_iter)
+def _follow_alone(
+    objective: Objective, make_rule: MakeRule, limits: tuple[float, int, float], theta: Array
+) -> Solution:
+    tol, max_iter, share = limits
+    return minimise(objective, theta, make_rule(objective)(), tol=tol, max_iter=max_iter, share=share)
 
 
 def _marked(done: list[Attempt]) -> list[Attempt]:
