@@ -92,5 +92,5 @@ def run(results: Results, plan: Plan) -> None:
         _unconditional(results, n, N_FEATURES, plan.long_limit if n == plan.main else plan.limit)
         _pymde(results, n, N_FEATURES, plan.limit)
     _from_closed_form(results, min(plan.main, 2000), plan)
-    for n, limit in {plan.solve_sizes[1]: plan.limit, plan.main: plan.long_limit}.items():
+    for n, limit in {plan.solve_sizes[:2][-1]: plan.limit, plan.main: plan.long_limit}.items():
         _unconditional(results, n, 2, limit)
