@@ -98,6 +98,8 @@ def open_study(windows, running):
             served.asked.clear()
         page = windows.open(served.origin, **options)
         page.goto(served.guard.url)
+        if study is None:  # what is dropped while the page is loading is not heard
+            page.locator(".datasets button").first.wait_for()
         return ServedBench(page, served)
 
     yield open_it
