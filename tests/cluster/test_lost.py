@@ -4,6 +4,7 @@ import os
 import signal
 from types import SimpleNamespace
 
+import dask
 import numpy as np
 import pytest
 
@@ -47,6 +48,15 @@ def test_all_workers_are_lost(alone, table, monkeypatch):
         ClusterError, match=r"no worker, and none came within 0.2 s; start some \(dask worker tcp:.*path"
     ):
         fitted(path, known, callback=kill_at(alone, 3))
+
+
+def test_workers_are_found_whatever_the_client_looks_up_at_the_same_time(alone):
+    with (
+        dask.config.set({"distributed.client.scheduler-info-interval": "1ms"}),
+        distributed.Client(alone.scheduler.address, set_as_default=False) as watching,
+    ):
+        # ``watching.scheduler_info`` names none in a third of the cases.
+        assert [len(Asking(watching).workers()) for _ in range(300)] == [1] * 300
 
 
 def saying(error, status="running"):

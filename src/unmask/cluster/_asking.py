@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -24,6 +25,7 @@ SMALL = 2**23  # bytes that go along with the tasks of a pass
 FAN = 8  # workers that take what all need from the same one
 LOOK_EVERY = 5.0  # seconds after which a pass that is not over looks whether its workers are there
 PATIENCE = 30.0  # seconds to wait for a worker when there is none
+BETWEEN_CALLS = 0.1  # seconds between two looks whether one has come
 GO_ON = "What callback=Checkpoint(path) has kept of the fit goes on with fit(…, resume_from=path)."
 
 numbers = itertools.count()  # by which tasks of one name are told apart
@@ -52,22 +54,34 @@ class Asking:
     def workers(self) -> list[Worker]:
         """Return who is there; wait a while if nobody is."""
         with self.faults():
-            if not self.client.scheduler_info(n_workers=-1)["workers"]:
+            found = self._found()
+            if not found:
                 # A cluster that adapts grows only if there is something to do.
                 wanted = self.client.submit(int, key=f"unmask-wanted-{self.token}")
-                try:
-                    self.client.wait_for_workers(1, timeout=PATIENCE)
-                except TimeoutError:
-                    raise ClusterError(
-                        f"the Dask cluster has no worker, and none came within {PATIENCE:g} s; start some "
-                        f"(dask worker {self.client.scheduler.address}). {GO_ON}"
-                    ) from None
+                deadline = time.monotonic() + PATIENCE
+                while not (found := self._found()):
+                    if time.monotonic() > deadline:
+                        raise ClusterError(
+                            f"the Dask cluster has no worker, and none came within {PATIENCE:g} s; start some "
+                            f"(dask worker {self.client.scheduler.address}). {GO_ON}"
+                        )
+                    time.sleep(BETWEEN_CALLS)
                 del wanted
-            found = self.client.scheduler_info(n_workers=-1)["workers"]
         return sorted(
             Worker(str(address), int(about["nthreads"]), float(about["memory_limit"] or np.inf))
             for address, about in found.items()
         )
+
+    def _found(self) -> dict[str, Any]:
+        """Ask the scheduler itself for its workers.
+
+        ``Client.scheduler_info`` reads what it has asked for from a place where a task of the client's own writes every
+        two seconds, without the workers: now and then it has none to name.
+        """
+        try:
+            return dict(self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"])
+        except OSError as error:
+            raise self._disconnected() from error
 
     def submit(self, name: str, home: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a task; its name is what Dask's dashboard shows."""
