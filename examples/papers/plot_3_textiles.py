@@ -13,6 +13,7 @@ grass and gravel show at the end what is different if textures differ a lot.
 
 import os
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,7 @@ STARTS = 16
 # ----------
 
 
+@cache
 def draw_fabrics(seed):
     """Return 30 images of two fabrics, and the features that made them: two hidden ones and two known ones."""
     fabrics = make_fabrics(30, size=SIZE, random_state=seed)
@@ -59,7 +61,7 @@ def show(images):
         ax.set_axis_off()
 
 
-images, features = draw_fabrics(seed=0)
+images, features = draw_fabrics(0)
 show(images)
 
 # %%
@@ -69,8 +71,10 @@ show(images)
 # The root of the divergence, which behaves more like a distance, is added.
 
 
-def dissimilarities(images):
-    """Return the three kinds of dissimilarity of the images."""
+@cache
+def dissimilarities(draw, seed):
+    """Return the three kinds of dissimilarity of the images that are drawn with a seed."""
+    images, _ = draw(seed)
     divergence = TextureDissimilarity(window=2, random_state=0).fit_transform(images)
     pixels = images.reshape(len(images), -1)
     return {
@@ -157,8 +161,8 @@ def study(draw, repetitions=REPETITIONS):
     """Return the mean scores of some sets of images: a row for each dissimilarity."""
     tables = []
     for seed in range(repetitions):
-        images, features = draw(seed)
-        rows = {kind: scores(D, features) for kind, D in dissimilarities(images).items()}
+        _, features = draw(seed)
+        rows = {kind: scores(D, features) for kind, D in dissimilarities(draw, seed).items()}
         tables.append(pd.DataFrame(rows | {"random numbers": random_scores(features, seed)}).T)
     return sum(tables) / repetitions
 
@@ -219,11 +223,11 @@ def as_table_4(tables, features):
 
 def turned_set(seed):
     """Return table 4 of a set of images, turned."""
-    images, features = draw_fabrics(seed)
-    return turned(given_two(dissimilarities(images)["KL"], features.iloc[:, 2:]).embedding_, features)
+    _, features = draw_fabrics(seed)
+    return turned(given_two(dissimilarities(draw_fabrics, seed)["KL"], features.iloc[:, 2:]).embedding_, features)
 
 
-kinds, known = dissimilarities(images), features.iloc[:, 2:]
+kinds, known = dissimilarities(draw_fabrics, 0), features.iloc[:, 2:]
 plain = given_two(kinds["KL"], known)
 table_4 = {
     "here": abs_correlations(plain.embedding_, features).to_numpy(),
@@ -321,8 +325,8 @@ beside_published(study(draw_photographs, 6 if FULL else 1))
 # Less of the contractions is found, and the other methods do better with ED than in the paper: pixels tell grass from
 # gravel, and their maps show it. Table 4 does not come out at all:
 
-images, features = draw_photographs(seed=0)
-kinds, known = dissimilarities(images), features.iloc[:, 2:]
+_, features = draw_photographs(seed=0)
+kinds, known = dissimilarities(draw_photographs, 0), features.iloc[:, 2:]
 plain, apart = given_two(kinds["KL"], known), given_two(kinds["root of KL"], known, orthogonal=True)
 maps = {"here": plain.embedding_, "here, root of KL, orthogonal": apart.embedding_}
 as_table_4({name: abs_correlations(U, features).to_numpy() for name, U in maps.items()}, features)

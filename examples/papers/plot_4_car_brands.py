@@ -38,7 +38,7 @@ REPETITIONS = 100 if FULL else 25
 # Random starts of each fit; the best is kept.
 STARTS = 8
 # Sizes in figures 7 and 8, and up to which of them t-SNE, the slowest, is run.
-SIZES, SLOWEST = ((100, 250, 500, 1000, 2000), 2000) if FULL else ((100, 250, 500, 1000), 500)
+SIZES, SLOWEST = ((100, 250, 500, 1000, 2000), 2000) if FULL else ((100, 250, 500), 250)
 # Data sets for figure 5. The paper does not say how many it has.
 REPETITIONS_IRRELEVANT = 10 if FULL else 4
 

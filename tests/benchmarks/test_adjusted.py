@@ -63,7 +63,7 @@ def test_measures_of_a_map_that_shows_only_what_is_known_and_of_one_that_shows_o
     assert rest["told"] < 0.3
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_two_sets_show_what_adjusting_is_for():
     along, weak = simulated.KINDS[1], simulated.KINDS[-1]
     rows = {(row["kind"], row["method"]): row for row in simulated.simulate(2, (along, weak))}

@@ -40,7 +40,6 @@ def test_noise_grows_as_its_kind_says(monkeypatch, rng, noise, power):
     assert np.polyfit(np.log(d), off, 1)[0] == pytest.approx(power, abs=0.1)
 
 
-@pytest.mark.simulation
 def test_one_set_is_compared(monkeypatch):
     monkeypatch.setattr(posterior, "DRAWS", 20)
     monkeypatch.setattr(posterior, "CHAINS", 1)

@@ -31,7 +31,7 @@ def commands(page):
     return found
 
 
-def in_a_shell(command, folder):
+def in_a_shell(command, folder, **given):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         command,
@@ -41,6 +41,7 @@ def in_a_shell(command, folder):
         capture_output=True,
         encoding="utf-8",
         check=False,
+        **given,
     )
 
 
@@ -52,8 +53,11 @@ def in_this_process(command):
 def run_all(found, folder):
     """Run commands as a user would; what needs no shell in this process, which has imported everything already."""
     for command, printed in found:
-        if command.startswith("unmask ") and not NEEDS_A_SHELL.search(command):
-            done = in_this_process(command)
+        first, _, then = command.partition("|")
+        if first.startswith("unmask ") and not NEEDS_A_SHELL.search(first):
+            done = in_this_process(first)
+            if then and done.returncode == 0:
+                done = in_a_shell(then, folder, input=done.stdout)
         else:
             done = in_a_shell(command, folder)
         assert done.returncode == 0, (command, done.stdout, done.stderr)

@@ -107,7 +107,6 @@ def test_rare_levels_among_many_objects_are_joined():
 # ---- the level
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize(("n", "k"), [(14, 7), (40, 4), (120, 50)])
 def test_a_random_group_is_set_apart_in_one_of_twenty_studies(n, k, monkeypatch):
     monkeypatch.setattr(_contrast, "RANDOM_GROUPS", 499)

@@ -107,7 +107,6 @@ def test_suggest_tells_how_far_it_is_and_can_be_stopped(kinship):
 # ---- no false alarms
 
 
-@pytest.mark.simulation
 def test_noise_suggests_nothing():
     """Of eight maps of noise, as many as chance allows have anything below 0.05."""
     found = []

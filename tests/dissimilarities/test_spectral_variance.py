@@ -13,7 +13,7 @@ from tests import recordings
 from unmask.dissimilarities._variance import MaximumVarianceUnfolding, _inner, _Kept
 
 
-@parametrize_with_checks([MaximumVarianceUnfolding()])
+@parametrize_with_checks([MaximumVarianceUnfolding(max_iter=3)])
 @pytest.mark.filterwarnings("ignore")
 def test_common_checks(estimator, check):
     check(estimator)

@@ -17,7 +17,6 @@ BEST = {
 }
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))])
 @pytest.mark.parametrize("case", BEST)
 def test_defaults_find_the_best_known_minimum_with_any_seed(kinship, case, seed):
@@ -80,7 +79,6 @@ def test_no_unknown_dimension_fits_the_coefficients_alone(rng):
     assert mds.transform(D, known=V).shape == (20, 0)
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize(("replicates", "n_init"), [(15, 20), pytest.param(100, "auto", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("q", "least"), [(4, 0.89), (5, 0.915), (6, 0.96)])
 def test_car_brands_recover_all_seven_features(q, least, replicates, n_init):

@@ -195,7 +195,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     """95% nominal, in 360 sets, of which chance makes a standard error of 1.2%."""

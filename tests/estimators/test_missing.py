@@ -215,7 +215,6 @@ def missing_pairs(seed, q, n_init=5):
     return np.corrcoef(predicted[left_out], cars.noiseless.to_numpy()[left_out])[0, 1]
 
 
-@pytest.mark.simulation
 @pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
 def test_missing_dissimilarities_are_predicted():
     assert min(missing_pairs(seed, 5) for seed in range(10)) >= 0.85

@@ -15,7 +15,7 @@ from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, C
 from unmask.datasets import make_car_brands
 
 ESTIMATORS = [
-    ConditionalMDS(),
+    ConditionalMDS(n_init=2),
     ConditionalMDS(metric="precomputed", n_init=3),
     ConditionalMDS(n_components=1, weights="sammon", solver="smacof", n_init=2, max_iter=5000),
     ConditionalIsomap(n_init=2),
@@ -24,7 +24,7 @@ ESTIMATORS = [
     ConditionalClassicalMDS(metric="precomputed", coef="full"),
     GeneralMDS(n_init=2),
     GeneralMDS(metric="precomputed", n_init=2),
-    ConditionalTSNE(perplexity=2),
+    ConditionalTSNE(perplexity=2, max_iter=100),
 ]
 
 

@@ -7,7 +7,6 @@ from unmask import ConditionalMDS
 from unmask.datasets import make_car_brands
 from unmask.inspection import abs_correlations, average_canonical_correlation
 
-pytestmark = pytest.mark.simulation
 REPETITIONS = 40
 
 

@@ -8,7 +8,7 @@ from unmask.datasets import make_fabrics
 from unmask.dissimilarities import TextureDissimilarity
 from unmask.inspection import average_canonical_correlation
 
-pytestmark = pytest.mark.simulation
+pytestmark = pytest.mark.slow
 SETS = 3
 
 

@@ -130,7 +130,7 @@ def test_permutations_agree_with_scipys_and_with_the_f_test(rng):
     assert name_axes(u, 2 * u)["p_value"].iloc[0] == pytest.approx(0, abs=1e-100)
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_names_given_to_noise_are_as_rare_as_said(rng):
     false = 0
     for _ in range(300):

@@ -174,7 +174,8 @@ def test_umap_gets_the_dissimilarities_and_the_seed(kinship, monkeypatch):
 
 
 @pytest.mark.slow
-def test_umap_runs_where_it_is_installed(cars):
+def test_umap_runs_where_it_is_installed(cars, monkeypatch):
+    monkeypatch.delitem(sys.modules, "umap", raising=False)
     pytest.importorskip("umap")
     table = compare(cars.dissimilarities, cars.known.iloc[:, :5], features=cars.features, methods=["umap"])
     assert table.loc["umap", "note"] == ""
@@ -267,7 +268,7 @@ def medians_on_car_brands(q, sets):
     return pd.DataFrame(scores).median()[methods].to_numpy()
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_order_of_the_rivals_on_car_brands():
     regressed, dbrda, conditional = medians_on_car_brands(6, 8)
     assert conditional > regressed + 0.05

@@ -124,7 +124,7 @@ def test_a_map_without_what_is_known_is_compared_with_such_maps(kinship):
     assert (report["verdict"] == "on the map, along a line").all()
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_chance_is_found_as_often_as_it_should_be(adjusted):
     """Every measure has level .05 on maps of noise, and the verdict, which takes any of three, about twice that."""

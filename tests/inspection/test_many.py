@@ -149,7 +149,6 @@ def test_a_level_that_samples_miss_is_named(fitted):
 
 
 @pytest.mark.slow
-@pytest.mark.simulation
 @pytest.mark.parametrize("solver", ["stochastic", "lbfgs"])
 def test_intervals_from_samples_of_objects_cover_what_all_sets_agree_on(solver, monkeypatch):
     """40 sets of 1,200 objects of one population: the 95% intervals hold the mean over all sets in 34 or more.

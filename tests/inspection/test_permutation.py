@@ -77,7 +77,6 @@ def test_few_starts_from_the_fitted_map_give_the_p_values_of_long_searches():
     assert abs(np.mean(differences)) <= 0.2 * np.mean(errors)  # nor all in one direction
 
 
-@pytest.mark.simulation
 @pytest.mark.parametrize("seed", range(3))
 def test_p_values_are_those_of_long_searches_where_refits_far_off_are_not_searched_for_further(seed):
     D, known = weak_effect(seed, 40)
@@ -241,7 +240,7 @@ def test_of_an_adjusted_map_what_acts_along_it_matters():
     assert table.loc["noise", "p_value"] > 0.05
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_p_values_of_an_adjusted_map_have_their_level():
     """Of features that have nothing to do with the map, one in five has p <= .2."""
     p_values = []

@@ -115,7 +115,6 @@ def test_copies_explain_each_other(rng):
     assert table["F"].isna().tolist() == [True, True, False, True]
 
 
-@pytest.mark.simulation
 def test_p_values_are_uniform_when_a_feature_says_nothing(rng):
     p_values = []
     for _ in range(100):

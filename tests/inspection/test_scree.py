@@ -81,7 +81,7 @@ def chosen(q, replicate):
     return table.attrs["chosen"]
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 @pytest.mark.parametrize("q", [5])
 def test_what_is_left_of_car_brands_is_counted(q):
     assert [chosen(q, replicate) for replicate in range(2)] == [7 - q] * 2

@@ -263,7 +263,7 @@ def test_what_is_told_by_too_few_or_without_a_column_of_its_own(rng):
     assert neighbour_leak(rng.standard_normal((5, 1)), check_known(None, 5, None, "auto"), rng) == {}
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_neighbours_raise_false_alarms_in_one_of_twenty_random_maps(adjusted):
     """Pure noise, adjusted or not: beyond the reference in 5% of cases, for levels as for numbers."""

@@ -49,7 +49,6 @@ def test_values_move_within_their_error_at_the_price_of_a_residual(D, solver, co
     assert 0.05 < np.sqrt(np.mean((speed - V["speed"]) ** 2)) / 0.5 < 1.5
 
 
-@pytest.mark.simulation
 def test_values_move_towards_the_truth_and_more_so_the_larger_their_error():
     gains = []
     for seed in range(5):
@@ -68,7 +67,7 @@ def test_values_move_towards_the_truth_and_more_so_the_larger_their_error():
     assert np.median(gains) < 0.7
 
 
-@pytest.mark.simulation
+@pytest.mark.slow
 def test_irrelevant_features_do_no_harm():
     """Four relevant features among 5 to 90 irrelevant ones: 100 car brands, three unknown features, five seeds."""
     ratios, errors = [], []
