@@ -5,10 +5,12 @@ import os
 import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from unmask.datasets import load_kinship, make_drawn_faces
 from unmask.discovery import Discovery
@@ -304,3 +306,30 @@ def test_levels_have_signs_of_their_own_and_where_they_have_not_the_legend_says_
     bench.select("Shape", "twenty")
     bench.page.wait_for_selector("text=There are 8 colours: from level 9 on they come again.")
     bench.page.wait_for_selector("text=There are 8 shapes: from level 9 on they come again.")
+
+
+def test_pictures_of_the_map_say_what_its_colours_and_shapes_mean(open_study):
+    kin = load_kinship()
+    table = kin.known.assign(gender=np.where(kin.known["gender"] == 1, "male", "female <b>"))
+    study = Discovery(kin.dissimilarities, table=table, title="Kinship")
+    study.fit(2, n_init=1)
+    bench = open_study(study)
+
+    def taken(kind):
+        with bench.page.expect_download() as file:
+            bench.button(f"Picture ({kind})").click()
+        return file.value.path().read_bytes()
+
+    bench.button("Take away").click()
+    bare = Image.open(io.BytesIO(taken("PNG")))
+    bench.select("Colour", "degree")
+    bench.select("Shape", "gender")
+    bench.page.locator(".legend li path").nth(1).wait_for()
+    drawn = ElementTree.fromstring(taken("SVG"))
+    texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {*kin.dissimilarities.index, "degree", "1", "3", "gender", "male", "female <b>"} <= set(texts)
+    image = Image.open(io.BytesIO(taken("PNG")))
+    assert image.width == 2 * float(drawn.get("width")) > bare.width
+    assert image.height == bare.height
+    beside = np.asarray(image.convert("L"))[:, bare.width :]
+    assert (beside < 128).any()

@@ -4,6 +4,7 @@ import { html, nothing, svg } from "lit-html";
 import type { Acts } from "../acts.ts";
 import { MOST_COLOURS, MOST_SIGNS, extent, howMany, levelColour, levelShape, missingColour, stops } from "../colour.ts";
 import { memo } from "../memo.ts";
+import type { Key } from "../map/picture.ts";
 import { SHAPES } from "../map/raster.ts";
 import type { Values } from "../protocol.ts";
 import { type State, counting, digits } from "../store.ts";
@@ -14,12 +15,33 @@ export function legend(state: State, acts: Acts): Html {
   if (state.draft?.preview) return html`<p class="legend quiet">Coloured by what was drawn, until it is conditioned on or discarded.</p>`;
   const colour = state.colour === null ? undefined : state.columns.get(state.colour);
   const shape = state.shape === null ? undefined : state.columns.get(state.shape);
-  const name = (key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
   return html`<div class="legend">
-    ${colour ? (colour.levels ? levels(state, acts, colour, name(state.colour)) : gradient(state, colour, name(state.colour))) : nothing}
-    ${shape?.levels && state.shape !== state.colour ? shapes(state, acts, shape, name(state.shape)) : nothing}
+    ${colour ? (colour.levels ? levels(state, acts, colour, nameOf(state, state.colour)) : gradient(state, colour, nameOf(state, state.colour))) : nothing}
+    ${shape?.levels && state.shape !== state.colour ? shapes(state, acts, shape, nameOf(state, state.shape)) : nothing}
   </div>`;
 }
+
+/** Return the same for a picture: levels that are put out are not on it. */
+export function keysOf(state: State): Key[] {
+  if (state.draft?.preview) return [];
+  const column = (key: string | null) => (key === null ? undefined : state.columns.get(key));
+  const [colour, shape] = [column(state.colour), column(state.shape)];
+  const own = state.shape === null || state.shape === state.colour;
+  const keys: Key[] = [];
+  if (colour?.levels) {
+    const rows = colour.levels.map((text, level) => ({ shape: own ? levelShape(level) : 0, colour: levelColour(state.paper, level), text, level }));
+    if (counts(colour).at(-1)) rows.push({ shape: 0, colour: missingColour(state.paper), text: "missing", level: -1 });
+    keys.push({ name: nameOf(state, state.colour), rows: rows.filter(({ level }) => !state.hiddenLevels.has(level)) });
+  } else if (colour) {
+    const [low, high] = rangeOf(colour);
+    keys.push({ name: nameOf(state, state.colour), ramp: { colours: stops(state.paper, colour.scale), low: digits(low, high), high: digits(high, low) } });
+  }
+  if (shape?.levels && !own) keys.push({ name: nameOf(state, state.shape), rows: shape.levels.map((text, level) => ({ shape: levelShape(level), colour: null, text })) });
+  return keys;
+}
+
+const nameOf = (state: State, key: string | null) => state.study?.columns.find((column) => column.key === key)?.name ?? "";
+const rangeOf = (column: Values): [number, number] => (column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values));
 
 /** Count the objects of each level; those of none come last. */
 function countLevels({ levels, values }: Values): number[] {
@@ -55,7 +77,7 @@ function again(n: number, own: boolean): Html {
 }
 
 function gradient(state: State, column: Values, name: string): Html {
-  const [low, high] = column.scale === "cycle" ? [0, column.period ?? 1] : extent(column.values);
+  const [low, high] = rangeOf(column);
   const colours = stops(state.paper, column.scale);
   const missing = howMany(column.values, Number.isNaN);
   return html`<h3>${name}${column.scale === "cycle" ? " (cyclic)" : ""}</h3>

@@ -5,6 +5,7 @@ import { type Acts, download } from "../acts.ts";
 import { pngOf, svgOf } from "../map/picture.ts";
 import type { MapView } from "../map/map.ts";
 import type { State } from "../store.ts";
+import { keysOf } from "./legend.ts";
 import type { Html } from "./parts.ts";
 
 const FILES = [
@@ -18,13 +19,13 @@ const FILES = [
 export function takePane(state: State, acts: Acts, map: MapView): Html {
   const none = state.shown === null;
   const save = (name: string, mime: string, data: Uint8Array) => download({ name, mime, data });
-  const svgFile = () => save("map.svg", "image/svg+xml", new TextEncoder().encode(svgOf(map)));
-  const pngFile = async () => save("map.png", "image/png", await pngOf(map));
+  const svgFile = () => save("map.svg", "image/svg+xml", new TextEncoder().encode(svgOf(map, keysOf(state))));
+  const pngFile = async () => save("map.png", "image/png", await pngOf(map, keysOf(state)));
   return html`<section class="pane" aria-labelledby="take-title">
     <h2 id="take-title">Take away</h2>
     <ul class="plain-list">
       ${FILES.map(([what, text, help]) => html`<li><button @click=${() => void acts.takeAway(what)}>${text}</button> <span class="quiet">${help}</span></li>`)}
-      <li><button ?disabled=${none} @click=${() => void pngFile()}>Picture (PNG)</button> <button ?disabled=${none} @click=${svgFile}>Picture (SVG)</button> <span class="quiet">the map as it is seen now</span></li>
+      <li><button ?disabled=${none} @click=${() => void pngFile()}>Picture (PNG)</button> <button ?disabled=${none} @click=${svgFile}>Picture (SVG)</button> <span class="quiet">the map as it is seen now, with its legend</span></li>
       <li><button ?disabled=${state.selection.size === 0} @click=${() => void acts.copyNames()}>Names of the selection</button> <span class="quiet">${state.selection.size} selected</span></li>
     </ul>
     <p><button class="plain" @click=${() => void acts.startAnew()}>Begin another study …</button></p>
