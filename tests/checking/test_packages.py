@@ -6,10 +6,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, SpectralMap
-from unmask.dissimilarities import Geodesic, Metric, NetworkDissimilarity
+from unmask import ConditionalClassicalMDS, ConditionalGPLVM, ConditionalIsomap, ConditionalMDS, SpectralMap
+from unmask.dissimilarities import Geodesic, KernelDissimilarity, Metric, NetworkDissimilarity
 from unmask.inspection import permutation_test
+from unmask.plotting import explore, plot_map
 
 
 def mds(**options):
@@ -149,7 +151,7 @@ def test_tables_of_pyarrow_are_known(terms):
 
 
 def club_of_igraph():
-    igraph = pytest.importorskip("igraph", reason="needs igraph: pip install 'unmask[graphs]'")
+    igraph = pytest.importorskip("igraph", reason="needs igraph: pip install igraph")
     club = nx.karate_club_graph()
     graph = igraph.Graph(n=34, edges=list(club.edges))
     graph.vs["club"] = [club.nodes[node]["club"] for node in club]
@@ -194,7 +196,7 @@ def test_networks_of_igraph_are_drawn():
 
 def test_a_directed_network_of_igraph_is_refused():
     igraph = pytest.importorskip("igraph")
-    with pytest.raises(ValueError, match="the network is directed"):
+    with pytest.raises(ValueError, match=r"the network is directed.* pass network.as_undirected\(\)"):
         mds().fit(igraph.Graph(n=3, edges=[(0, 1), (1, 2)], directed=True))
 
 
@@ -217,7 +219,15 @@ def test_word_vectors_are_features_with_their_words_as_labels(rng):
 
 
 @pytest.mark.parametrize(
-    "estimator", [ConditionalMDS(), ConditionalMDS(metric="precomputed"), ConditionalIsomap(), Metric()]
+    "estimator",
+    [
+        ConditionalMDS(),
+        ConditionalMDS(metric="precomputed"),
+        ConditionalIsomap(),
+        ConditionalGPLVM(),
+        KernelDissimilarity(),
+        Metric(),
+    ],
 )
 def test_what_is_not_understood_gets_the_way_out(estimator):
     anndata = type("AnnData", (), {"obs": 1, "obsm": 2, "obsp": 3})()
@@ -231,6 +241,28 @@ def test_what_is_not_understood_gets_the_way_out(estimator):
         estimator.fit("d.csv")
     with pytest.raises(TypeError, match=r"a model of gensim .* model.wv"):
         estimator.fit(type("Word2Vec", (), {"wv": 1, "corpus_count": 2})())
+
+
+@pytest.mark.parametrize(
+    "estimator", [ConditionalMDS(), ConditionalIsomap(), ConditionalGPLVM(), KernelDissimilarity(), Metric()]
+)
+@pytest.mark.parametrize("graph", [nx.grid_2d_graph(2, 3), nx.Graph([("a", "b"), ("b", "c")])])
+def test_a_graph_is_not_taken_for_features(estimator, graph):
+    with pytest.raises(TypeError, match=r"X is a graph.*metric='precomputed', or .*NetworkDissimilarity"):
+        estimator.fit(graph)
+
+
+@pytest.mark.parametrize("draw", [plot_map, explore])
+def test_a_path_is_not_drawn(draw):
+    with pytest.raises(TypeError, match=r"embedding='map.csv' is text, not data; read a file first"):
+        draw("map.csv")
+
+
+def test_names_are_not_taken_for_values():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    for data, metric in ((X, "euclidean"), (squareform(pdist(X)), "precomputed")):
+        with pytest.raises(ValueError, match=r"known=\['age'\] is a name, but X has neither columns of features nor"):
+            ConditionalMDS(metric=metric).fit(data, known=["age"])
 
 
 def test_what_is_known_is_not_read_lazily_either(terms):

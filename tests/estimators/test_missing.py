@@ -242,6 +242,7 @@ def test_objects_that_hang_on_few_pairs_are_named(D):
         fit(table, np.arange(N), n_init=1)
 
 
+@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
 @pytest.mark.parametrize("form", ["array", "sparse"])
 def test_zero_weights_leave_few_pairs_too(D, form):
     import scipy.sparse as sp

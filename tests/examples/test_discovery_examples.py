@@ -76,7 +76,7 @@ def test_place_is_the_mean_column_of_the_ink(digits):
 
 @pytest.fixture(scope="module")
 def crusts():
-    pytest.importorskip("skbio")
+    pytest.importorskip("skbio", minversion="0.7.3")  # with which the data come
     return run("discovery/plot_soil_crusts.py")
 
 

@@ -103,6 +103,8 @@ def test_tsne_has_a_cost_in_place_of_the_stress(cells):
         (lambda cells: cmds(cells, ["batch", "age"]), "known names 'age', which"),
         (lambda cells: cmds(cells, "batch", use_rep="X_scvi"), r"adata.obsm has no 'X_scvi'; it has 'X_pca'"),
         (lambda cells: cmds(cells, "batch", obsp="conn"), r"adata.obsp has no 'conn'; it has 'distances'"),
+        (lambda cells: cisomap(cells, "batch", obsp="connectivities"), "similarities, .* pass obsp='distances'"),
+        (lambda cells: ctsne(cells, "batch", obsp="distances"), "A graph of neighbours goes into ConditionalIsomap"),
         (lambda cells: cmds(cells, "batch", obsp="distances"), "none from .* ConditionalIsomap"),
     ],
 )

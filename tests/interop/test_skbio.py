@@ -129,7 +129,7 @@ def test_eigenvalues_are_divided_by_the_number_of_objects_less_one():
 def test_r_squared_is_the_share_of_the_total(kinship):
     table = dbrda_test(kinship.dissimilarities, kinship.known[["gender"]], n_permutations=0)
     assert table["r_squared"].sum() == pytest.approx(1.0)
-    matrix = skbio.DistanceMatrix(kinship.dissimilarities.to_numpy(dtype=float))
+    matrix = skbio.DistanceMatrix(np.ascontiguousarray(kinship.dissimilarities, dtype=float))
     theirs = skbio.stats.distance.permanova(matrix, kinship.known["gender"].to_numpy(), permutations=0)
     f = theirs["test statistic"]
     assert table["F"].iloc[0] == pytest.approx(f)

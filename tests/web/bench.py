@@ -35,7 +35,7 @@ class Windows:
     """Windows of a browser. What they say on the console, and what they ask of any other place, is written down."""
 
     def __init__(self, chromium):
-        self._chromium, self._contexts, self.said = chromium, [], []
+        self._chromium, self._contexts, self.said, self._expected = chromium, [], [], []
 
     def open(self, *own, beside=None, **options):
         """Open an empty window, perhaps beside another, whose page may ask for what begins like one of some."""
@@ -44,11 +44,19 @@ class Windows:
         self._contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(SOON)
-        page.on("console", lambda message: self.said.append(message.text))
+        page.on("console", lambda message: self._hear(message.text))
         page.on("pageerror", lambda error: self.said.append(str(error)))
         allowed = (*own, *(address.replace("http", "ws", 1) for address in own), "blob:")
         page.on("request", lambda request: request.url.startswith(allowed) or self.said.append(request.url))
         return page
+
+    def expect(self, text):
+        """Do not write down what has this in it, whenever it comes: the browser says that something was refused."""
+        self._expected.append(text)
+
+    def _hear(self, said):
+        if not any(text in said for text in self._expected):
+            self.said.append(said)
 
     def close(self):
         for context in dict.fromkeys(self._contexts):

@@ -28,7 +28,15 @@ from ._exceptions import (
     UnfinishedTestWarning,
     warn_user,
 )
-from ._forms import is_long, is_source, new_rows, number_of_objects_in, refuse_source, stored_both_ways
+from ._forms import (
+    is_long,
+    is_source,
+    new_rows,
+    number_of_objects_in,
+    refuse_source,
+    require_features,
+    stored_both_ways,
+)
 from ._in_files import is_file, open_file, with_sizes
 from ._labels import (
     align_columns,
@@ -115,6 +123,7 @@ __all__ = [
     "refuse_target",
     "require_choice",
     "require_coef",
+    "require_features",
     "require_flag",
     "require_integer",
     "require_jobs",

@@ -33,7 +33,7 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
         n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
         if _are_names(known, list(table.columns), n, "X has the columns"):
             return _without(table, names)
-    elif isinstance(known, str):
+    elif isinstance(known, str) or (getattr(X, "ndim", 0) == 2 and len(names) != X.shape[0]):
         raise ValueError(
             f"known={known!r} is a name, but X has neither columns of features nor nodes with attributes; pass the "
             "values."

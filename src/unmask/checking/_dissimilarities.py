@@ -233,7 +233,7 @@ def _incomplete(missing: int, purpose: str) -> str:
     instead = "solver='lbfgs'" if purpose.startswith("solver=") else "ConditionalMDS"
     return (
         f"{missing} cells of dissimilarities are missing (NaN, or absent from a sparse matrix) and {purpose} needs all "
-        f"of them; use {instead}, or fill them."
+        f"of them; use {instead}, or fill them. A graph of neighbours goes into ConditionalIsomap."
     )
 
 

@@ -83,6 +83,16 @@ def refuse_source(data: Any, way_out: str) -> None:
         raise ValueError(f"X is a source, which shows the dissimilarities among all of its objects; {way_out}.")
 
 
+def require_features(data: Any) -> None:
+    """Raise on what is read elsewhere than where features are: the path of a file, or a graph."""
+    refuse_path(data)
+    if as_network(data) is not None:
+        raise TypeError(
+            "X is a graph, whose paths tell dissimilarities and not features; use an estimator with "
+            "metric='precomputed', or unmask.dissimilarities.NetworkDissimilarity for other ways to compare nodes."
+        )
+
+
 def _looks_like_a_source(data: Any) -> bool:
     return hasattr(data, "tile") and not hasattr(data, "__array__")
 

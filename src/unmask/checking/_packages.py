@@ -49,18 +49,19 @@ def refuse_unread(data: Any) -> None:
             raise TypeError(way_out)
 
 
-def refuse_path(data: Any) -> None:
+def refuse_path(data: Any, argument: str = "X") -> None:
     """Raise on the path of a file that has to be read first."""
     if not isinstance(data, str | PathLike):
         return
     path = str(fspath(data))
     if path.lower().endswith((".rds", ".rda", ".rdata")):
         raise TypeError(
-            f"X={path!r} is a file of R's own, which only R reads; write a table there, "
-            "write.csv(as.matrix(d), 'd.csv'), and read it by unmask.io.read_dissimilarities('d.csv')."
+            f"{argument}={path!r} is a file of R's own, which only R reads; write a table there, "
+            "write.csv(as.matrix(d), 'd.csv'), and read it by unmask.io.read_dissimilarities or unmask.io.read_table."
         )
     raise TypeError(
-        f"X={path!r} is text, not data; read a file first, by unmask.io.read_dissimilarities or unmask.io.read_table."
+        f"{argument}={path!r} is text, not data; read a file first, by unmask.io.read_dissimilarities or "
+        "unmask.io.read_table."
     )
 
 

@@ -18,8 +18,8 @@ from ..checking import (
     StoredPairs,
     labelled_frame,
     labels_of,
-    refuse_path,
     require_choice,
+    require_features,
     require_flag,
     require_integer,
     require_jobs,
@@ -333,7 +333,7 @@ class Geodesic(ComparingTransformer):
 
     def _read_features(self, X: Any) -> Array:
         X = labelled_frame(X)
-        refuse_path(X)
+        require_features(X)
         warn_of_square_features(X)
         self._labels, self.asymmetry_ = labels_of(X), 0.0
         features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)

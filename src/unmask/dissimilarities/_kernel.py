@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Array
-from ..checking import require_choice
+from ..checking import require_choice, require_features
 from ._base import DTYPES, DissimilarityTransformer
 
 # Squared distances this far below 0, relative to the largest, are not rounding.
@@ -82,6 +82,7 @@ class KernelDissimilarity(DissimilarityTransformer):
                 "kernel='precomputed' is not offered, since new objects would need their kernel with themselves; turn "
                 "the table into dissimilarities by similarity_to_dissimilarity."
             )
+        require_features(X)
         self._labels = self._labels_of(X)
         self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         K = self._kernel(self._fit_X, self._fit_X)

@@ -26,6 +26,7 @@ from ..checking import (
     object_names,
     refuse_target,
     require_choice,
+    require_features,
     require_integer,
     require_number,
     warn_user,
@@ -184,6 +185,7 @@ class ConditionalGPLVM(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transfo
 
         p = self._check_parameters()
         refuse_target(y)
+        require_features(X)
         X, known = known_by_name(labelled_frame(X), known, features=True)
         self._labels = labels_of(X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=3)

@@ -21,6 +21,7 @@ class Network(ABC):
 
     graph: Any
     TELLING: ClassVar[tuple[str, ...]] = ()
+    UNDIRECTED: ClassVar[str] = "to_undirected()"
 
     @property
     @abstractmethod
@@ -67,6 +68,7 @@ class IgraphGraph(Network):
     """A graph of igraph, whose nodes are called by their attribute ``name`` if each has one of its own."""
 
     TELLING = ("vs", "es", "get_edgelist", "is_directed")
+    UNDIRECTED = "as_undirected()"  # its to_undirected returns nothing
 
     @property
     def nodes(self) -> list[Any]:
@@ -103,7 +105,7 @@ def network_graph(network: Network, weight: str | None) -> tuple[sp.csr_array, l
     """
     if network.directed:
         raise ValueError(
-            "the network is directed, but dissimilarities have no direction; pass network.to_undirected(), "
+            f"the network is directed, but dissimilarities have no direction; pass network.{network.UNDIRECTED}, "
             "or the lengths of paths of your choice as a table."
         )
     nodes = network.nodes

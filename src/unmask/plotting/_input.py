@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import as_pandas, find_labels, is_pandas, labelled_frame, labels_of, numbers, quote
+from ..checking import as_pandas, find_labels, is_pandas, labelled_frame, labels_of, numbers, quote, refuse_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def as_map(embedding: Any) -> Any:
     """Return the map of a fitted estimator or an ordination, with its objects' labels if it has any; others as is."""
     if not hasattr(embedding, "embedding_"):
+        refuse_path(embedding, "embedding")
         return labelled_frame(embedding)
     labels = getattr(embedding, "_labels", None)
     if labels is None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ..._typing import Array, IntArray
-from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote, refuse_path, refuse_source
+from ...checking import is_pandas, is_unlabelled, labels_of, name_object, quote, refuse_source, require_features
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         refuse_source(self.X, "pass features to compare")
-        refuse_path(self.X)
+        require_features(self.X)
 
     @property
     def labels(self) -> pd.Index | None:
