@@ -67,8 +67,8 @@ def read_ratings(
     >>> rows = ["who,one,other,distance", "Ann,tea,milk,4", "Bob,milk,tea,6", "Ann,tea,rum,9", "Ann,rum,milk,8"]
     >>> _ = file.write_text("\n".join(rows), encoding="utf-8")
     >>> read = read_ratings(file, rater="who")
-    >>> read.dissimilarities.loc["tea", "milk"]
-    np.float64(5.0)
+    >>> print(read.dissimilarities.loc["tea", "milk"])
+    5.0
     >>> read.detected[-1]
     '4 judgements by 2 raters, 1 to 2 of a pair; the mean of each pair'
     """
