@@ -7,8 +7,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from sklearn.base import BaseEstimator
 
-from unmask import ConditionalClassicalMDS, ConditionalGPLVM, ConditionalIsomap, ConditionalMDS, SpectralMap
+import unmask
+from unmask import (
+    ConditionalClassicalMDS,
+    ConditionalGPLVM,
+    ConditionalIsomap,
+    ConditionalMDS,
+    SpectralMap,
+    dissimilarities,
+)
 from unmask.dissimilarities import Geodesic, KernelDissimilarity, Metric, NetworkDissimilarity
 from unmask.inspection import permutation_test
 from unmask.plotting import explore, plot_map
@@ -83,15 +92,30 @@ def test_labels_survive_an_output_of_polars(terms):
     assert list(found.object_names_) == list(D.index)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [ConditionalMDS(n_init=1), ConditionalIsomap(n_init=1), SpectralMap(), SpectralMap(Geodesic()), Metric()],
-)
+QUICKLY = {
+    "ConditionalGPLVM": {"n_components": 1, "max_iter": 2},
+    "ConditionalTSNE": {"perplexity": 5, "max_iter": 20},
+    "MaximumVarianceUnfolding": {"max_iter": 2},
+} | {name: {"n_init": 1} for name in ("ConditionalMDS", "ConditionalIsomap", "GeneralMDS")}
+OF_OTHER_DATA = {"NetworkDissimilarity", "TextureDissimilarity", "WordDissimilarity"}
+
+
+def estimators():
+    """Return every public estimator of a table of features."""
+    for room in (unmask, dissimilarities):
+        for name, kind in ((name, getattr(room, name)) for name in room.__all__):
+            if isinstance(kind, type) and issubclass(kind, BaseEstimator) and name not in OF_OTHER_DATA:
+                yield kind(**QUICKLY.get(name, {}))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [*estimators(), SpectralMap(Geodesic())], ids=lambda one: type(one).__name__)
 def test_every_estimator_says_what_its_objects_are_called(estimator, table):
     assert not hasattr(estimator, "object_names_")
     assert list(estimator.fit(table.to_numpy()).object_names_) == list(range(30))
     named = table.set_axis([f"o{i}" for i in range(30)])
-    assert list(estimator.fit(named).object_names_) == list(named.index)
+    assert isinstance(estimator.set_output(transform="polars").fit_transform(named), pl.DataFrame)
+    assert list(estimator.object_names_) == list(named.index)
 
 
 # ---- what is known, by name
