@@ -109,8 +109,8 @@ def test_a_job_that_fails_says_why_and_the_worker_goes_on(jobs, heard, job, text
 @pytest.mark.parametrize(
     ("job", "given", "text"),
     [
-        (work.same, lambda: 0, "ickl"),  # cannot be sent to the worker
-        (work.give_what_cannot_be_sent, 0, "ickl"),
+        (work.same, lambda: 0, "lambda"),  # cannot be sent to the worker
+        (work.give_what_cannot_be_sent, 0, "lambda"),
         (work.same, work.Unreadable(), "was replaced"),  # the worker cannot read it
         (work.give_what_cannot_be_read, 0, "was replaced"),
     ],

@@ -156,7 +156,8 @@ def test_whatever_is_refused_is_a_sentence_in_json(entered):
 def test_an_upload_that_is_larger_than_it_says_is_refused_in_a_sentence(entered, running, monkeypatch):
     monkeypatch.setitem(running.guard._limits, "/upload", 100)
 
-    def parts():
+    def parts():  # of which the first is in order
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
         yield from [b"x" * 60] * 4
 
     answer = entered.post("/upload", content=parts(), headers={"content-type": "multipart/form-data; boundary=b"})
