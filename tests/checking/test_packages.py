@@ -151,7 +151,7 @@ def test_a_test_of_features_takes_names(table):
         ("table", "agee", "known names 'agee', but X has the columns 'age', 'height', 'width', 'mass'"),
         ("table", ["age", "weight"], "known names 'weight', but X has"),
         ("table", ["age", "height", "width", "mass"], "known names all columns of X"),
-        ("array", "age", "known='age' is a name, but X has neither columns"),
+        ("array", "age", "known='age' is neither a value for each object nor a name: X has no columns"),
         ("club", "clubb", "known names 'clubb', but the nodes have the attributes 'club'"),
     ],
 )
@@ -285,8 +285,15 @@ def test_a_path_is_not_drawn(draw):
 def test_names_are_not_taken_for_values():
     X = np.random.default_rng(0).normal(size=(6, 3))
     for data, metric in ((X, "euclidean"), (squareform(pdist(X)), "precomputed")):
-        with pytest.raises(ValueError, match=r"known=\['age'\] is a name, but X has neither columns of features nor"):
+        with pytest.raises(ValueError, match=r"known=\['age'\] is neither a value for each object nor a name: X"):
             ConditionalMDS(metric=metric).fit(data, known=["age"])
+
+
+def test_texts_are_values_of_the_objects_of_a_list_of_pairs(kinship):
+    texts = ["m", "f"] * 7
+    pairs = kinship.dissimilarities.astype(float).stack().reset_index()
+    expected = mds().fit(kinship.dissimilarities, known=texts).embedding_
+    np.testing.assert_allclose(mds().fit(pairs, known=texts).embedding_, expected)
 
 
 def test_what_is_known_is_not_read_lazily_either(terms):

@@ -33,12 +33,18 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
         n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
         if _are_names(known, list(table.columns), n, "X has the columns"):
             return _without(table, names)
-    elif isinstance(known, str) or (getattr(X, "ndim", 0) == 2 and len(names) != X.shape[0]):
+    elif isinstance(known, str) or _are_too_few(names, X, features=features):
         raise ValueError(
-            f"known={known!r} is a name, but X has neither columns of features nor nodes with attributes; pass the "
-            "values."
+            f"known={known!r} is neither a value for each object nor a name: X has no columns of features and no nodes "
+            "with attributes; pass the values."
         )
     return X, known
+
+
+def _are_too_few(names: Any, X: Any, *, features: bool) -> bool:
+    """Tell whether there are fewer texts than objects, where X has a row for each of them: a list of pairs has not."""
+    shape = getattr(X, "shape", ())
+    return bool(len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0])
 
 
 def _are_names(known: Any, there: Any, n: int, what: str) -> bool:

@@ -19,8 +19,7 @@ START = np.array([0.0, 0.0, -2.0, -2.0])
 # Far beyond what data in units near 1 need; keeps the covariance within what a Cholesky decomposition bears.
 BOUNDS = [(-18.0, 18.0)] * 4
 MAX_ITER = 2000
-# Searches that go on where one before them ended, and the gain, as a share of the cost, for which another is made.
-MOST_SEARCHES, LEAST_GAIN = 20, 1e-9
+LEAST_GAIN = 1e-9  # as a share of the cost, for which a search goes on where it had ended
 
 
 class UnfinishedScoreWarning(UserWarning):
@@ -95,8 +94,8 @@ def _best_likelihood(process: Process) -> float:
         return minimize(_cost, start, (process,), jac=True, method="L-BFGS-B", bounds=BOUNDS, options=options)
 
     best = search(START)
-    # From SciPy 1.18 on a step beyond rounding may be taken for the end, where the slope is still steep.
-    for _ in range(MOST_SEARCHES):
+    # SciPy 1.18 may end a search at a step beyond rounding, although the slope is still steep.
+    while best.nit < MAX_ITER:
         again = search(best.x)
         if again.fun >= best.fun - LEAST_GAIN * abs(best.fun):
             break

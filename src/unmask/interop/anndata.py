@@ -150,8 +150,7 @@ def _embed(
     """Fit an estimator, and write what it found only when all of it is there."""
     if obsp == "connectivities":
         raise ValueError(
-            "obsp='connectivities' are similarities, 1 for the nearest, and not distances; pass obsp='distances', or "
-            "turn them into dissimilarities by unmask.dissimilarities.similarity_to_dissimilarity."
+            "obsp='connectivities' are similarities, 1 for the nearest, and not distances; pass obsp='distances'."
         )
     given = {"random_state": 0, **options} | ({} if obsp is None else {"metric": "precomputed"})
     table = _columns(adata, known)
