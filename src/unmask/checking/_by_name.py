@@ -43,8 +43,8 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
 
 def _are_too_few(names: Any, X: Any, *, features: bool) -> bool:
     """Tell whether there are fewer texts than objects, where X has a row for each of them: a list of pairs has not."""
-    shape = getattr(X, "shape", ())
-    return bool(len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0])
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0]
 
 
 def _are_names(known: Any, there: Any, n: int, what: str) -> bool:
