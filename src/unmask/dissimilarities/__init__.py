@@ -11,7 +11,6 @@ from ._metric import Metric
 from ._metric import is_compiled as is_compiled
 from ._network import NetworkDissimilarity
 from ._on_demand import OnDemand
-from ._senses import WordSenses
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
@@ -45,7 +44,6 @@ __all__ = [
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
-    "WordSenses",
     "drill_path",
     "make_transformer",
     "similarity_to_dissimilarity",

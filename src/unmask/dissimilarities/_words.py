@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,6 @@ from ..checking import (
 )
 from ..kernels import OneBlasThread
 from ._base import DTYPES, DissimilarityTransformer
-from ._senses import WordSenses, cluster_contexts, context_vectors, unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -316,94 +315,6 @@ class WordDissimilarity(DissimilarityTransformer):
         D = cdist(self._vectors_of(words), self.vectors_.to_numpy(), metric=self.metric)
         return self._labelled(np.maximum(D, 0.0).astype(self.dtype), _index(words))
 
-    def analogy(self, a: str, b: str, c: str, *, n_words: int = 5) -> pd.Series:
-        """Return words of the text that are to `c` as `b` is to `a`.
-
-        They are the words whose vectors have the largest cosines with ``b - a + c``, where each vector has length 1.
-        The three words themselves are left out, as is the custom; `c` or `b` would often be the first otherwise.
-
-        Parameters
-        ----------
-        a, b, c : str
-            Words of the text, whether or not they were compared.
-        n_words : int, default=5
-            How many words to return.
-
-        Returns
-        -------
-        Series of length n_words
-            Cosines, largest first, by word.
-
-        References
-        ----------
-        T. Mikolov, W. Yih and G. Zweig, "Linguistic regularities in continuous space word representations", NAACL 2013.
-
-        Examples
-        --------
-        >>> from unmask.dissimilarities import WordDissimilarity
-        >>> text = ["a king rules he", "a queen rules she", "a man walks he", "a woman walks she"] * 5
-        >>> words = WordDissimilarity(5, window=3).fit(["king", "queen"], text=text)
-        >>> words.analogy("king", "queen", "man", n_words=1).index[0]
-        'woman'
-        """
-        check_is_fitted(self)
-        require_integer("n_words", n_words, 1)
-        codes = [self._code(word) for word in (a, b, c)]
-        first, second, third = unit(self._vectors_of([a, b, c]))
-        return self._nearest(second - first + third, int(n_words), without=codes)
-
-    def senses(
-        self, word: str, text: Any, *, n_senses: int = 2, window: int = 5, n_words: int = 5, random_state: Any = 0
-    ) -> WordSenses:
-        """Return several vectors of a word, one for each group of its occurrences that have like contexts.
-
-        The context of an occurrence is the sum of the vectors of the words around it, each weighted by the logarithm
-        of how rare it is. Directions of contexts are clustered by k-means. Whether groups are meanings is for the
-        reader to say: k-means finds as many as it is asked for.
-
-        Parameters
-        ----------
-        word : str
-            A word of the text, whether or not it was compared.
-        text : str or iterable of str
-            The text again, or another one, of which the fitted words count.
-        n_senses : int, default=2
-            How many vectors.
-        window : int, default=5
-            Up to how many places before and after an occurrence its context reaches.
-        n_words : int, default=5
-            How many typical words to tell of each sense.
-        random_state : int, RandomState or None, default=0
-            Seed of k-means.
-
-        Returns
-        -------
-        WordSenses
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        for name, value in (("n_senses", n_senses), ("window", window), ("n_words", n_words)):
-            require_integer(name, value, 1)
-        code = self._code(word)
-        corpus = replace(_read_corpus(self._documents(text), self.tokenizer, 1), vocabulary=self._vocabulary)
-        words, documents = corpus.positions
-        counts = np.array([self._counts[form] for form in self._vocabulary], dtype=np.float64)
-        rarity = np.log(self.n_tokens_ / counts)
-        contexts = context_vectors(words, documents, code, unit(self._vectors), rarity, int(window))
-        different = len(np.unique(contexts[contexts.any(axis=1)], axis=0))
-        if different < n_senses:
-            raise ValueError(
-                f"n_senses={n_senses}, but {word!r} has only {different} different contexts in the text; choose fewer, "
-                "or pass more text."
-            )
-        occurrences, vectors = cluster_contexts(contexts, int(n_senses), random_state)
-        labels = pd.Index([f"{word} {number}" for number in range(1, n_senses + 1)])
-        distinct = vectors - (vectors.sum(axis=0) - vectors) / max(n_senses - 1, 1)
-        typical = [self._nearest(vector, int(n_words), without=[code]).index.to_list() for vector in distinct]
-        found = pd.Series(np.bincount(occurrences[occurrences >= 0], minlength=n_senses), index=labels, name="count")
-        return WordSenses(pd.DataFrame(vectors, index=labels), found, pd.DataFrame(typical, index=labels), occurrences)
-
     # ---- reading input
 
     def _check_parameters(self) -> None:
@@ -501,28 +412,6 @@ class WordDissimilarity(DissimilarityTransformer):
         parts = [f"do not occur in the text ({_shorten(absent)})"] if absent else []
         parts += [f"occur less than min_count={self.min_count} times ({_shorten(rare)})"] if rare else []
         return " or ".join(parts)
-
-    def _code(self, word: str) -> int:
-        """Return the place of a word in the vocabulary."""
-        if not isinstance(word, str):
-            raise ValueError(f"{word!r} is no word (str).")
-        if self._form(word) not in self._vocabulary:
-            count = self._counts[self._form(word)]
-            raise ValueError(
-                f"{word!r} occurs {count} times in the text; words with vectors occur at least "
-                f"min_count={self.min_count} times."
-            )
-        return self._vocabulary[self._form(word)]
-
-    def _nearest(self, vector: Array, n_words: int, without: list[int]) -> pd.Series:
-        """Return the words of the vocabulary that have the largest cosines with a vector."""
-        import pandas as pd
-
-        cosines = unit(self._vectors) @ unit(vector)
-        cosines[without] = -np.inf
-        best = np.argsort(-cosines, kind="stable")[: min(n_words, len(cosines) - len(set(without)))]
-        names = list(self._vocabulary)
-        return pd.Series(cosines[best], index=_index([names[code] for code in best]), name="cosine")
 
     # ---- the work
 
