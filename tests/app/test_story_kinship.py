@@ -72,7 +72,7 @@ def mark(bench, label):
     bench.page.keyboard.type(label)
     for _ in range(4):
         bench.press("Enter")
-        bench.page.wait_for_timeout(30)
+        bench.drawn_anew()
         if f"At {label}" in bench.page.locator("#summary").text_content():
             break
     bench.says(f"At {label}")

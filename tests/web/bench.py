@@ -93,6 +93,10 @@ class Bench:
         """Wait until the summary of the map says something."""
         self.page.wait_for_function("text => document.querySelector('.summary')?.textContent.includes(text)", arg=text)
 
+    def drawn_anew(self):
+        """Wait until the page has been drawn after whatever was done last."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     @property
     def too_wide(self):
         """By how many pixels the page is wider than its window."""

@@ -152,10 +152,12 @@ export class Acts {
     const last = this.state.shown;
     if (step === null) return this.set({ shown: null, before: null });
     if (step === last) return;
+    // Another state may come while this waits. Whoever shows the map first clears the draft; a second time would lose a new one.
+    const overtaken = () => this.state.study?.step !== step || this.state.shown !== last;
     await this.loadMap(step);
-    if (this.state.study?.step !== step) return; // overtaken by a later one
+    if (overtaken()) return;
     const aligned = last === null ? null : await this.ask({ do: "map", step: last, onto: step });
-    if (this.state.study?.step !== step) return; // or while it was aligned
+    if (overtaken()) return;
     const map = this.state.maps.get(step);
     const before = aligned && map && aligned.points.length === map.points.length ? aligned.points : null;
     this.set({ shown: step, before, draft: null, groups: [], contrast: null, marked: 0, space: false, ...this.restored(study.views[step], step) });
@@ -343,6 +345,7 @@ export class Acts {
   async condition(): Promise<void> {
     const { draft } = this.state;
     if (!draft?.preview) return;
+    if (!draft.name.trim()) return this.set({ notice: { text: "Name it first.", level: "info" } });
     const corrections = Object.fromEntries(Object.entries(draft.corrections).map(([object, text]) => [object, asValue(text)]));
     const kind = draft.type ? { kind: draft.type } : {};
     const adopted = await this.change({ do: "adopt", name: draft.name.trim(), way: draft.way, why: draft.why, corrections, ...kind });

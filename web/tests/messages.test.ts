@@ -108,6 +108,39 @@ test("a new step comes from the old one, aligned to it", async () => {
   assert.equal(store.state.before![3], 9);
 });
 
+test("what is drawn on a new map stays, when a second state tells of the same map", async () => {
+  const answers: (() => void)[] = [];
+  const { acts, channel, store } = workbench({}, {
+    map: ({ step, onto }) => {
+      const answer = { step, axes: ["axis1", "axis2"], points: new Float32Array(6), stress: new Float32Array(3) };
+      return onto ? new Promise((done) => answers.push(() => done(answer))) : answer;
+    },
+  });
+  channel.onConnection(true);
+  await settle();
+  channel.onEvent({ event: "state", state: { ...study, revision: 6, here: 2, step: 2 } });
+  channel.onEvent({ event: "state", state: { ...study, revision: 7, here: 2, step: 2 } });
+  await settle();
+  answers[0]();
+  await settle();
+  await acts.path([{ x: 0, y: 0 }, { x: 1, y: 1 }], [null, 2], "arrow");
+  answers[1]();
+  await settle();
+  assert.equal(store.state.shown, 2);
+  assert.equal(store.state.draft?.from, "arrow");
+});
+
+test("a feature without a name is not adopted, and the page says so", async () => {
+  const { acts, channel, asked, store } = workbench({}, { adopt: () => ({ action: 2 }) });
+  channel.onConnection(true);
+  await settle();
+  await acts.path([{ x: 0, y: 0 }, { x: 1, y: 1 }], [null, 2], "arrow");
+  acts.edit({ name: "  " });
+  await acts.condition();
+  assert.ok(!asked.some((request) => request.do === "adopt"));
+  assert.match(store.state.notice!.text, /name/i);
+});
+
 test("an arrow asks once for its values, and adopting carries revision, corrections and why", async () => {
   const { acts, channel, asked, store } = workbench({}, { adopt: () => ({ action: 2 }), fit: () => ({ job: 4 }) });
   channel.onConnection(true);

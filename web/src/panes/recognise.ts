@@ -33,6 +33,7 @@ function form(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
     event.preventDefault();
     void acts.condition();
   };
+  // The button is never grey: Enter does nothing in a form whose button is, and it would be until the next frame is drawn.
   const types = [["", `${preview.type} (by its values)`] as const, ...TYPES.map((type) => [type, type] as const)];
   return html`<form @submit=${submit}>
     <p>From ${["lasso", "selection", "groups", "arrow", "curve"].includes(draft.from) ? `your ${draft.from}` : draft.from}.</p>
@@ -44,7 +45,7 @@ function form(state: State, acts: Acts, draft: Draft, preview: Preview): Html {
     ${preview.warnings.map((text) => html`<p class="warning">${text}</p>`)}
     ${preview.levels ? bars(state, preview) : strip(state, preview)} ${list(state, acts, draft, preview)}
     <div class="actions">
-      <button class="main" ?disabled=${!draft.name.trim()}>Condition on it</button>
+      <button class="main">Condition on it</button>
       <button type="button" @click=${() => acts.clear()}>Discard</button>
     </div>
   </form>`;
