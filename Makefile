@@ -11,7 +11,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: setup demo explore browser test coverage test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
 .PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
@@ -43,6 +43,12 @@ browser: $(VENV)/.installed-dev
 
 test: $(VENV)/.installed-dev browser
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# The quick tests as other processors compute, each time in another order: OpenBLAS picks its kernels and numba its
+# instructions by the processor, and results differ in their last bits. About an hour; KINDS= takes some of them.
+KINDS ?= OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=SkylakeX OPENBLAS_CORETYPE=Sandybridge NUMBA_CPU_NAME=generic
+test-portable: $(VENV)/.installed-dev browser
+	$(BIN)/python tools/portable.py $(KINDS)
 
 # Which lines the quick tests run: apart from them, because before Python 3.12 watching adds two thirds to their time.
 # It cannot look into compiled code, so the kernels' tests run a second time, interpreted.

@@ -101,3 +101,10 @@ def test_groups_stand_side_by_side_in_the_middle_with_a_gap_that_can_be_seen(U):
     for group in range(3):
         np.testing.assert_allclose(pdist(parts[group]), pdist(U[component == group]), rtol=1e-9)
     assert side_by_side(np.empty((20, 0)), component).shape == (20, 0)
+
+
+def test_rounding_does_not_decide_the_sign_of_a_symmetric_axis(rng):
+    half = rng.standard_normal((6, 2))
+    U = np.vstack([half, -half])
+    for noise in 1e-15 * rng.standard_normal((20, *U.shape)):
+        np.testing.assert_array_equal(axis_signs(U + noise), axis_signs(U))

@@ -109,7 +109,9 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
         left, size, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
         axes = left * size
         axes = axes[:, : max(1, int(np.sum(size > 1e-6 * size[0])))] if size[0] > 0 else axes[:, :1]
-        axes *= np.where(axes[-1] < 0, -1.0, 1.0)  # ordered levels rise
+        # Ordered levels rise: the last level that is not in the middle of an axis is on its positive side.
+        beside = np.abs(axes[::-1]) > 1e-6 * np.abs(axes).max(axis=0)
+        axes *= np.where(axes[::-1][np.argmax(beside, axis=0), np.arange(axes.shape[1])] < 0, -1.0, 1.0)
         positions |= {(feature.name, level): place for level, place in zip(feature.coding.levels, axes, strict=True)}
     width = max((len(place) for place in positions.values()), default=0)
     places = np.full((len(positions), width), np.nan)

@@ -237,8 +237,9 @@ def _strongest(U: Array, Y: Array) -> tuple[float, Array]:
 
 
 def _without_sign(direction: Array) -> Array:
-    """Return a direction with the sign that makes its largest part positive."""
-    return np.asarray(direction * np.sign(direction[np.argmax(np.abs(direction))]))
+    """Return a direction with the sign that makes its largest part positive, the first of equally large ones."""
+    sizes = np.abs(direction)
+    return np.asarray(direction * np.sign(direction[np.argmax(sizes >= (1 - 1e-6) * sizes.max())]))
 
 
 def _angle(direction: Array) -> float:

@@ -6,6 +6,9 @@ import numpy as np
 
 from .._typing import Array, IntArray
 
+# Relative differences below this may be rounding, and decide nothing.
+SYMMETRIC = 1e-6
+
 
 def canonical_map(U: Array) -> Array:
     """Return U centred, in principal axes, largest variance first, each axis with a fixed sign."""
@@ -43,13 +46,14 @@ def axis_signs(U: Array) -> Array:
     """Return the sign that gives each axis its longer tail on the positive side.
 
     The third moment does not depend on the objects' order, and unlike the largest coordinate it does not jump when two
-    objects at opposite ends are equally far out. For an axis without skew the largest coordinate decides after all.
+    objects at opposite ends are equally far out. For an axis without skew the first of the farthest objects decides, so
+    that rounding, which differs between processors, does not.
     """
     cubes = U * U * U  # U**3 takes ten times as long
-    skew = cubes.sum(axis=0)
-    symmetric = np.abs(skew) <= 1e-6 * np.abs(cubes).sum(axis=0)
-    largest = U[np.argmax(np.abs(U), axis=0), np.arange(U.shape[1])]
-    decisive = np.where(symmetric, largest, skew)
+    skew, sizes = cubes.sum(axis=0), np.abs(U)
+    symmetric = np.abs(skew) <= SYMMETRIC * np.abs(cubes).sum(axis=0)
+    farthest = np.argmax(sizes >= (1 - SYMMETRIC) * sizes.max(axis=0), axis=0)
+    decisive = np.where(symmetric, U[farthest, np.arange(U.shape[1])], skew)
     return np.where(decisive < 0, -1.0, 1.0)
 
 
