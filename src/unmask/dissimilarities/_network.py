@@ -98,7 +98,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_nodes_given, n_nodes_fitted)
+        ndarray or DataFrame of shape (n_nodes_given, n_nodes_fitted)
         """
         check_is_fitted(self)
         graph, nodes, labels = self._read(X)

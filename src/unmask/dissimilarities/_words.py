@@ -295,7 +295,7 @@ class WordDissimilarity(DissimilarityTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, text: Any = None) -> Array:
-        """Return the dissimilarities between words, (n_words, n_words); see :meth:`fit`."""
+        """Return the dissimilarities between words, (n_words, n_words), with the words as labels; see :meth:`fit`."""
         return self._labelled(self.fit(X, text=text).dissimilarities_, self._labels)
 
     def transform(self, X: Any) -> Array:
@@ -307,9 +307,8 @@ class WordDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_words)
-            With ``on_unknown="drop"`` there may be fewer rows than words; ``set_output(transform="pandas")`` labels
-            them.
+        ndarray or DataFrame of shape (n_new, n_words)
+            With ``on_unknown="drop"`` there may be fewer rows than words.
         """
         check_is_fitted(self)
         words, _ = self._known_words(self._read_words(X))
