@@ -242,7 +242,7 @@ class WordDissimilarity(DissimilarityTransformer):
     >>> text = ["the cat drinks milk", "the dog drinks water", "a car needs petrol", "a van needs petrol"] * 5
     >>> words = WordDissimilarity(n_components=4)
     >>> D = words.fit_transform(["cat", "dog", "car", "van"], text=text)
-    >>> bool(D[0, 1] < D[0, 2]), words.counts_["cat"].item()
+    >>> bool(D.loc["cat", "dog"] < D.loc["cat", "car"]), words.counts_["cat"].item()
     (True, 5)
     """
 
