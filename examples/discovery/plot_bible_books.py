@@ -37,7 +37,7 @@ books["testament"] = np.repeat(["old", "new"], [39, 27])
 long = counts.sum(axis=1) > 1500  # the shares of words in shorter books are too uncertain
 counts, books = counts[long], books[long]
 roots = np.sqrt(counts.div(counts.sum(axis=1), axis=0))  # of the shares, so that frequent words do not rule
-D = Metric("euclidean").set_output(transform="pandas").fit_transform(roots)
+D = Metric("euclidean").fit_transform(roots)
 
 options = {"metric": "precomputed", "n_init": 20, "random_state": 0}
 plain = ConditionalMDS(**options).fit(D)

@@ -1,6 +1,7 @@
 """A session: what pages ask for, and what they hear."""
 
 import pickle
+import runpy
 import sys
 import threading
 
@@ -192,8 +193,26 @@ def test_files_are_taken_away(page):
     assert parquet.shape == (14, 3)
     again = Discovery.load(content(page.ask("take", what="study")))
     assert list(again.known) == ["gender"]
-    assert "ConditionalMDS" in content(page.ask("take", what="script")).read_text(encoding="utf-8")
     assert page.ask("take", what="csv")["name"] == "Kinship.csv"
+
+
+def test_the_script_reads_the_study_as_it_was_downloaded(page, tmp_path, monkeypatch):
+    page.job("fit", **FAST)
+    taken = {what: page.ask("take", what=what) for what in ("study", "script")}
+    for answer in taken.values():
+        made = page.session.files.made(answer["url"].removeprefix("/take/")).path
+        (tmp_path / answer["name"]).write_bytes(made.read_bytes())
+    assert taken["study"]["name"] == "Kinship.zip"
+    monkeypatch.chdir(tmp_path)
+    maps = runpy.run_path(taken["script"]["name"])["maps"]
+    np.testing.assert_allclose(maps[1], page.session.study.embedding, rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_report_names_the_study_as_it_is_downloaded(page):
+    page.job("fit", **FAST)
+    report = page.job("take", what="report")["result"]["url"].removeprefix("/take/")
+    assert "Kinship.zip" in page.session.files.made(report).path.read_text(encoding="utf-8")
 
 
 def test_the_study_is_saved_as_it_goes(tmp_path):

@@ -215,7 +215,7 @@ SERIES = [np.arange(1.0, 4 + k % 3) * (k + 1) for k in range(9)]
 )
 def test_on_demand_is_the_table_of_the_metric(rng, metric, data):
     X = rng.standard_normal((9, 3)) if data is None else data
-    D = Metric(metric).fit_transform(X)
+    D = np.asarray(Metric(metric).fit_transform(X))
     source = Metric(metric).on_demand(X)
     assert isinstance(source, Source)
     assert (source.n, source.dtype) == (9, np.float64)

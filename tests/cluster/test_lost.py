@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import dask
@@ -26,10 +27,15 @@ def alone(monkeypatch):
         yield client
 
 
+def kill_all(client):
+    for pid in client.run(os.getpid).values():
+        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
 def kill_at(client, iteration):
     def kill(progress):
         if progress.iteration == iteration:
-            os.kill(next(iter(client.run(os.getpid).values())), getattr(signal, "SIGKILL", signal.SIGTERM))
+            kill_all(client)
 
     return kill
 
@@ -48,6 +54,34 @@ def test_all_workers_are_lost(alone, table, monkeypatch):
         ClusterError, match=r"no worker, and none came within 0.2 s; start some \(dask worker tcp:.*path"
     ):
         fitted(path, known, callback=kill_at(alone, 3))
+
+
+@pytest.mark.parametrize("another", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_all_workers_are_lost_between_the_last_task_and_the_gathering_of_results(alone, table, monkeypatch, another):
+    D, path, known = table
+    calls = 0
+    if not another:
+        monkeypatch.setattr("unmask.cluster._asking.PATIENCE", 0.2)
+        for nanny in alone.cluster.workers.values():
+            monkeypatch.setattr(nanny, "instantiate", nobody)
+    gather = distributed.Client.gather
+
+    def gather_too_late(client, futures, **options):
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            distributed.wait(futures)
+            kill_all(client)
+        return gather(client, futures, **options)
+
+    monkeypatch.setattr(distributed.Client, "gather", gather_too_late)
+    fit = ThreadPoolExecutor().submit(fitted, path, known)  # a fit that hangs ends with the client of the fixture
+    if another:
+        same(fit.result(timeout=300), fitted(D, known))
+    else:
+        with pytest.raises(ClusterError, match=r"no worker, and none came within 0.2 s"):
+            fit.result(timeout=300)
+    assert calls >= 4
 
 
 def test_workers_are_found_whatever_the_client_looks_up_at_the_same_time(alone):

@@ -39,7 +39,7 @@ def test_features_are_kept_instead_of_a_table(fitted):
     study, features = fitted
     assert isinstance(study.material.data, ComparedFeatures)
     some = [5, 900, 77]
-    expected = Metric().fit_transform(features)[np.ix_(some, some)]
+    expected = np.asarray(Metric().fit_transform(features))[np.ix_(some, some)]
     np.testing.assert_allclose(study.material.among(some), expected, atol=1e-9)
     assert list(study.material.among(some).index) == ["o5", "o900", "o77"]
     with pytest.raises(ValueError, match=r"no table of 3,000 x 3,000 dissimilarities.*material\.among"):

@@ -164,7 +164,7 @@ def test_inspection_and_pictures_go_through_the_same_door(X, animals):
     mds = ConditionalMDS(2, metric="gower", **FAST).fit(animals)
     ax = plot_shepard(mds, animals.iloc[::-1])
     drawn = np.sort(ax.collections[0].get_offsets()[:, 0])
-    D = Metric("gower").fit_transform(animals)
+    D = Metric("gower").fit_transform(animals).to_numpy()
     np.testing.assert_allclose(drawn, np.sort(D[np.triu_indices(8, 1)]), rtol=1e-12, atol=0)
     plt.close(ax.figure)
 

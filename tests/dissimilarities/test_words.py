@@ -136,7 +136,7 @@ def test_order_of_documents_and_words_changes_nothing(rng):
 
 
 def test_words_of_one_topic_are_near(rng):
-    D = WordDissimilarity(5).fit_transform(SEA + KITCHEN, text=two_topics(rng, 1000))
+    D = WordDissimilarity(5).fit(SEA + KITCHEN, text=two_topics(rng, 1000)).dissimilarities_
     same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
     assert D[same].max() < D[~same].min()
 
@@ -217,7 +217,7 @@ def test_word2vec_finds_topics_and_repeats_itself(rng, model):
     pytest.importorskip("gensim")
     text = two_topics(rng, 1000)
     options = {"model": model, "model_params": {"epochs": 20, "alpha": 0.1}, "window": 4, "random_state": 0}
-    D = WordDissimilarity(8, **options).fit_transform(SEA + KITCHEN, text=text)
+    D = WordDissimilarity(8, **options).fit(SEA + KITCHEN, text=text).dissimilarities_
     same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
     assert D[same].max() < D[~same].min()
     np.testing.assert_array_equal(WordDissimilarity(8, **options).fit_transform(SEA + KITCHEN, text=text), D)
@@ -231,7 +231,8 @@ def test_word2vec_reads_a_long_text_to_its_end(rng):
     runs = [" ".join(rng.choice(topic, size=1000)) for topic in [SEA, KITCHEN] * 5]
     text = " ".join(["filling words " * 6_000, *runs])
     options = {"epochs": 20, "alpha": 0.1, "sample": 0}  # every word of the filling counts
-    D = WordDissimilarity(8, model="cbow", model_params=options, random_state=0).fit_transform(SEA + KITCHEN, text=text)
+    fitted = WordDissimilarity(8, model="cbow", model_params=options, random_state=0).fit(SEA + KITCHEN, text=text)
+    D = fitted.dissimilarities_
     same = np.kron(np.eye(2, dtype=bool), np.ones((6, 6), dtype=bool))
     assert D[same].max() < D[~same].min()
 
@@ -240,7 +241,8 @@ def test_word2vec_does_not_depend_on_the_interpreter(rng):
     pytest.importorskip("gensim")
     code = (
         "from unmask.dissimilarities._words import WordDissimilarity as W;"
-        "print(W(3, model='cbow', random_state=0).fit_transform(['a', 'b'], text=['a b c d', 'b d a c'] * 9)[0, 1])"
+        "D = W(3, model='cbow', random_state=0).fit_transform(['a', 'b'], text=['a b c d', 'b d a c'] * 9);"
+        "print(D.loc['a', 'b'])"
     )
     printed = {
         subprocess.run(

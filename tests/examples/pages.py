@@ -9,10 +9,11 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(script):
-    """Return the variables of a page after it has run."""
+    """Return the variables of a page after it has run, and its figures."""
     from matplotlib import pyplot
 
     mpl.use("Agg")
     variables = runpy.run_path(str(EXAMPLES / script))
+    figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
     pyplot.close("all")
-    return variables
+    return variables | {"figures": figures}

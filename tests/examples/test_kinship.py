@@ -6,6 +6,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from scipy.stats import spearmanr
 
+from tests.examples import pages
 from unmask import ConditionalIsomap, ConditionalMDS
 from unmask.datasets import load_kinship
 
@@ -121,3 +122,16 @@ def test_siblings_before_niblings_is_the_order_of_some_searches_that_were_stoppe
     assert 1 <= len(ordered["stopped"]) <= 15
     assert min(ordered["stopped"]) > 1.05 * 0.01429  # the lowest
     assert not ordered["converged"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::unmask.LeakWarning")
+def test_the_ticks_of_every_map_are_those_of_its_points():
+    maps = [
+        ax for figure in pages.run("papers/plot_1_kinship.py")["figures"] for ax in figure.axes if ax.get_title("left")
+    ]
+    assert sum("generation difference" in ax.get_title("left") or "Sammon" in ax.get_title("left") for ax in maps) == 2
+    for ax in maps:
+        for ticks, (low, high) in ((ax.get_xticks(), ax.get_xlim()), (ax.get_yticks(), ax.get_ylim())):
+            shown = ticks[(ticks >= low) & (ticks <= high)]
+            assert not len(ticks) or np.ptp(shown) > (high - low) / 4

@@ -78,7 +78,7 @@ def kamada_kawai(network, paths):
 )  # hops, and the club's weights as lengths
 def test_nodes_are_placed_at_least_as_well_as_by_kamada_and_kawai(ax, name, weight):
     network = GRAPHS[name]()
-    paths = NetworkDissimilarity(weight).fit_transform(network)
+    paths = np.asarray(NetworkDissimilarity(weight).fit_transform(network))
     relative = 1 / np.where(paths > 0, paths, 1.0) ** 2
     theirs = kamada_kawai(network, paths)
     plot_network(network, weight=weight, max_labels=0, ax=ax)

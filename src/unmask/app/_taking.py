@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ._session import Session
 
 
-def _csv(study: Discovery, path: Path) -> None:
+def _csv(study: Discovery, path: Path, _: str) -> None:
     _table(study).to_csv(path)
 
 
-def _parquet(study: Discovery, path: Path) -> None:
+def _parquet(study: Discovery, path: Path, _: str) -> None:
     try:
         require_package("pyarrow", "a Parquet file", "files")
     except ImportError as missing:
@@ -37,15 +37,15 @@ def _table(study: Discovery) -> Any:
     return study.embedding.join(apart).rename_axis("label")
 
 
-def _study(study: Discovery, path: Path) -> None:
+def _study(study: Discovery, path: Path, _: str) -> None:
     study.save(path)
 
 
-def _script(study: Discovery, path: Path) -> None:
-    path.write_text(study.to_script(), encoding="utf-8")
+def _script(study: Discovery, path: Path, saved_as: str) -> None:
+    path.write_text(study.to_script(saved_as), encoding="utf-8")
 
 
-_MAKERS: dict[str, tuple[str, str, Callable[[Discovery, Path], None]]] = {
+_MAKERS: dict[str, tuple[str, str, Callable[[Discovery, Path, str], None]]] = {
     "csv": (".csv", "text/csv", _csv),
     "parquet": (".parquet", "application/octet-stream", _parquet),
     "study": (".zip", "application/zip", _study),
@@ -60,16 +60,18 @@ def take(session: Session, message: Message) -> Message:
     with session.lock:
         study = session.study.branch(session.study.title)
     plain_title = re.sub(r"[^\w-]+", "-", study.title).strip("-") or "study"
+    saved_as = f"{plain_title}.zip"  # the study when it is taken, which the script reads
     if what == "report":
         key, kept = session.files.make(f"{plain_title}.html")
         then = lambda _: {"result": _handed(session, key, kept, "text/html")}  # noqa: E731
         with session.lock:
-            return session.start("report", "the report", then, _work.report, study, str(kept.path), urgent=False)
+            arguments = study, str(kept.path), saved_as
+            return session.start("report", "the report", then, _work.report, *arguments, urgent=False)
     if what not in _MAKERS:
         raise ValueError(f"{what!r} cannot be taken away; choose one of report, {', '.join(_MAKERS)}.")
     suffix, mime, make = _MAKERS[what]
     key, kept = session.files.make(f"{plain_title}{suffix}")
-    make(study, kept.path)
+    make(study, kept.path, saved_as)
     return _handed(session, key, kept, mime)
 
 

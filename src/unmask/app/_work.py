@@ -75,12 +75,12 @@ def without(talk: Talk, study: Discovery, action: int) -> Discovery:
     return study
 
 
-def report(talk: Talk, study: Discovery, path: str) -> None:
+def report(talk: Talk, study: Discovery, path: str, saved_as: str) -> None:
     """Write the report of a study."""
     from ..reports import write_report
 
     with _in_words():
-        write_report(study, path, callback=PartsWatcher(talk))
+        write_report(study, path, saved_as=saved_as, callback=PartsWatcher(talk))
 
 
 @contextmanager

@@ -161,8 +161,11 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
     return positions
 
 
-def with_labels(estimator: Any, values: Any, labels: pd.Index | None) -> Any:
+def with_labels(estimator: Any, values: Any, labels: pd.Index | None, columns: pd.Index | None = None) -> Any:
     """Return values as a DataFrame with these labels if the estimator's output is set to pandas.
+
+    A table with labels on both sides is a DataFrame by default too, unless a label occurs twice: nothing can be matched
+    by it.
 
     scikit-learn takes the labels of its output from the input's index, which a network, a long table of pairs or a
     list of words does not have, and which a condensed vector has one of for each pair. Without labels objects are
@@ -171,8 +174,9 @@ def with_labels(estimator: Any, values: Any, labels: pd.Index | None) -> Any:
     from sklearn import get_config
 
     chosen = getattr(estimator, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-    if chosen != "pandas":
+    both = labels is not None and columns is not None and labels.is_unique and columns.is_unique
+    if chosen != "pandas" and not (chosen == "default" and both):
         return values
     import pandas as pd
 
-    return pd.DataFrame(values, index=labels, copy=False)
+    return pd.DataFrame(values, index=labels, columns=columns, copy=False)

@@ -77,7 +77,7 @@ class Input:
             )
         from ..dissimilarities import Metric
 
-        values = Metric(self.metric).fit_transform(self.features)
+        values = Metric(self.metric).fit(self.features).dissimilarities_
         return pd.DataFrame(values, index=self.objects, columns=self.objects)
 
     @property
@@ -253,7 +253,7 @@ def _from_features(
     if comparing.on_demand(features).is_large:
         output.note(f"No table of all pairs is made: {len(features):,} objects are compared when it is needed.")
         return Input(path, features.index, None, known, types, features, metric, own)
-    D = pd.DataFrame(comparing.fit_transform(features), index=features.index, columns=features.index)
+    D = pd.DataFrame(comparing.fit(features).dissimilarities_, index=features.index, columns=features.index)
     return Input(path, features.index, D, known, types, features, metric, own)
 
 

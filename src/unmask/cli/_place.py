@@ -123,6 +123,7 @@ def _known_of(
 
 def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     """Return the dissimilarities of the new objects to the fitted ones."""
+    import numpy as np
     import pandas as pd
 
     if saved.metric is None:
@@ -141,7 +142,7 @@ def _differences(output: Output, saved: SavedStudy, rows: pd.DataFrame) -> Any:
     if study.material.data.params["metric"] == saved.metric:  # by the estimator itself
         return rows[names]
     metric = Metric(saved.metric).fit(study.table[names])
-    return pd.DataFrame(metric.transform(rows[names]), index=rows.index, columns=study.material.objects)
+    return pd.DataFrame(np.asarray(metric.transform(rows[names])), index=rows.index, columns=study.material.objects)
 
 
 def _picture(step: Step, placed: pd.DataFrame) -> Any:

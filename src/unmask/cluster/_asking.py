@@ -7,7 +7,7 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
@@ -107,17 +107,19 @@ class Asking:
     def gather(self, futures: list[Any], homes: set[str]) -> list[Any]:
         """Wait for tasks and return their results.
 
-        When all workers are lost at once, Dask does not start again what had its home there: then it is lost.
+        When all workers are lost at once, Dask does not start again what had its home there, and waits for ever, also
+        for results that were ready. Hence one request that is never started anew, and a look at the workers meanwhile.
         """
-        from distributed import wait
-
-        while True:
-            try:
-                wait(futures, timeout=LOOK_EVERY)  # type: ignore[no-untyped-call]
-                return list(self.client.gather(futures))
-            except TimeoutError:
+        request = asyncio.run_coroutine_threadsafe(
+            self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop
+        )
+        try:
+            while not wait([request], timeout=LOOK_EVERY).done:
                 if not homes & {worker.address for worker in self.workers()}:
-                    raise LostError from None
+                    raise LostError
+            return list(request.result())
+        finally:
+            request.cancel()
 
     def send(self, table: Array, homes: list[str]) -> list[Any]:
         """Return copies of a table on every eighth worker, each made of another: a tree in which all take their part.

@@ -24,8 +24,8 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
 
     A subclass lists its parameters as fields of a dataclass, which makes the ``__init__``. Its ``fit`` sets
     ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have none); its ``transform`` returns
-    the dissimilarities of new objects to the fitted ones. With ``set_output(transform="pandas")`` the estimator behind
-    it receives the labels.
+    the dissimilarities of new objects to the fitted ones. Objects with labels, as the rows of a DataFrame have them,
+    give a DataFrame with the labels on both sides, so that what follows can be matched by them.
     """
 
     dissimilarities_: Array
@@ -36,7 +36,7 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         raise NotImplementedError
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
+        """Return the dissimilarities between objects, (n_objects, n_objects), with their labels; see :meth:`fit`."""
         return self._labelled(self.fit(X).dissimilarities_, self._labels)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -50,8 +50,11 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         return object_names(self._labels, len(self.dissimilarities_))
 
     def _labelled(self, D: Array, labels: pd.Index | None) -> Array:
-        """Return dissimilarities with the labels of their rows where the output is set to pandas."""
-        labelled: Array = with_labels(self, D, labels)
+        """Return dissimilarities with the labels of their rows and of the fitted objects, which are the columns."""
+        import pandas as pd
+
+        columns = pd.RangeIndex(D.shape[1]) if self._labels is None else self._labels
+        labelled: Array = with_labels(self, D, labels, columns)
         return labelled
 
     _labels_of = staticmethod(labels_of)
@@ -67,5 +70,5 @@ class WatchedTransformer(CallbackSupportMixin, DissimilarityTransformer):
         raise NotImplementedError
 
     def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
-        """Return the dissimilarities between objects, (n_objects, n_objects); see :meth:`fit`."""
+        """Return the dissimilarities between objects, (n_objects, n_objects), with their labels; see :meth:`fit`."""
         return self._labelled(self.fit(X, callback=callback).dissimilarities_, self._labels)

@@ -25,7 +25,6 @@ from ..checking import (
     require_jobs,
     require_package,
     warn_of_square_features,
-    with_labels,
 )
 from ..graphs import (
     edges_reach,
@@ -59,8 +58,7 @@ class Geodesic(ComparingTransformer):
     them. On a curved surface this follows the surface, where the straight line would leave it. The first two stages of
     Isomap; put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it for the third.
 
-    The result is an array; in a pipeline, ``set_output(transform="pandas")`` passes the objects' labels on. Time grows
-    with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
+    Time grows with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
 
     Parameters
     ----------
@@ -220,7 +218,7 @@ class Geodesic(ComparingTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_objects)
+        ndarray or DataFrame of shape (n_new, n_objects)
             With `n_landmarks`, NaN where neither the fitted object nor a neighbour on the way to it is a landmark.
         """
         check_is_fitted(self)
@@ -238,8 +236,7 @@ class Geodesic(ComparingTransformer):
             first = self._first_steps(steps, np.asarray(neighbours))
             # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
             D[row] = np.fmin.reduce(steps[first][:, None] + read(neighbours[first]), axis=0)
-        labelled: Array = with_labels(self, D, labels)
-        return labelled
+        return super()._labelled(D, labels)
 
     def _steps(self, new: Array, lengths: Array, neighbours: IntArray) -> Array:
         """Return the lengths to the neighbours, 0 to those with the same features.

@@ -103,7 +103,7 @@ class KernelDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_objects)
+        ndarray or DataFrame of shape (n_new, n_objects)
         """
         check_is_fitted(self)
         new = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -17,6 +17,7 @@ from ..checking import (
     MissingDissimilarityWarning,
     computed,
     labelled_frame,
+    labels_of,
     name_object,
     require_choice,
     require_integer,
@@ -107,9 +108,10 @@ class Metric(DissimilarityTransformer):
     >>> from unmask.dissimilarities import Metric
     >>> sites = pd.DataFrame({"oak": [5, 3, 0], "fern": [0, 1, 4]}, index=["hill", "slope", "dell"])
     >>> Metric("braycurtis").fit_transform(sites).round(2)
-    array([[0.  , 0.33, 1.  ],
-           [0.33, 0.  , 0.75],
-           [1.  , 0.75, 0.  ]])
+           hill  slope  dell
+    hill   0.00   0.33  1.00
+    slope  0.33   0.00  0.75
+    dell   1.00   0.75  0.00
     """
 
     metric: Any = field(default="euclidean", kw_only=False)
@@ -211,10 +213,11 @@ class Metric(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_objects)
+        ndarray or DataFrame of shape (n_new, n_objects)
         """
+        X = computed(X)
         _, (D,) = self._compare_new(X, height=None)
-        return D
+        return self._labelled(D, labels_of(X))
 
     def _compare_new(self, X: Any, height: int | None) -> tuple[int, Iterator[Array]]:
         """Return the number of new objects, and their dissimilarities to the fitted ones, some rows at a time."""

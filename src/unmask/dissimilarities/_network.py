@@ -49,8 +49,12 @@ class NetworkDissimilarity(DissimilarityTransformer):
     --------
     >>> import networkx as nx
     >>> from unmask.dissimilarities import NetworkDissimilarity
-    >>> NetworkDissimilarity().fit_transform(nx.path_graph(4))[0]
-    array([0., 1., 2., 3.])
+    >>> NetworkDissimilarity().fit_transform(nx.path_graph(4))
+         0    1    2    3
+    0  0.0  1.0  2.0  3.0
+    1  1.0  0.0  1.0  2.0
+    2  2.0  1.0  0.0  1.0
+    3  3.0  2.0  1.0  0.0
     """
 
     weight: str | None = field(default="weight", kw_only=False)
@@ -98,7 +102,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_nodes_given, n_nodes_fitted)
+        ndarray or DataFrame of shape (n_nodes_given, n_nodes_fitted)
         """
         check_is_fitted(self)
         graph, nodes, labels = self._read(X)

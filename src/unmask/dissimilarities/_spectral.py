@@ -113,7 +113,7 @@ class SpectralDissimilarity(ComparingTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_objects)
+        ndarray or DataFrame of shape (n_new, n_objects)
         """
         check_is_fitted(self)
         lengths, labels = self._compare_new(X)

@@ -271,7 +271,7 @@ class TextureDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_images)
+        ndarray or DataFrame of shape (n_new, n_images)
         """
         check_is_fitted(self)
         images, labels = self._read(X)

@@ -241,7 +241,7 @@ class WordDissimilarity(DissimilarityTransformer):
     >>> text = ["the cat drinks milk", "the dog drinks water", "a car needs petrol", "a van needs petrol"] * 5
     >>> words = WordDissimilarity(n_components=4)
     >>> D = words.fit_transform(["cat", "dog", "car", "van"], text=text)
-    >>> bool(D[0, 1] < D[0, 2]), words.counts_["cat"].item()
+    >>> bool(D.loc["cat", "dog"] < D.loc["cat", "car"]), words.counts_["cat"].item()
     (True, 5)
     """
 
@@ -294,7 +294,7 @@ class WordDissimilarity(DissimilarityTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, text: Any = None) -> Array:
-        """Return the dissimilarities between words, (n_words, n_words); see :meth:`fit`."""
+        """Return the dissimilarities between words, (n_words, n_words), with the words as labels; see :meth:`fit`."""
         return self._labelled(self.fit(X, text=text).dissimilarities_, self._labels)
 
     def transform(self, X: Any) -> Array:
@@ -306,9 +306,8 @@ class WordDissimilarity(DissimilarityTransformer):
 
         Returns
         -------
-        ndarray of shape (n_new, n_words)
-            With ``on_unknown="drop"`` there may be fewer rows than words; ``set_output(transform="pandas")`` labels
-            them.
+        ndarray or DataFrame of shape (n_new, n_words)
+            With ``on_unknown="drop"`` there may be fewer rows than words.
         """
         check_is_fitted(self)
         words, _ = self._known_words(self._read_words(X))
