@@ -126,15 +126,6 @@ def test_known_columns_of_a_table_are_named_as_with_pandas(client, features):
         mds.transform(parts, known=["e"])
 
 
-def test_the_threads_of_the_workers_decide_what_is_too_long(client, features, monkeypatch):
-    X = da.from_array(features[0][:450].astype(np.float64), chunks=(200, 4))
-    monkeypatch.setattr("unmask.estimators._many.A_COMPARISON", 100 / (450 * 449 / 2))  # 100 s a pass and thread
-    assert "takes about 50 s" in fitted(quick(n_jobs=1), X).solver_
-    table = da.from_array(Metric().fit_transform(features[0][:450]), chunks=200)
-    monkeypatch.setattr("unmask.estimators._many.A_PAIR", 100 / (450 * 449 / 2))
-    assert "takes about 50 s" in fitted(quick(n_jobs=1, metric="precomputed"), table).solver_
-
-
 def test_a_client_that_is_closed_in_the_middle_is_an_error_in_a_sentence(client, features, tmp_path):
     table, file = da.from_array(Metric().fit_transform(features[0][:400]), chunks=200), tmp_path / "fit.npz"
     with distributed.Client(client.scheduler.address) as other:

@@ -77,6 +77,21 @@ def test_features_are_compared_as_scipy_does(rng, columns, formula, dtype):
     assert (desk[:, 556:] == -1).all()
 
 
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("params", [{}, {"w": [1.0, 2.0, 0.5, 1.0]}])
+def test_cosines_of_nearly_parallel_rows_are_the_same_in_a_table(rng, offset, dtype, params):
+    X = (rng.standard_normal((N, 4)) + offset).astype(dtype)
+    cosine = Metric("cosine", metric_params=params)
+    table, on_demand = cosine.fit_transform(X), cosine.on_demand(X)
+    np.testing.assert_allclose(on_demand.tile(slice(0, N), slice(0, N)), table, rtol=1e-5)
+    # By hand: half the squared sine of the angle, from what is across the first of two rows.
+    x, y = (X[:2].astype(float) * np.sqrt(params.get("w", 1.0))).astype(np.longdouble)
+    across = y - x * (x @ y) / (x @ x)
+    expected = float(across @ across / (y @ y) / 2)
+    assert table[0, 1] == pytest.approx(expected, rel=1e-3)
+
+
 def test_cosines_of_nearly_parallel_rows_keep_their_digits(rng):
     X = 1.0 + 1e-6 * rng.standard_normal((N, 3))
     a, b = X[:1].astype(np.longdouble), X[1:].astype(np.longdouble)

@@ -10,6 +10,7 @@ from sklearn.manifold import smacof, trustworthiness
 
 from tests.helpers import noisy_distances, symmetric_weights
 from unmask import ConditionalIsomap, ConditionalMDS, SmallNeighbourhoodWarning
+from unmask.datasets import load_kinship
 
 N = 20
 LEVELS = ["interval", "ordinal", "spline"]
@@ -271,6 +272,36 @@ def test_a_neighbourhood_too_small_is_said_and_by_objects_far_away(recwarn):
     assert other.radius_ > 3 * mds.radius_ > 0
     assert other.converged_
     assert ConditionalMDS(n_init=1).fit(X).radius_ is None
+
+
+@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning", "ignore::unmask.LeakWarning")
+@pytest.mark.parametrize("strength", [3.0, 10.0])
+def test_curvilinear_weights_count_however_strongly_known_features_act(strength):
+    """The radius is one of the distances by which pairs are weighted: those of the map and of the known features."""
+    rng = np.random.default_rng(10)
+    V = rng.standard_normal((100, 2))
+    X = np.hstack([rng.uniform(-1, 1, (100, 2)), strength * V])
+    mds = ConditionalMDS(2, weights="curvilinear", n_init=1, random_state=0).fit(X, known=V)
+    assert mds.radius_ < pdist(X).max()
+
+
+def test_curvilinear_weights_of_kinship_given_gender_and_degree():
+    kin = load_kinship()
+    plain, local = (
+        ConditionalMDS(metric="precomputed", weights=weights, n_init=2, random_state=0).fit(
+            kin.dissimilarities, known=kin.known[["gender", "degree"]]
+        )
+        for weights in (None, "curvilinear")
+    )
+    assert local.radius_ <= kin.dissimilarities.to_numpy().max()
+    assert local.stress_ != pytest.approx(plain.stress_, rel=1e-3)
+
+
+def test_curvilinear_weights_that_leave_every_pair_in_are_warned_of():
+    X = np.random.default_rng(11).uniform(size=(7, 3))
+    with pytest.warns(SmallNeighbourhoodWarning, match=r"7 objects are too few.*in 3 dimensions.*every pair counts"):
+        mds = ConditionalMDS(3, weights="curvilinear", n_init=1, random_state=0).fit(X)
+    assert mds.radius_ == np.inf
 
 
 # ---- asymmetry

@@ -39,9 +39,11 @@ def register_command(app: typer.Typer, name: str, function: Function, examples: 
 
     @wraps(function)
     def run(**options: Any) -> None:
+        from ..progress import without_late_bars  # not for the help
+
         common = _built(Common, options)
         output = Output(common.quiet, common.as_json)
-        with reporting(output, debug=common.debug):
+        with reporting(output, debug=common.debug), without_late_bars():
             kinds = {p.name: hints[p.name] for p in own}
             given = {
                 name: _built(kind, options) if is_dataclass(kind) else options[name] for name, kind in kinds.items()

@@ -9,7 +9,7 @@ from ._client import ClusterError, ambient_client, is_dask_array, is_dask_frame
 from ._objects import SpreadObjects
 from ._parts import over_parts
 from ._readers import LocalArray, Reader, StoredArray
-from ._table import SpreadTable, shared_threads, spread
+from ._table import SpreadTable, spread
 
 __all__ = [
     "ClusterError",
@@ -22,6 +22,5 @@ __all__ = [
     "is_dask_array",
     "is_dask_frame",
     "over_parts",
-    "shared_threads",
     "spread",
 ]

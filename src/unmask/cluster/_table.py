@@ -9,8 +9,6 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..kernels import Pairs, Source, Survey, Weighting, Which, Workers
-from ._asking import Asking
-from ._client import ambient_client, is_dask_array, is_dask_frame
 from ._crew import Crew
 from ._held import run_cut, together
 from ._readers import Compared, DaskArray, Reader, StoredArray
@@ -25,13 +23,6 @@ def spread(data: Any, client: Any, path: str | None = None) -> SpreadTable:
     else:
         reader = DaskArray(data) if hasattr(data, "dask") else StoredArray(data, path)
     return SpreadTable(Crew(client, reader))
-
-
-def shared_threads(data: Any, here: int) -> int:
-    """Return how many threads share a pass over data: all of the workers if these hold it, or those here."""
-    held = is_dask_array(data) or is_dask_frame(data) or isinstance(data, SpreadTable)
-    client = ambient_client() if held else None
-    return here if client is None else sum(worker.threads for worker in Asking(client).workers())
 
 
 class SpreadTable:

@@ -175,6 +175,8 @@ def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Call
 class _Interrupt(Listener):
     """Ends a fit when Ctrl-C was pressed."""
 
+    silent = True
+
     def __init__(self, stopped: threading.Event) -> None:
         self.is_due = stopped.is_set  # type: ignore[method-assign]
 

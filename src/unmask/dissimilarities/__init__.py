@@ -10,6 +10,7 @@ from ._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from ._metric import Metric
 from ._metric import is_compiled as is_compiled
 from ._network import NetworkDissimilarity
+from ._on_demand import LARGE_UNCOMPILED as LARGE_UNCOMPILED
 from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._spectral import DuplicateObjectWarning

@@ -24,6 +24,9 @@ LOOKS = 16
 ACCURACY = 1e-3  # relative standard error with which the stress is reported, unless that takes too many looks
 # Where single entries cannot be read, so many rows stand for the looks.
 ROWS = 256
+# So many objects with the largest dissimilarities, and with the largest errors, are not left to chance: one object far
+# away has most of the sum of squares, and looks that all happen to include it cannot show how much depends on that.
+FAR = 16
 PARTNERS = 4096  # objects with which the pairs of one are looked at, about as many as the last steps were against
 TOGETHER = 4096  # objects whose pairs with some others are looked at together
 
@@ -56,8 +59,9 @@ class SampledEngine:
         self._references: IntArray = np.empty(0, dtype=np.int64)
         self.draw()
         # Rows that can be read at all, and whether anything but rows.
-        self._readable: IntArray | None = getattr(pairs.source, "references", None)
-        self._by_rows = self._readable is not None or not reads_by_number(pairs.source)
+        readable: IntArray | None = getattr(pairs.source, "references", None)
+        self._objects: IntArray = np.arange(self.n) if readable is None else np.asarray(readable)
+        self._by_rows = readable is not None or not reads_by_number(pairs.source)
         self.total = self._mean_size() * self.n * (self.n - 1) / 2
         self.graph = SampledGraph(self)
         self.each: Array = np.empty(0)  # stress of each reference in the last pass, scaled up to all pairs
@@ -101,38 +105,61 @@ class SampledEngine:
 
     def normalised_stress(self, Z: Array) -> Estimate:
         """Return the stress as a share of the dissimilarities' sum of squares, from pairs that no step has chosen."""
-        found = self._looks_at(Z)
+        far = self._far(Z)
+        known, others = self._with_far(far, Z) if len(far) else 0.0, np.setdiff1d(self._objects, far)
+        rest = self.n - len(far)
+        scale = rest * ((self.n if self._by_rows else rest) - 1) / 2  # pairs that the mean of a look, or of rows, is of
+
+        def look() -> Array:
+            looks = range(1 if self._by_rows else LOOKS)
+            return known + scale * np.concatenate([self._look(Z, others) for _ in looks])
+
+        found = look()
         if not self._by_rows and (first := _ratio(*found.T)).error > ACCURACY * first.value:
-            found = np.concatenate([found, self._looks_at(Z)])
+            found = np.concatenate([found, look()])
         estimate = _ratio(*found.T)
-        among = self.n if self._readable is None else len(self._readable)
-        left_out = 1.0 - len(found) / among if self._by_rows else 1.0
+        left_out = 1.0 - len(found) / len(others) if self._by_rows else 1.0
         return Estimate(estimate.value, estimate.error * float(np.sqrt(left_out)))
 
-    def _looks_at(self, Z: Array) -> Array:
-        return np.concatenate([self._look(Z) for _ in range(1 if self._by_rows else LOOKS)])
+    def _far(self, Z: Array) -> IntArray:
+        """Return the objects whose dissimilarities, or errors, to the present references are the largest.
+
+        None where only some rows exist: the stress is then of these, and all of them may be read.
+        """
+        if len(self._objects) < self.n:
+            return self._objects[:0]
+        return np.unique([np.argsort(self.sums(at).shares)[-FAR:] for at in (np.zeros((self.n, 0)), Z)])
+
+    def _with_far(self, far: IntArray, Z: Array) -> Array:
+        """Return the errors and sizes of all pairs with some objects; where rows are sampled, what these leave out.
+
+        A row has its pairs with these objects, and a sum over rows counts each pair as half.
+        """
+        self._references = far
+        found = self.sums(Z)
+        within = self._rectangles(far[None], far[None], Z) / 2
+        across = np.array([found.stresses.sum(), found.sizes.sum()]) - 2 * within
+        return np.asarray(within + across / 2 if self._by_rows else within + across)
 
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""
-        pairs = self.n - 1 if self._by_rows else self._blocks * SIDE * SIDE
-        return float(self._look(np.zeros((self.n, 0)))[:, 1].mean()) / pairs
+        return float(self._look(np.zeros((self.n, 0)), self._objects)[:, 1].mean())
 
-    @property
-    def _blocks(self) -> int:
-        return min(BLOCKS, self.n // SIDE)
-
-    def _look(self, Z: Array) -> Array:
-        """Return the sums of weighted squared errors and sizes of one look, or of some rows, each in a row."""
+    def _look(self, Z: Array, objects: IntArray) -> Array:
+        """Return the mean weighted squared error and size of a pair in one look, or in some rows, each in a row."""
         if self._by_rows:
-            readable = np.arange(self.n) if self._readable is None else self._readable
-            self._references = np.sort(self._looks.choice(readable, min(ROWS, len(readable)), replace=False))
+            self._references = np.sort(self._looks.choice(objects, min(ROWS, len(objects)), replace=False))
             found = self.sums(Z)
-            return np.column_stack([found.stresses, found.sizes])
-        rows = self._looks.choice(self.n, (self._blocks, SIDE), replace=False)
+            return np.column_stack([found.stresses, found.sizes]) / (self.n - 1)
+        rows = self._looks.choice(objects, (min(BLOCKS, len(objects) // SIDE), SIDE), replace=False)
+        return self._rectangles(rows, np.roll(rows, 1, axis=0), Z)[None] / (rows.size * SIDE)
+
+    def _rectangles(self, rows: IntArray, columns: IntArray, Z: Array) -> Array:
+        """Return the weighted squared errors and sizes of some rectangles of the table, summed."""
         Z = np.ascontiguousarray(Z, dtype=self._dtype)
-        sums = kernels.references().rectangle_sums(self.pairs, rows, np.roll(rows, 1, axis=0), Z, self.workers)
+        sums = kernels.references().rectangle_sums(self.pairs, rows, columns, Z, self.workers)
         _require_complete(sums[0], Z)
-        return np.array([[part.sum() for part in sums]])
+        return np.array([part.sum() for part in sums])
 
 
 def _ratio(errors: Array, sizes: Array) -> Estimate:

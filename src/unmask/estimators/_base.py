@@ -370,7 +370,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         at = np.arange(len(every)) if objects is None else find_labels(every, labels)
         if (at < 0).any():
             raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
-        distances = squareform(pdist(self._fitted[at], self._fitted_distance))
+        # Squares of very large or small coordinates overflow; multiplying by a power of two is exact.
+        distances = squareform(pdist(self._fitted[at] * self._scale, self._fitted_distance)) / self._scale
         component = getattr(self, "component_", None)
         if component is not None:
             distances[component.to_numpy()[at, None] != component.to_numpy()[at]] = np.nan

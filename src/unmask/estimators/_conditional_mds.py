@@ -23,8 +23,7 @@ from ..checking import (
     require_package,
     warn_user,
 )
-from ..cluster import shared_threads
-from ..dissimilarities import Metric, keep_objects
+from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
 from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
@@ -176,8 +175,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         step by step as published. ``"stochastic"``, for many objects: landmarks are fitted by ``"lbfgs"``, all others
         placed among them, and all moved by what random references say, until the stress on fresh ones falls by less
         than its standard error; time and memory grow with the number of objects, not with its square. ``"auto"``:
-        ``"lbfgs"`` while a pass over all pairs fits into memory and a minute, ``"stochastic"`` beyond; ``solver_``
-        says which, and why.
+        ``"lbfgs"`` while the pairs fit into memory and the passes over them take about 20 seconds on two cores,
+        ``"stochastic"`` beyond; this is counted, not timed, so every machine takes the same one. ``solver_`` says
+        which, and why.
     max_iter : int, default=1000
         Most iterations from each start.
     tol : float, default=1e-9
@@ -190,7 +190,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     random_state : int, RandomState or None, default=None
         Seed of the random starts.
     verbose : int, default=0
-        1 prints a line when a start has come to its end, 2 a line per iteration.
+        0 shows a line with the progress after 3 seconds, on a terminal or in a notebook only; 1 prints a line when a
+        start has come to its end, 2 a line per iteration.
 
     Attributes
     ----------
@@ -408,8 +409,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
         made = self._make_transformer()
         X = open_file(X) if takes_pairs(self) and is_file(X) else X
-        threads = shared_threads(X, workers.threads) if made is None or isinstance(made, Metric) else workers.threads
-        self.solver_ = choose_solver(self, X, threads, ready=made is None, weighted=self._own_weights)
+        self.solver_ = choose_solver(self, X, ready=made is None, weighted=self._own_weights)
         self._samples = self.solver_.startswith("stochastic")
         checked = super()._read_dissimilarities(X, workers)
         exact = exact_after_all(checked) if self._samples else ""

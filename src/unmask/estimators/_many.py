@@ -11,15 +11,19 @@ import scipy.sparse as sp
 from .._typing import IntArray
 from ..checking import Dissimilarities, is_long, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
-from ..dissimilarities import Metric, is_compiled
-from ..kernels import ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
+from ..dissimilarities import LARGE_UNCOMPILED, Metric, is_compiled
+from ..kernels import LARGE, ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
 from ..problem import SCHEMES
-from ..solvers import LANDMARKS
+from ..solvers import LANDMARKS, automatic_n_starts
 
-# Seconds that a pass takes a pair and thread, where dissimilarities are read and where features are compared.
-# These are of 20 columns by compiled code; other metrics are about ten times slower.
-A_PAIR, A_COMPARISON, COLUMNS, UNCOMPILED = 3e-9, 6e-9, 20, 10.0
-LONGEST_PASS = 60.0
+# The cost of an exact fit is a count: passes x pairs x starts x a constant for the metric. It depends on no threads,
+# clock or packages, so that every machine takes the same solver. The constants are nanoseconds of one core, measured
+# once by benchmarks/exact_cost.py: where dissimilarities are read, and where up to 20 columns are compared by compiled
+# code; other metrics take about five times as long.
+A_PAIR, A_COMPARISON, COLUMNS, UNCOMPILED = 4.0, 12.0, 20, 5.0
+# Of one start: between the median, 72, and the upper quartile, 121, of 32 fits measured there.
+PASSES = 100
+LONGEST_FIT = 40e9  # nanoseconds of one core: 20 seconds on two
 PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
 READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
@@ -37,7 +41,7 @@ def number_of_objects(X: Any, *, ready: bool) -> int | None:
     return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
 
 
-def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted: str) -> str:
+def choose_solver(estimator: Any, X: Any, *, ready: bool, weighted: str) -> str:
     """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities.
 
     ``weighted`` is "sparse" or "dense" as weights of the pairs are, or empty if there are none.
@@ -51,7 +55,7 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
     if asked == "auto" and some:
         return f"lbfgs: {some}, and a pass is over the others only"
     if asked == "auto":
-        return _automatic(estimator, X, n, threads, why_not)
+        return _automatic(estimator, X, n, why_not)
     if some:
         raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
     if why_not:
@@ -59,15 +63,18 @@ def choose_solver(estimator: Any, X: Any, threads: int, *, ready: bool, weighted
     return "stochastic: as asked for"
 
 
-def _time_of_a_pair(estimator: Any, X: Any) -> float:
-    """Return the seconds that a pass takes a pair: longer where features are compared again in each."""
+def _cost_of_a_pair(estimator: Any, X: Any, n: int) -> float:
+    """Return the constant of the metric: larger where features are compared again in each pass."""
     metric = estimator._make_transformer()
-    if not isinstance(metric, Metric):  # what is read is there by then
+    if not isinstance(metric, Metric) or isinstance(estimator.metric, Metric):  # what is read is there by then
+        return A_PAIR
+    sparse = sp.issparse(X)
+    compiled = is_compiled(metric) and not sparse
+    if 8 * n**2 <= (LARGE if compiled else LARGE_UNCOMPILED):  # a table is made
         return A_PAIR
     shape: tuple[int, ...] = getattr(X, "shape", ())
-    sparse = sp.issparse(X)
     columns = X.nnz / shape[0] if sparse else shape[1] if len(shape) == 2 else 1
-    return A_COMPARISON * max(1.0, columns / COLUMNS) * (1.0 if is_compiled(metric) and not sparse else UNCOMPILED)
+    return A_COMPARISON * max(1.0, columns / COLUMNS) * (1.0 if compiled else UNCOMPILED)
 
 
 def takes_pairs(estimator: Any) -> bool:
@@ -98,18 +105,20 @@ def _few(n: int) -> str:
     return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
 
 
-def _automatic(estimator: Any, X: Any, n: int | None, threads: int, why_not: str) -> str:
-    """Return what "auto" means: exact while a pass takes less than a minute, and what is kept for it has room."""
+def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> str:
+    """Return what "auto" means: exact while the fit is short, and what is kept for it has room."""
     if n is None:
         return "lbfgs: the pairs given fit into memory"
     kept = estimator._bytes_kept(n)
-    seconds = estimator._pairs_passed(n) * _time_of_a_pair(estimator, X) / threads
+    starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
+    passes = starts * min(PASSES, int(estimator.max_iter))
+    cost = passes * estimator._pairs_passed(n) * _cost_of_a_pair(estimator, X, n)
     if kept > MOST_KEPT:
         why = f"{n:,} objects, their pairs would take {kept / 1e9:,.0f} GB"
-    elif seconds > LONGEST_PASS:
-        why = f"{n:,} objects, a pass over all pairs would take about {_duration(seconds)}"
+    elif cost > LONGEST_FIT:
+        why = f"{n:,} objects, an exact fit would take about {_duration(cost / 2e9)} on two cores"
     else:
-        return f"lbfgs: {n:,} objects, a pass over all pairs takes about {_duration(seconds)}"
+        return f"lbfgs: {n:,} objects, an exact fit takes about {_duration(cost / 2e9)} on two cores"
     return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
 
 

@@ -55,7 +55,8 @@ class Posterior:
         the half-width of an interval.
     covariances : ndarray of shape (n_objects, n_components, n_components)
         Of each object's place about its point, over the draws, each turned onto the map:
-        :func:`unmask.plotting.plot_map` draws ellipses of them (``ellipses=posterior``).
+        :func:`unmask.plotting.plot_map` draws ellipses of them (``ellipses=posterior``). In the squared unit of the
+        dissimilarities: beyond 1e150 that is infinite, below 1e-160 it is 0, where ``objects`` still has the half-axes.
     known_imputed_ : DataFrame
         Missing cells of `known`, as in the estimator; ``certainty`` is the share of the draws with this level, and
         numbers have an interval from ``lower`` to ``upper``.
@@ -131,7 +132,8 @@ class Posterior:
     @cached_property
     def covariances(self) -> Array:
         """Covariance of each object's place about its point."""
-        return np.asarray(self.draws.covariances * self.unit**2)
+        with np.errstate(over="ignore", under="ignore"):  # the square of a unit may be infinite, or 0
+            return np.asarray(self.draws.covariances * np.square(self.unit))
 
     @cached_property
     def objects(self) -> pd.DataFrame:
@@ -141,7 +143,8 @@ class Posterior:
         p = self.embedding_.shape[1]
         table = pd.DataFrame(self.embedding_, index=self._names, columns=[f"axis{a + 1}" for a in range(p)])
         if p:
-            reach = np.sqrt(chi2.ppf(self.level, p) * np.maximum(np.linalg.eigvalsh(self.covariances), 0.0))
+            squares = np.maximum(np.linalg.eigvalsh(self.draws.covariances), 0.0)
+            reach = np.sqrt(chi2.ppf(self.level, p) * squares) * self.unit
             table["major"], table["minor"] = reach[:, -1], reach[:, 0]
         return table
 
@@ -365,8 +368,8 @@ class Posterior:
             f"{how_noise_grows(gamma['mean'])} (power {gamma['mean']:.2f}, {gamma['low']:.2f} to {gamma['high']:.2f})",
         )
         if self.embedding_.shape[1]:
-            size = float(np.sqrt(np.mean(np.sum(self.embedding_**2, axis=1))))
-            error = float(np.sqrt(np.mean(np.trace(self.covariances, axis1=1, axis2=2))))
+            size = float(np.sqrt(np.mean(np.sum(self.draws.embedding**2, axis=1))))
+            error = float(np.sqrt(np.mean(np.trace(self.draws.covariances, axis1=1, axis2=2))))
             yield Row(FOUND, "map", f"an object is typically {error / size:.0%} of the map's radius off its point")
         for name, row in self.importance_.iterrows():
             yield Row(FOUND, str(name), f"importance {row['standardized']:.3g} ({row['low']:.3g} to {row['high']:.3g})")

@@ -112,7 +112,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
-                if watch.listeners or journal is not None:
+                if watch.watched or journal is not None:
                     watch.journal.describe(describe_fit(self, problem, engine, checked))
                 search, decision = fit_free_map(
                     False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,

@@ -46,6 +46,8 @@ class Checkpoint(Listener):
     True
     """
 
+    silent = True
+
     def __init__(self, path: str | PathLike[str], every: int = 50) -> None:
         self.path, self.every = path, require_integer("every", every, 1)
         self._iterations = 0

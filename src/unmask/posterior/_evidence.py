@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..kernels import Edges, Pairs, Weighting, rectangle
+from ..kernels import Edges, Pairs, Weighting, power_of_two_near, rectangle
 
 
 class Line(NamedTuple):
@@ -59,13 +59,16 @@ class Evidence:
         The line through the dissimilarities given the distances, in this direction because the noise is theirs:
         disparities, which are distances given the dissimilarities, are all too near to each other.
         """
-        slope, constant = np.polyfit(distances[self.rows, self.columns], self.delta, 1, w=np.sqrt(self.precision))
+        d = distances[self.rows, self.columns]
+        # Squares of very large or small numbers overflow, so both are brought near 1 first.
+        to_d, to_delta = power_of_two_near(float(d.mean())), power_of_two_near(self.unit)
+        slope, constant = np.polyfit(d * to_d, self.delta * to_delta, 1, w=np.sqrt(self.precision))
         if slope <= 0:
             raise ValueError(
                 "level='interval': the fitted distances do not rise with the dissimilarities, so that no posterior can "
                 "be drawn; use level='ratio'."
             )
-        return Line(float(constant), float(slope))
+        return Line(float(constant) / to_delta, float(slope) * (to_d / to_delta))
 
     def on(self, line: Line) -> Evidence:
         """Return the same pairs on another scale."""

@@ -1,6 +1,6 @@
 """How far a fit is: who watches it, what is told of it, the time left, and the journal by which it can be resumed."""
 
-from ._bar import ProgressBar, position_of
+from ._bar import ProgressBar, position_of, without_late_bars
 from ._journal import Journal, Run, RunKey
 from ._series import Stopped, Tell, series
 from ._time_left import TimeLeft
@@ -33,4 +33,5 @@ __all__ = [
     "position_of",
     "series",
     "watching",
+    "without_late_bars",
 ]

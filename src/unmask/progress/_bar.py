@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import RLock, Timer, current_thread, main_thread
 from typing import Any
 
 from ._time_left import TimeLeft
@@ -11,6 +16,8 @@ from ._watching import Progress
 
 # Seconds between two changes of the line.
 BETWEEN = 0.1
+# Seconds after which a line appears by itself.
+APPEARS = 3.0
 
 
 class ProgressBar(TimeLeft):
@@ -66,11 +73,58 @@ class ProgressBar(TimeLeft):
         self._width, self._shown = len(text), time.monotonic()
 
     def _write(self, text: str) -> None:
-        import sys
-
         file = sys.stderr if self._file is None else self._file
         file.write(text)
         file.flush()
+
+
+class LateBar(ProgressBar):
+    """The line of a fit that nobody has asked to watch: it appears only if the fit takes some seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun, self._text, self._lock, self._closed = time.monotonic(), "fitting", RLock(), False
+        # A stage without iterations may be long.
+        self._timer = Timer(APPEARS, lambda: self._show(self._text))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def is_due(self) -> bool:
+        """Without a line a small fit is not slowed down."""
+        return time.monotonic() - self._begun >= APPEARS
+
+    def close(self) -> None:
+        """Take the line away."""
+        self._timer.cancel()
+        with self._lock:
+            super().close()
+            self._closed = True
+
+    def _show(self, text: str) -> None:
+        with self._lock:
+            self._text = text
+            if self.is_due() and not self._closed:
+                super()._show(text)
+
+
+def late_bars() -> list[LateBar]:
+    """Return a bar if somebody can see it: on a terminal or in a notebook, and not from a thread of a larger whole."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    seen = getattr(sys.stderr, "isatty", bool)() or hasattr(shell, "kernel")
+    return [LateBar()] if seen and _wanted.get() and current_thread() is main_thread() else []
+
+
+_wanted: ContextVar[bool] = ContextVar("wanted", default=True)
+
+
+@contextmanager
+def without_late_bars() -> Iterator[None]:
+    """Let no bar appear by itself: the caller shows progress, or the user wants none."""
+    token = _wanted.set(False)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
 
 
 def position_of(progress: Progress) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._typing import Array
 from ._journal import Journal
@@ -103,6 +103,8 @@ class Progress:
 class Listener:
     """Hears how far a fit is, and may ask it to stop by returning True."""
 
+    silent: ClassVar[bool] = False  # if True it shows nothing, and a bar may appear by itself
+
     def begin(self, stage: str, n_starts: int) -> bool | None:
         """A stage begins; one without starts has no iterations."""
 
@@ -155,6 +157,7 @@ class Watch:
 
     def __init__(self, *listeners: Listener, journal: Journal | None = None) -> None:
         self.listeners = listeners
+        self.watched = len(listeners) > 0  # by more than a bar that appears by itself
         self.journal = journal or Journal()
         self.stopped = threading.Event()
         self._lock = threading.RLock()
@@ -215,19 +218,25 @@ def watching(
 ) -> Iterator[Watch]:
     """Let a fit of ``data`` (X, y, metadata) be watched by its callback, by those of scikit-learn, and by others.
 
-    A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole.
+    A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole. Where
+    nobody else shows how far it is, a bar appears after some seconds.
     ``quantity`` names what is minimised, as the fitted attribute does; ``journal`` is of a fit that is taken up again.
     """
+    from ._bar import late_bars
+
     listeners = [*others, *listeners_of(callback)]
     with _sklearn_tasks(estimator, data, quantity) as tasks:
         whole = _current.get()
         own = listeners or tasks or journal is not None
         watch = Watch(*listeners, *tasks, journal=journal) if own or whole is None else whole
+        shown = whole is not None or tasks or not all(listener.silent for listener in listeners)
+        bars = [] if shown else late_bars()
+        watch.listeners += tuple(bars)
         with _as_current(watch):
             try:
                 yield watch
             finally:
-                for listener in listeners:
+                for listener in [*listeners, *bars]:
                     listener.close()
 
 

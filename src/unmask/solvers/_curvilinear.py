@@ -35,10 +35,10 @@ LEAST_WEIGHT = 1e-10
 
 
 class CurvilinearWeights(Equal):
-    """``exp(-(d / radius)^2)`` of the distance d on the map: equal weights first, then a stage for each radius."""
+    """``exp(-(d / radius)^2)`` of the fitted distance d: equal weights first, then a stage for each radius."""
 
     name = "curvilinear"
-    summary = "what is near on the map counts more, while the neighbourhood shrinks"
+    summary = "what is near by the fitted distances counts more, while the neighbourhood shrinks"
     follows_map = True
 
     def require(self, level: str, n_components: int) -> None:
@@ -55,7 +55,14 @@ class CurvilinearWeights(Equal):
     def refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> tuple[Stage, float]:
         last = curvilinear(problem, stage, workers, settings)
         radius = last.radius / stage.objective.engine.scale
-        if last.too_small:
+        if np.isinf(radius):
+            warn_user(
+                f"weights='curvilinear': {_dense(problem).n} objects are too few for neighbourhoods in "
+                f"{stage.objective.structure.k} dimensions (those of the map and of the known features), so every pair "
+                "counts the same (radius_=inf); use weights=None, or fewer dimensions or known features.",
+                SmallNeighbourhoodWarning,
+            )
+        elif last.too_small:
             warn_user(
                 "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
                 f"small for most; it was kept at radius_={radius:.4g}. Some objects lie far from all others: "
@@ -76,17 +83,19 @@ class Curvilinear(NamedTuple):
 def curvilinear(problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Curvilinear:
     """Shrink the neighbourhood in which dissimilarities count, following the map.
 
-    A pair counts by ``exp(-(d / radius)^2)`` with its distance d on the map as it was at the beginning of the stage.
+    A pair counts by ``exp(-(d / radius)^2)`` with its fitted distance d, known features included, as it was at the
+    beginning of the stage. The first radius is the largest of these distances.
     The radius shrinks until the neighbourhood is small, or until some object has too few neighbours to hold it.
     """
     last = Curvilinear(stage, np.inf, too_small=False)
-    unknown = stage.objective.structure.unknown(stage.solution.theta)
-    radius = float(cdist(unknown, unknown).max())
+    Z = stage.objective.structure.lift(stage.solution.theta)
+    radius = float(cdist(Z, Z).max())
     for _ in range(STAGES):
         weights = _neighbourhood(problem, last.stage, radius)
         neighbours, needed = weights.sum(axis=1), last.stage.objective.structure.k + SPARE_NEIGHBOURS
         if neighbours.min() < needed:
-            last = last._replace(too_small=bool(np.median(neighbours) > len(neighbours) * MOST))
+            most_count = np.isinf(last.radius) or np.median(neighbours) > len(neighbours) * MOST
+            last = last._replace(too_small=bool(most_count))
             break
         # A stage on the way need not be followed to its end.
         short = replace(settings, max_iter=min(STAGE_ITERATIONS, settings.max_iter))

@@ -141,7 +141,7 @@ def attempt_all(
         attempts[number] = Attempt(kind, solution)  # before anybody hears of it, who may raise
         settings.end(begin, objective, solution)
 
-    unwatched = not watch.listeners and not watch.journal.runs
+    unwatched = not watch.watched and not watch.journal.runs
     if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
         return _spread(objective, queue, settings)
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM

@@ -162,18 +162,17 @@ class Named(Family):
             return np.asarray(pairwise_distances(rows, columns, metric=self.scipy_name, n_jobs=1), dtype=np.float64)
         if self.scipy_name == "euclidean" and not self.params and rows.shape[1] >= WIDE:
             return _wide_distances(rows, columns)
+        if self.scipy_name == "cosine":
+            root = np.sqrt(self.params.get("w", 1.0))
+            return np.asarray(cdist(_directions(rows * root), _directions(columns * root), "sqeuclidean"))
         return np.asarray(cdist(rows, columns, self.scipy_name, **self.params))
 
     def coordinates(self, objects: Any) -> tuple[str, Array] | None:
-        """Return the table itself; of cosines, directions: ``1 - cos`` is half of their squared distance.
-
-        Taken from this it has no rounding error of the size of 1, as one less a product of rows has.
-        """
+        """Return the table itself; of cosines, directions."""
         if self.params or issparse(objects):
             return None
         if self.scipy_name == "cosine":
-            lengths = np.linalg.norm(objects.astype(np.float64), axis=1, keepdims=True)
-            return "sqeuclidean", (objects / (np.sqrt(2.0) * lengths)).astype(objects.dtype)
+            return "sqeuclidean", _directions(objects)
         return (self.scipy_name, objects) if self.scipy_name in ("cityblock", "euclidean", "sqeuclidean") else None
 
 
@@ -190,6 +189,15 @@ class JensenShannon(Named):
         distances = super().between(rows, columns)
         distances[np.isnan(distances)] = 0.0
         return distances
+
+
+def _directions(rows: Array) -> Array:
+    """Return rows whose squared distances are ``1 - cos``.
+
+    From these nearly parallel rows have no rounding error of the size of 1, as one less a product of rows has.
+    """
+    rows = rows.astype(np.float64)
+    return np.asarray(rows / (np.sqrt(2.0) * np.linalg.norm(rows, axis=1, keepdims=True)))
 
 
 def _wide_distances(rows: Array, columns: Array) -> Array:

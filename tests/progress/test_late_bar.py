@@ -1,0 +1,143 @@
+"""A line that appears by itself where a fit takes some seconds and somebody can see it."""
+
+import io
+import sys
+import types
+from contextlib import redirect_stderr
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS
+from unmask.cli import app
+from unmask.datasets import load_kinship
+from unmask.discovery import Discovery
+from unmask.progress import _bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shown(fit, file=Terminal):
+    """Return what a fit writes to a standard error that is a terminal, or another file."""
+    with redirect_stderr(file()) as written:
+        fit()
+    return written.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(_bar, "APPEARS", 0.0)
+    monkeypatch.setattr(_bar, "BETWEEN", 0.0)
+
+
+X = np.random.default_rng(0).standard_normal((30, 3))
+
+
+def fit(**options):
+    ConditionalMDS(n_init=2, random_state=0).fit(X, **options)
+
+
+def test_the_line_appears_on_a_terminal_and_goes():
+    lines = shown(fit).split("\r")
+    assert any("start 1 of 2, iteration 0, stress " in line for line in lines)
+    assert lines[-1] == ""
+    assert lines[-2].strip() == ""
+
+
+def test_a_fit_that_is_over_before_shows_nothing(monkeypatch):
+    monkeypatch.setattr(_bar, "APPEARS", 1e6)
+    assert shown(fit) == ""
+
+
+def test_nothing_appears_where_nobody_can_see_it():
+    assert shown(fit, io.StringIO) == ""
+    with redirect_stderr(None):  # a program without a console
+        fit()
+
+
+def test_a_notebook_shows_it(monkeypatch):
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    assert "start 1 of 2" in shown(fit, io.StringIO)
+
+
+def test_it_appears_in_the_middle_of_a_stage_without_iterations(monkeypatch):
+    """The timer is called by hand, after the stage has begun."""
+    timers, now = [], [0.0]
+
+    class Timer:
+        def __init__(self, seconds, function):
+            self.seconds, self.function = seconds, function
+
+        def start(self):
+            timers.append(self)
+
+        def cancel(self):
+            timers.remove(self)
+
+    monkeypatch.setattr(_bar, "APPEARS", 3.0)
+    monkeypatch.setattr(_bar, "Timer", Timer)
+    monkeypatch.setattr(_bar.time, "monotonic", lambda: now[0])
+    with redirect_stderr(Terminal()) as terminal:
+        bar = _bar.LateBar()
+        (timer,) = timers
+        bar.begin("paths", 0)
+        assert terminal.getvalue() == ""
+        now[0] = timer.seconds
+        timer.function()
+        assert terminal.getvalue() == "\rpaths"
+        bar.close()
+        assert not timers
+        timer.function()  # it was on its way when the fit ended
+        assert terminal.getvalue() == "\rpaths\r     \r"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda path: fit(callback=lambda progress: None),
+        lambda path: ConditionalMDS(n_init=1, random_state=0, verbose=1).fit(X),
+    ],
+    ids=["callback", "verbose"],
+)
+def test_who_shows_the_progress_has_no_second_line(tmp_path, other):
+    assert shown(lambda: other(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda path: fit(callback=Checkpoint(path / "fit.npz")),
+        lambda path: Discovery(load_kinship().dissimilarities).fit(2, n_init=1),
+        lambda path: ConditionalIsomap(n_init=1, random_state=0).fit(X),
+    ],
+    ids=["checkpoint", "study", "isomap"],
+)
+def test_it_appears_wherever_nobody_else_shows_the_progress(tmp_path, other):
+    text = shown(lambda: other(tmp_path))
+    assert "iteration" in text
+    assert text.endswith("\r")
+
+
+def test_fits_in_threads_show_nothing():
+    def in_a_thread():
+        thread = Thread(target=fit)
+        thread.start()
+        thread.join()
+
+    assert shown(in_a_thread) == ""
+
+
+def test_the_command_line_stays_quiet_if_asked(tmp_path):
+    load_kinship().dissimilarities.to_csv(tmp_path / "kin.csv")
+
+    def command():
+        with pytest.raises(SystemExit) as ended:
+            app(["fit", str(tmp_path / "kin.csv"), "--quiet"])
+        assert ended.value.code == 0
+
+    assert shown(command) == ""
