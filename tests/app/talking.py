@@ -3,7 +3,7 @@
 import queue
 from contextlib import contextmanager
 
-SOON = 60.0  # seconds within which something happens, even on a busy machine
+SOON = 300.0  # seconds within which something happens, even on a machine that is very busy and compiles first
 
 
 class Page:

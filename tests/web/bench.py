@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 WEB = Path(__file__).parents[2] / "web"
-SOON = 60_000  # milliseconds within which something happens, even on a busy machine
+SOON = 300_000  # milliseconds within which something happens, even on a very busy machine
 
 # What axe finds that keeps people out.
 VIOLATIONS = """async () => {
