@@ -7,7 +7,7 @@ import uvicorn
 
 from unmask.app._server import make_app
 
-SOON = 60.0
+SOON = 300.0
 
 
 class Running:

@@ -12,7 +12,7 @@ from unmask.app._pipe import Pipe
 
 from . import work
 
-SOON = 30.0  # seconds within which a worker answers, even on a busy machine
+SOON = 300.0  # seconds within which a worker answers, even on a very busy machine
 
 
 class Heard:
