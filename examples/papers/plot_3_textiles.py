@@ -240,9 +240,9 @@ table_4 = {
 as_table_4(table_4, features)
 
 # %%
-# Scaled and turned, each contraction has its dimension, with about the published correlations. The rows "here" show the
-# map as it is. Correlations with the known features are higher than published; with 30 images, 0.15 on average is what
-# chance gives one dimension.
+# Scaled and turned, each contraction has its dimension, with the published correlations to 0.1. The rows "here" show
+# the map as it is. Correlations with the known features are higher than published: with 30 images, 0.15 on average is
+# what chance gives one dimension, and those with the fabric are above that.
 #
 # The map of the root, with some of the images at their points:
 
