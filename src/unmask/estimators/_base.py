@@ -280,8 +280,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         ``score``: the share of objects whose level is the most common one among their nearest neighbours, or the
         correlation of a number with the mean of the neighbours'; ``baseline`` and ``reference``: its mean and 95% point
-        over maps whose rows were permuted and which, if the map is adjusted or orthogonal, are hardly correlated with
-        what is known either; ``p_value``. Above 5,000 objects of a sample.
+        over maps whose rows were permuted and which, if the map is adjusted, are hardly correlated with what is known
+        either; ``p_value``. Above 5,000 objects of a sample.
         """
         import pandas as pd
 
@@ -295,7 +295,8 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _neighbour_leak(self, *, stop_early: bool = False) -> dict[str, NeighbourLeak]:
         if not self.embedding_.shape[1]:
             return {}
-        adjusted_for = self._free.V if self._is_uncorrelated else None
+        # A map that is fitted orthogonal keeps its neighbours, and of chance what these tell: permuting is enough.
+        adjusted_for = self._free.V if self.adjusted_ else None
         U, rng = self.embedding_.astype(np.float64), np.random.default_rng(0)
         return neighbour_leak(U, self._known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
 
@@ -353,7 +354,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if self._is_uncorrelated:
             told = {name: leak for name, leak in self._neighbour_leak(stop_early=True).items() if leak.above_chance}
             if told:
-                warn_of_neighbours(told, self.known_summary_["type"])
+                warn_of_neighbours(told, dict(self.known_summary_["type"]))
 
     _fitted_distance = "euclidean"
 
