@@ -11,6 +11,7 @@ from benchmarks.adjusted.__main__ import as_text
 from benchmarks.measure import ROOT
 from scipy.spatial.distance import pdist, squareform
 
+from benchmarks import leak_alarms
 from unmask.inspection import average_canonical_correlation
 
 
@@ -107,3 +108,11 @@ def test_the_file_has_a_line_for_each_row(found):
 def test_a_page_without_the_marks_is_refused():
     with pytest.raises(ValueError, match="0 places marked 'about'"):
         page.renew("nothing", {"about": "…"})
+
+
+def test_the_page_shows_how_often_maps_are_warned_of_in_vain():
+    found = json.loads(leak_alarms.RESULTS.read_text(encoding="utf-8"))
+    text = leak_alarms.PAGE.read_text(encoding="utf-8")
+    assert page.renew(text, leak_alarms.tables(found), leak_alarms.COMMAND) == text
+    assert [tuple(row.values())[:5] for row in found["rows"]] == leak_alarms.CELLS
+    assert found["sets"] == leak_alarms.SETS

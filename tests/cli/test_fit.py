@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,8 @@ def test_numbers_are_those_of_the_library(shell):
 def test_people_read_tables_and_remarks_go_elsewhere(shell):
     done = shell("fit", *GENDER)
     assert "Map of 14 objects in 2 dimensions, given gender" in done.stdout
-    assert "stress 0.026087, leak 0.003 (by chance below 0.648 in 19 of 20 maps)" in done.stdout
+    beside = "(known features alone: 0.36), leak 0.00, no more than chance: 19 of 20 random maps stay below 0.65"
+    assert f"stress 0.026087 {beside}" in done.stdout
     assert "Granddaughter" in done.stdout
     lines = done.stderr.splitlines()
     assert lines[0].startswith("dissimilarities.csv: comma-separated; ")
@@ -578,17 +580,21 @@ def test_what_is_known_is_taken_off_a_map_that_repeats_it_and_this_is_said(shell
     assert "Warning: the map repeated what is known: its leak was 0." in said.stderr
     assert "With --adjust no it is shown as it was fitted." in said.stderr
     assert "given site, adjusted" in said.stdout
-    assert "leak 0 (adjusted; before, it was 0." in said.stdout
+    assert "leak 0 by construction (adjusted; before, it was 0." in said.stdout
+    # Two dimensions are drawn of a free fit with three: each stress is said with what it is of.
+    stress = r"stress \S+ of the 2 dimensions drawn \(free fit with 3 dimensions: \S+; known features alone: 0\.\d+\), "
+    assert re.search(stress, said.stdout)
     assert pd.read_csv(shell.folder / "result" / "free_embedding.csv").shape == (30, 4)
     found = shell.json("fit", *plants, "--quiet")
     assert (found["adjusted"], found["params"]["adjust"], found["params"]["n_free"]) == (True, True, 3)
     assert found["free_leak"] > found["leak_reference"] > found["leak"]
+    assert max(found["stress"], found["shown_stress"]) < found["known_stress"] < 1
 
 
 def test_the_published_map_is_shown_where_it_is_asked_for(shell, plants):
     said = shell("fit", *plants, "--adjust", "no")
     assert "Use --adjust yes, which takes off the map what the known features predict" in said.stderr
-    assert "(by chance below 0." in said.stdout
+    assert "more than chance: 19 of 20 random maps stay below 0." in said.stdout
     assert shell.json("fit", *plants, "--adjust", "yes", "--quiet")["adjusted"]
     assert "'maybe' is not one of" in shell("fit", *plants, "--adjust", "maybe", code=2).stderr
 

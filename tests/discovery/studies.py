@@ -31,7 +31,7 @@ def assert_same(one, other):
             elif isinstance(value, pd.Series):
                 pd.testing.assert_series_equal(value, found, check_exact=True)
             else:
-                assert value == found
+                assert value == found or value != value  # NaN
 
 
 def edit(folder, change):

@@ -376,6 +376,29 @@ def test_the_share_that_the_axes_shown_hold():
     assert make_mds().fit(D, known=v).shown_share_ == 1.0
 
 
+@pytest.mark.parametrize(
+    "estimator", [make_mds(1, adjust=True), ConditionalClassicalMDS(1, metric="precomputed", adjust=True)]
+)
+def test_the_stress_of_what_is_drawn_stands_beside_that_of_the_free_fit(estimator):
+    D, _, v = effect_along(np.random.default_rng(25))
+    mds = estimator.fit(D, known=v)
+    assert (mds.n_free_, mds.embedding_.shape[1]) == (2, 1)
+    # Distances of what is drawn and of all that is known, along the map and at right angles to it.
+    predicted = mds.free_embedding_ - residual(mds.free_embedding_, v)
+    left = residual(mds.free_embedding_, v)
+    axis = np.linalg.svd(left, full_matrices=False)[2][:1]
+    Z = np.column_stack([predicted + left @ axis.T @ axis, v * mds.coef_.to_numpy().item()])
+    d = squareform(D)
+    assert mds.shown_stress_ == pytest.approx(np.sum((d - pdist(Z)) ** 2) / np.sum(d**2), rel=1e-6)
+    assert mds.shown_stress_ > mds.stress_
+    summary = str(mds.summary())
+    assert f"{mds.stress_:.3g} of the free fit with 2 dimensions, " in summary
+    assert f"stress of the 1 drawn, with what the known features predict: {mds.shown_stress_:.3g}" in summary
+    assert make_mds(1, adjust=True, n_free=1).fit(D, known=v).shown_stress_ == pytest.approx(
+        make_mds(1).fit(D, known=v).stress_, rel=1e-9
+    )
+
+
 def test_single_precision_dissimilarities_are_placed():
     D, _, v = effect_along(np.random.default_rng(26), n=30)
     mds = make_mds(adjust=True).fit(D.astype(np.float32), known=v)

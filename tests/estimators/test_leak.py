@@ -7,7 +7,15 @@ import pandas as pd
 import pytest
 
 from tests.helpers import symmetric_weights
-from unmask import MissingDissimilarityWarning
+from unmask import (
+    ConditionalClassicalMDS,
+    ConditionalIsomap,
+    ConditionalMDS,
+    ConditionalTSNE,
+    GeneralMDS,
+    LeakWarning,
+    MissingDissimilarityWarning,
+)
 from unmask.inspection import average_canonical_correlation
 
 from .fits import fit
@@ -50,3 +58,84 @@ def test_orthogonal_maps_do_not_leak_whatever_the_weights(kinship, rng, weightin
     assert free.leak_ > 0.05
     assert penalised.leak_ < 1e-2
     assert orthogonal.stress_ == pytest.approx(stepwise.stress_, rel=1e-3)
+
+
+def test_a_map_is_warned_of_exactly_if_its_leak_is_above_the_reference_in_the_warning(rng):
+    """One of two directions leaks: a test by another statistic than the mean warns of leaks below the reference."""
+    above = []
+    for number in range(60):
+        U, V = rng.standard_normal((2, 20, 2))
+        U[:, 0] += 0.9 * V[:, 0]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mds = ConditionalClassicalMDS(2).fit(U, known=V)
+        above.append(mds.leak_ > mds.leak_reference_)
+        texts = [str(one.message) for one in caught if one.category is LeakWarning]
+        assert [f"leak is {mds.leak_:.2f}, more than chance" in text for text in texts] == [True] * above[-1]
+        if number < 5:
+            assert ("repeats what is known" in str(mds.summary())) == above[-1]
+    assert 0 < sum(above) < 60
+
+
+# ---- where the linear leak is 0 by construction
+
+
+def clusters_and_batches(n=90, shift=6.0, seed=0):
+    """Return three clusters whose halves, the batches, lie apart, in each cluster along another direction."""
+    rng = np.random.default_rng(seed)
+    cluster, batch = np.arange(n) % 3, np.arange(n) // 3 % 2
+    X = 12.0 * np.eye(3)[cluster] + shift * batch[:, None] * np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0.0]])[cluster]
+    return X + rng.standard_normal((n, 3)), pd.DataFrame({"batch": np.where(batch == 1, "b", "a")})
+
+
+UNCORRELATED = [
+    ConditionalTSNE(2, perplexity=10, random_state=0),
+    ConditionalTSNE(2, perplexity=10, orthogonal=False, adjust=True, random_state=0),
+    ConditionalMDS(2, n_init=1, orthogonal=True, random_state=0),
+    ConditionalMDS(2, n_init=1, adjust=True, n_free=2, random_state=0),
+    ConditionalIsomap(2, n_init=1, n_neighbors=45, adjust=True, n_free=2, random_state=0),
+    ConditionalClassicalMDS(2, adjust=True, n_free=2),
+    GeneralMDS(2, n_init=1, adjust=True, n_free=2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", UNCORRELATED, ids=lambda e: type(e).__name__)
+def test_what_neighbours_tell_is_warned_of_where_the_linear_leak_is_0_by_construction(estimator):
+    X, known = clusters_and_batches()
+    with pytest.warns(
+        LeakWarning, match=r"neighbours on the map tell batch: \d\.\d\d right, more than chance .*'batch' by"
+    ):
+        fitted = estimator.fit(X, known=known)
+    told = fitted.knn_leak_.loc["batch"]
+    assert fitted.leak_ < 1e-9
+    assert told["score"] > told["reference"]
+    summary = str(fitted.summary()) if isinstance(estimator, ConditionalClassicalMDS) else ""
+    assert not summary or f"tell batch: {told['score']:.2f} right, more than chance" in summary
+
+
+def test_number_that_neighbours_tell_has_another_remedy(rng):
+    angle, size = rng.uniform(0, 2 * np.pi, 80), rng.uniform(1, 3, 80)
+    ring = size[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    with pytest.warns(LeakWarning, match=r"tell size: 0\.\d\d correlation, .*declare 'size' as Spline"):
+        ConditionalMDS(2, n_init=1, adjust=True).fit(ring, known=pd.DataFrame({"size": size}))
+
+
+def test_a_feature_without_effect_is_rarely_told(recwarn):
+    """One map in twenty is above chance; of 40, more than 8 are with a probability of 1 in 5,000."""
+    warnings.simplefilter("always", LeakWarning)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, group = rng.standard_normal((40, 2)), rng.permutation(np.repeat(["a", "b"], 20))
+        mds = ConditionalClassicalMDS(2, adjust=True).fit(X, known=group)
+        assert mds.adjusted_
+    assert sum(one.category is LeakWarning for one in recwarn) <= 8
+
+
+def test_maps_that_may_leak_along_a_line_are_not_asked_about_neighbours(rng, monkeypatch):
+    asked = []
+    monkeypatch.setattr("unmask.estimators._base.neighbour_leak", lambda *_, **__: asked.append(True) or {})
+    U, V = rng.standard_normal((2, 20, 2))
+    ConditionalClassicalMDS(2).fit(U, known=V)
+    assert not asked
+    ConditionalClassicalMDS(2, adjust=True).fit(U, known=V)
+    assert asked

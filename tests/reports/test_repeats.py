@@ -1,7 +1,9 @@
 """What a map repeats of what is known."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from unmask.discovery import Discovery
 from unmask.problem.leak import leak_reference
@@ -24,16 +26,16 @@ def leaking():
     return study
 
 
-def test_what_the_last_map_repeats_is_said_in_short_and_not_among_the_cautions(no_pictures, leaking):
+def test_what_the_last_map_repeats_is_said_in_short_and_among_the_cautions(no_pictures, leaking):
     study = leaking(adjust=False)
     leak = study.step.leak
     page = render_report(study, **QUICK)
     assert leak > 0.5
     said = section(page, "short").text
-    assert f"The last map repeats what was known (leak {leak:.2f}; by chance it would be below" in said
-    assert f"below {leak_reference(40, 3, 1):.2f} in 19 of 20 maps)" in said
+    words = f"its leak is {leak:.2f}, more than chance: 19 of 20 random maps stay below {leak_reference(40, 3, 1):.2f}"
+    assert f"The last map repeats what was known: {words}." in said
     assert "adjust=True" in said
-    assert "repeats" not in section(page, "cautions").text
+    assert f"What was known is on the last map. x, along a line; {words}." in section(page, "cautions").text
     ((_, (feature, along, *_)),) = rows(section(page, "repeats"))
     assert feature == "x"
     assert along == f"{leak:.2f} ({leak_reference(40, 3, 1):.2f})"
@@ -51,7 +53,33 @@ def test_an_adjusted_map_is_shown_beside_the_free_one(no_pictures, leaking):
 
 
 def test_a_map_that_repeats_nothing_says_so(no_pictures, leaking):
-    assert (
-        "It repeats nothing of what was known beyond chance (leak 0.00"
-        in section(render_report(leaking(1, orthogonal=True), **QUICK), "short").text
-    )
+    page = render_report(leaking(1, orthogonal=True), **QUICK)
+    assert "no more than chance" in section(page, "repeats").text
+    said = section(page, "short").text
+    assert "uncorrelated with what was known by construction" in said
+    assert "Neither neighbours nor distances on it tell what was known beyond chance." in said
+
+
+def test_what_lies_along_no_line_is_said_in_short_too(no_pictures):
+    """Rings: the known feature is the distance from the centre, which no line shows and every neighbour tells."""
+    angle, size = np.arange(60) * 2.4, np.tile([1.0, 2.0, 3.0], 20)
+    ring = size[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    study = Discovery(squareform(pdist(ring)), known=pd.DataFrame({"size": size}))
+    study.fit(2, n_init=1)
+    page = render_report(study, **QUICK)
+    assert "on the map, along no line" in section(page, "repeats").text
+    assert study.step.leak < study.step.leak_reference
+    assert "shows size, along no line" in section(page, "short").text
+    assert "nothing of what was known beyond chance" not in section(page, "short").text
+    assert "What was known is on the last map. size, along no line" in section(page, "cautions").text
+
+
+def test_a_share_stands_beside_that_without_a_map(no_pictures, leaking):
+    step = (study := leaking()).step
+    page = render_report(study, **QUICK)
+    assert step.adjusted
+    assert step.stress < step.shown_stress < step.known_stress < 1
+    shares = [f"{100 * (1 - value):.1f}\N{NO-BREAK SPACE}%" for _, value in step.stresses]
+    said = section(page, "short").text
+    assert f"{shares[0]} (free fit with 4 dimensions: {shares[1]}; known features alone: {shares[2]})" in said
+    assert f"accounted for, known features alone{shares[2]}" in said

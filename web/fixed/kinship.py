@@ -9,6 +9,7 @@ from unmask import ConditionalMDS
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 from unmask.inspection import scree
+from unmask.problem.leak import leak_in_words
 
 
 def fit(study, n_components):
@@ -32,7 +33,9 @@ def fit(study, n_components):
             "n_components": step.n_components,
             "estimator": step.estimator,
             "stress": step.stress,
+            "stress_in_words": step.stress_in_words,
             **leaks,
+            "leak_in_words": leak_in_words(step.leak, step.leak_reference),
             "adjusted": step.adjusted,
             "converged": step.converged,
             "finished": step.finished,

@@ -18,8 +18,10 @@ export interface Fit {
   n_components: number;
   estimator: string;
   stress: number | null;
+  stress_in_words: string;
   leak: number | null;
   leak_reference: number | null;
+  leak_in_words: string;
   free_leak: number | null;
   adjusted: boolean;
   converged: boolean;

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..discovery import Adoption, Amendment, Discovery, Step
 from ..problem import feature_type, inferred_type, type_as_text
+from ..problem.leak import leak_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,10 @@ def _fit(step: Step) -> dict[str, Any]:
         "n_components": step.n_components,
         "estimator": step.estimator,
         "stress": step.stress,
+        "stress_in_words": step.stress_in_words,
         "leak": step.leak,
         "leak_reference": step.leak_reference,
+        "leak_in_words": leak_in_words(step.leak, step.leak_reference),
         "free_leak": step.free_leak,
         "adjusted": step.adjusted,
         "converged": step.converged,

@@ -13,7 +13,7 @@ from ._errors import ABOUT_INPUT, sentence
 from ._fitting import OTHERS, TABLES, fit_map, leak_of, show_imputed, write_study
 from ._folder import STUDY, Folder, open_folder, require_free
 from ._options import Saving
-from ._output import Output, as_text, progress
+from ._output import Output, progress
 from ._text_map import text_map
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Dialogue:
             self.output.tell("There is no map; fit makes one.")
             return
         step = self.study.step
-        self.output.tell(f"\nMap {step.number}, {step.title}: stress {as_text(step.stress)}{leak_of(step)}\n")
+        self.output.tell(f"\nMap {step.number}, {step.title}: stress {step.stress_in_words}{leak_of(step)}\n")
         show_imputed(self.output.tell, step)
         if step.n_components > 1:
             self.output.tell(text_map(step.embedding, *_size(self.output.dialogue.is_terminal)))

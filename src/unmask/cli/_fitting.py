@@ -90,7 +90,7 @@ def show_step(output: Output, step: Step) -> None:
     state = "" if step.finished else ", unfinished"
     state += "" if step.converged or not step.finished else ", not converged"
     output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
-    output.say(f"stress {as_text(step.stress)}{error_of(step)}{leak_of(step)}")
+    output.say(f"stress {step.stress_in_words}{error_of(step)}{leak_of(step)}")
     if len(step.importance):
         output.show(step.importance, "importance", index="known")
     show_imputed(output.say, step)
@@ -100,18 +100,20 @@ def show_step(output: Output, step: Step) -> None:
 
 def error_of(step: Step) -> str:
     """Return in words how sure a stress is that was estimated from some of the pairs."""
-    return f" (estimated from random pairs, standard error {as_text(step.stress_se)})" if step.stress_se else ""
+    return f", estimated from random pairs, standard error {as_text(step.stress_se)}" if step.stress_se else ""
 
 
 def leak_of(step: Step) -> str:
     """Return in words how much a map repeats of what is known, and how much it would by chance."""
+    from ..problem.leak import leak_in_words
+
     if not step.known:
         return ""
     if step.adjusted:
-        return f", leak 0 (adjusted; before, it was {step.free_leak:.3f})"
-    if math.isnan(step.leak_reference):
-        return f", leak {step.leak:.3f}"
-    return f", leak {step.leak:.3f} (by chance below {step.leak_reference:.3f} in 19 of 20 maps)"
+        return f", leak 0 by construction (adjusted; before, it was {step.free_leak:.2f})"
+    if step.uncorrelated:
+        return ", leak 0 by construction (orthogonal)"
+    return f", leak {leak_in_words(step.leak, step.leak_reference)}"
 
 
 def show_imputed(say: Callable[[str], None], step: Step) -> None:
@@ -141,6 +143,8 @@ def document_of(step: Step) -> dict[str, Any]:
     """Return the results of a fit for the JSON document."""
     same = (
         "stress",
+        "shown_stress",
+        "known_stress",
         "stress_se",
         "solver",
         "leak",

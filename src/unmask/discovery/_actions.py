@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -57,13 +58,18 @@ class Step(_Record):
         ``known_imputed_`` of the estimator: missing cells as they were estimated.
     stress, leak : float
         ``stress_`` and ``leak_`` of the estimator.
+    shown_stress : float
+        ``shown_stress_``: the stress of the dimensions shown; other than `stress` only if an adjusted map shows fewer
+        dimensions than were fitted. NaN in a study of an earlier version.
+    known_stress : float
+        The stress of the known features alone, without a map; 1 if nothing was known. Above 100 objects, of a random
+        sample of 100. NaN if there is none, and in a study of an earlier version.
     stress_se : float
         ``stress_se_``: the standard error of the stress where it was estimated from some of the pairs, else 0.
     solver : str
         ``solver_``: which solver was used, and why; empty where there was no choice.
     leak_reference : float
-        ``leak_reference_``: what the leak stays below in 19 of 20 maps made by chance; NaN in a study of an earlier
-        version.
+        ``leak_reference_``: 19 of 20 random maps have a lower leak; NaN in a study of an earlier version.
     free_leak : float
         ``free_leak_``: the leak of the map before it was adjusted.
     free_embedding : DataFrame
@@ -102,6 +108,8 @@ class Step(_Record):
     free_embedding: pd.DataFrame = field(repr=False)
     free_leak: float
     leak_reference: float
+    shown_stress: float
+    known_stress: float
     stress_se: float = 0.0
     solver: str = field(default="", repr=False)
 
@@ -114,6 +122,27 @@ class Step(_Record):
     def n_components(self) -> int:
         """Dimensions of the map."""
         return int(self.embedding.shape[1])
+
+    @property
+    def uncorrelated(self) -> bool:
+        """Whether the linear leak of the map is 0 by construction."""
+        return bool(self.known) and (self.adjusted or bool(self.params.get("orthogonal", False)))
+
+    @property
+    def stresses(self) -> list[tuple[str, float]]:
+        """Stress, and of what: the dimensions drawn, the free fit if it has more of them, and no map at all."""
+        p, free = self.n_components, self.free_embedding.shape[1]
+        drawn = [(f"{count(p, 'dimension')} drawn", self.shown_stress)] if p < free else []
+        fitted = (f"free fit with {count(free, 'dimension')}" if drawn else "", self.stress)
+        alone = ("known features alone" if self.known else "0 dimensions", self.known_stress)
+        return [pair for pair in (*drawn, fitted, *[alone] * (p > 0)) if not math.isnan(pair[1])]
+
+    @property
+    def stress_in_words(self) -> str:
+        """The stress, and beside it what it is compared with."""
+        (what, first), *others = self.stresses
+        beside = "; ".join(f"{name}: {value:.3g}" for name, value in others)
+        return f"{first:.6g}{f' of the {what}' if what else ''}{f' ({beside})' if beside else ''}"
 
     @property
     def title(self) -> str:

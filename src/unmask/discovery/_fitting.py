@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
-from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS
+from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, stress_of_known
 from ..progress import Callback, Listener, Progress, listeners_of
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
@@ -128,6 +128,8 @@ def fit_step(
         importance=mds.importance_,
         imputed=mds.known_imputed_,
         stress=float(mds.stress_),
+        shown_stress=float(mds.shown_stress_),
+        known_stress=stress_of_known(mds),
         stress_se=float(getattr(mds, "stress_se_", 0.0)),
         solver=getattr(mds, "solver_", ""),
         leak=float(mds.leak_),

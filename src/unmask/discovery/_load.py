@@ -335,9 +335,10 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
         raise DamagedError(f"{STUDY} names no map of step {number}.")
     embedding = pd.DataFrame(objects.to_numpy()[:, :-1], index=files.labels, columns=list(objects.columns)[:-1])
     free = files.table(f"{name}-free")
-    # A study of an earlier version has no word of adjusting, nor of what chance makes of a leak.
+    # A study of an earlier version has no word of adjusting, nor of what leak and stress are compared with.
     leak = float(_field(record, "leak", (int, float)))
-    earlier: dict[str, Any] = {"free_leak": leak, "leak_reference": float("nan"), "stress_se": 0.0, "solver": ""}
+    earlier: dict[str, Any] = {"free_leak": leak, "stress_se": 0.0, "solver": ""}
+    earlier |= dict.fromkeys(("leak_reference", "shown_stress", "known_stress"), float("nan"))
     return Step(
         number=number,
         estimator=estimator,
@@ -355,6 +356,8 @@ def _step(files: _Files, record: dict[str, Any], _: pd.DataFrame | None) -> Step
         leak=leak,
         free_leak=float(_field(earlier | record, "free_leak", (int, float))),
         leak_reference=float(_field(earlier | record, "leak_reference", (int, float))),
+        shown_stress=float(_field(earlier | record, "shown_stress", (int, float))),
+        known_stress=float(_field(earlier | record, "known_stress", (int, float))),
         stress_per_point=objects.iloc[:, -1].rename("stress"),
         warnings=_texts(record, "warnings"),
         converged=_field(record, "converged", bool),

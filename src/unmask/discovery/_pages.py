@@ -62,7 +62,7 @@ def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]
             state = "" if action.finished else ", unfinished" if not action.converged else ", interrupted"
             lines.append(
                 f"step {action.number}: {action.estimator}, {count(action.n_components, 'dimension')}, {action.title}: "
-                f"stress {action.stress:.4f}, leak {action.leak:.2f}{state}"
+                f"stress {action.stress_in_words}, leak {action.leak:.2f}{state}"
             )
         else:
             origin = f" ({action.origin})" if action.origin else ""

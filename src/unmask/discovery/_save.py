@@ -334,8 +334,9 @@ def _step(step: Step, _: str | None) -> dict[str, Any]:
     found = ("number", "estimator", "stress", "stress_se", "leak", "free_leak")
     same = (*found, "converged", "finished", "seconds", "solver")
     record: dict[str, Any] = {"action": "fit"} | {name: getattr(step, name) for name in same}
-    if not math.isnan(step.leak_reference):  # of a study of an earlier version; JSON has no NaN
-        record["leak_reference"] = step.leak_reference
+    for name in ("leak_reference", "shown_stress", "known_stress"):
+        if not math.isnan(getattr(step, name)):  # of a study of an earlier version; JSON has no NaN
+            record[name] = getattr(step, name)
     return record | {
         "params": encode(dict(step.params)),
         "known": list(step.known),

@@ -18,6 +18,7 @@ from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects
 from ._posterior import Posterior
+from ._random_fits import stress_of_known as stress_of_known
 from ._spectral_map import SpectralMap
 
 __all__ = [

@@ -8,7 +8,7 @@ the fit the residuals would again be correlated with V, and the map would leak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,8 +17,8 @@ import numpy as np
 from .._typing import Array
 from ..checking import AdjustmentWarning, LeakWarning, count, quote, require_integer, warn_user
 from ..engines import Engine
-from ..problem import KnownFeatures, Structure
-from ..problem.leak import LinearLeak, linear_leak
+from ..problem import KnownFeatures, Structure, types_with_levels
+from ..problem.leak import LinearLeak, NeighbourLeak, leak_in_words, linear_leak
 from ._imputed import Widths, cell_widths, cells_off_the_map
 from ._tables import Moved, block_roots, moved_values
 
@@ -33,6 +33,8 @@ MOST_EXTRA = 3
 LARGE_SHARE = 0.1
 # A level with no more objects than this has its mean, and so nearly all that is to be seen of them, taken off.
 SMALL_LEVEL = 2
+# Features whose numbers are given in a warning.
+MOST_LISTED = 5
 
 
 class FreeMap(NamedTuple):
@@ -94,6 +96,11 @@ class Adjustment:
         left = free.U - (free.V - self.centre) @ self.A
         total = float(np.sum(left**2))
         return float(np.sum(self(free.U, free.V) ** 2)) / total if total > 0 else 1.0
+
+    def without_hidden_axes(self, free: FreeMap) -> Array:
+        """Return the free map without what is left of it along axes that are not shown."""
+        predicted = (free.V - self.centre) @ self.A
+        return np.asarray(predicted + (free.U - predicted) @ self.turn @ self.turn.T)
 
     @property
     def shared(self) -> Array:
@@ -199,8 +206,9 @@ def warn_of_leak(decision: Decision) -> None:
         else "Use adjust=True, which takes off the map what the known features predict and leaves the fit as it is"
     )
     warn_user(
-        f"the map repeats what is known: its leak is {_beside_chance(decision.leak)}. {first}; or use fewer dimensions "
-        "(n_components), or leak_penalty; or declare a feature Spline or another type if its effect is not linear.",
+        f"the map repeats what is known: its leak is {leak_in_words(decision.leak.leak, decision.leak.reference)}. "
+        f"{first}; or use fewer dimensions (n_components), or leak_penalty; or declare a feature Spline or another "
+        "type if its effect is not linear.",
         LeakWarning,
     )
 
@@ -208,16 +216,35 @@ def warn_of_leak(decision: Decision) -> None:
 def warn_of_automatic(leak: LinearLeak) -> None:
     """Say that the map was adjusted because it leaked."""
     warn_user(
-        f"the map repeated what is known: its leak was {_beside_chance(leak)}. So it is shown adjusted: what the known "
-        "features predict was taken off. With adjust=False it is shown as it was fitted (free_embedding_).",
+        f"the map repeated what is known: its leak was {leak_in_words(leak.leak, leak.reference)}. So it is shown "
+        "adjusted: what the known features predict was taken off. With adjust=False it is shown as it was fitted "
+        "(free_embedding_).",
         AdjustmentWarning,
     )
 
 
-def _beside_chance(leak: LinearLeak) -> str:
-    return (
-        f"{leak.leak:.2f}, by chance it would be below {leak.reference:.2f} in 19 of 20 maps (p = {leak.p_value:.2g})"
+def warn_of_neighbours(told: dict[str, NeighbourLeak], kinds: Mapping[str, str]) -> None:
+    """Say which known features neighbours tell on a map whose linear leak is 0 by construction, and the remedies."""
+    levels = [name for name in told if kinds[name] in types_with_levels()]
+    numbers = [name for name in told if name not in levels]
+    remedies = [f"map each level of {quote(levels)} by itself"] if levels else []
+    remedies += [f"declare {quote(numbers)} as Spline() or another type"] if numbers else []
+    listed = [neighbours_in_words(name, kinds[name], told[name]) for name in list(told)[:MOST_LISTED]]
+    more = f" and {len(told) - MOST_LISTED} more" if len(told) > MOST_LISTED else ""
+    warn_user(
+        f"neighbours on the map {'; '.join(listed)}{more}. Its linear leak is 0 by construction, and still the map "
+        "shows these features: in clusters, in spread or along a curve. Look at the map coloured by them; "
+        f"{', and '.join(remedies)}.",
+        LeakWarning,
     )
+
+
+def neighbours_in_words(name: str, kind: str, leak: NeighbourLeak) -> str:
+    """Return how well neighbours tell a feature, beside chance."""
+    how = "right" if kind in types_with_levels() else "correlation"
+    verdict = "more than chance" if leak.above_chance else "no more than chance"
+    chance = f"by chance {leak.baseline:.2f}, below {leak.reference:.2f} in 19 of 20 cases"
+    return f"tell {name}: {leak.score:.2f} {how}, {verdict} ({chance})"
 
 
 def warn_of_adjusting(known: KnownFeatures) -> None:

@@ -46,7 +46,7 @@ from ..dissimilarities import (
 from ..engines import Engine
 from ..kernels import Workers, strip_height
 from ..problem import KnownFeatures
-from ..problem.leak import linear_leak, neighbour_leak
+from ..problem.leak import NeighbourLeak, linear_leak, neighbour_leak
 from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
 from ._adjustment import (
     Decision,
@@ -56,6 +56,7 @@ from ._adjustment import (
     warn_of_adjusting,
     warn_of_automatic,
     warn_of_leak,
+    warn_of_neighbours,
 )
 from ._imputed import Widths, cell_widths, imputed_table, warn_of_imputed
 from ._many import MOST_PREDICTED, some_objects
@@ -223,11 +224,19 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         )
         point_stress = self._point_stress(engine, Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
+        self.shown_stress_ = self._of_shown(engine, Z, 2 * engine.total, self.stress_)
         self.stress_per_point_ = pd.Series(point_stress, index=self._labels, name="stress")
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         """Return each object's share of twice the stress."""
         return engine.point_stress(Z)
+
+    def _of_shown(self, engine: Engine, Z: Array, total: float, of_all: float) -> float:
+        """Return stress or cost without the dimensions of a free map that are not shown; ``of_all`` if all are."""
+        if self._adjustment is None or self.n_free_ == self.embedding_.shape[1]:
+            return of_all
+        shown = self._adjustment.without_hidden_axes(self._free)
+        return float(engine.point_stress(np.column_stack([shown, Z[:, self.n_free_ :]])).sum() / total)
 
     def _report_map(
         self,
@@ -258,7 +267,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.free_embedding_ = (self._free_map / self._scale).astype(dtype)
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
         self.shown_share_ = 1.0 if self._adjustment is None else self._adjustment.shown_share(self._free)
-        self._linear_leak, self.free_leak_ = decision.leak, decision.leak.leak
+        self.free_leak_ = decision.leak.leak
         # Where groups are set side by side, the map without these offsets counts.
         leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
@@ -271,26 +280,31 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         ``score``: the share of objects whose level is the most common one among their nearest neighbours, or the
         correlation of a number with the mean of the neighbours'; ``baseline`` and ``reference``: its mean and 95% point
-        over maps whose rows were permuted and, if the map is adjusted, adjusted again; ``p_value``. Above 5,000 objects
-        of a sample.
+        over maps whose rows were permuted and which, if the map is adjusted, are hardly correlated with what is known
+        either; ``p_value``. Above 5,000 objects of a sample.
         """
         import pandas as pd
 
         check_is_fitted(self)
         if self._knn_leak is None:
-            told = (
-                {}
-                if not self.embedding_.shape[1]
-                else neighbour_leak(
-                    self.embedding_.astype(np.float64),
-                    self._known,
-                    np.random.default_rng(0),
-                    adjusted_for=self._free.V if self.adjusted_ else None,
-                )
+            self._knn_leak = pd.DataFrame.from_dict(
+                self._neighbour_leak(), orient="index", columns=list(NeighbourLeak._fields), dtype=np.float64
             )
-            columns = ["score", "baseline", "reference", "p_value"]
-            self._knn_leak = pd.DataFrame.from_dict(told, orient="index", columns=columns, dtype=np.float64)
         return self._knn_leak.copy()
+
+    def _neighbour_leak(self, *, stop_early: bool = False) -> dict[str, NeighbourLeak]:
+        if not self.embedding_.shape[1]:
+            return {}
+        # A map that is fitted orthogonal keeps its neighbours, and of chance what these tell: permuting is enough.
+        adjusted_for = self._free.V if self.adjusted_ else None
+        U, rng = self.embedding_.astype(np.float64), np.random.default_rng(0)
+        return neighbour_leak(U, self._known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
+
+    @property
+    def _is_uncorrelated(self) -> bool:
+        """Whether the linear leak of the map is 0 by construction; not said of groups that were mapped apart."""
+        asked = bool(getattr(self, "orthogonal", False)) and self._known.n_kept > 0
+        return bool(self.adjusted_ or (asked and not hasattr(self, "component_")))
 
     @property
     def adjusted_embedding_(self) -> Array:
@@ -337,6 +351,10 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             if self.adjust == "auto":
                 warn_of_automatic(decision.leak)
             warn_of_adjusting(self._known)
+        if self._is_uncorrelated:
+            told = {name: leak for name, leak in self._neighbour_leak(stop_early=True).items() if leak.above_chance}
+            if told:
+                warn_of_neighbours(told, dict(self.known_summary_["type"]))
 
     _fitted_distance = "euclidean"
 

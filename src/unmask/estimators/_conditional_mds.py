@@ -204,6 +204,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         stochastic solver estimated from independent pairs.
     stress_se_ : float
         Standard error of ``stress_``; 0 where all pairs were read.
+    shown_stress_ : float
+        Stress of the dimensions shown and all that the known features predict. Above ``stress_`` where an adjusted map
+        shows fewer dimensions than were fitted (``n_free_``), else the same.
     solver_ : str
         Which solver was used, and why.
     importance_ : DataFrame
@@ -224,15 +227,16 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         ``A`` per unit of the known features: how they act along the axes of the map. 0 unless it is adjusted.
     leak_ : float
         Average canonical correlation of the map with the known features; 0 without any, and 0 by construction on an
-        adjusted map (see ``knn_leak_``). A leak above chance is said in a :class:`LeakWarning`.
+        adjusted or orthogonal map (see ``knn_leak_``). A leak above ``leak_reference_`` is a :class:`LeakWarning`.
     leak_reference_ : float
-        What chance makes of the leak: random maps of this size stay below it in 19 of 20 cases.
+        19 of 20 random maps of this size have a lower leak. Fitted maps of noisy dissimilarities have more than random
+        ones even where known features act at right angles to the map: docs/adjusted.md says how often they are above.
     free_leak_ : float
         The leak of the map as it was first fitted, before any adjusting.
     knn_leak_ : DataFrame
         How well neighbours on the map tell each known feature: ``score``, and its ``baseline`` (mean), ``reference``
-        (95% point) and ``p_value`` by chance. It sees what is not linear, and on an adjusted map it is the evidence.
-        Computed when it is asked for.
+        (95% point) and ``p_value`` by chance. It sees what is not linear. Computed when it is asked for; on an adjusted
+        or orthogonal map the fit asks, and a feature told above chance is a :class:`LeakWarning`.
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
@@ -597,6 +601,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""
         found = engine.normalised_stress(Z)
         self.stress_per_point_ *= found.value / self.stress_
+        self.shown_stress_ *= found.value / self.stress_
         self.stress_, self.stress_se_ = found.value, found.error
         self._partners = some_objects(checked.source, PARTNERS)
         vector = kernels.placing().fingerprint_vector(len(self._partners))

@@ -118,6 +118,7 @@ class CostMap(SearchingMap):
         )
         self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
         self.cost_ = float(self.cost_per_point_.sum())
+        self.shown_cost_ = self._of_shown(engine, Z, 2.0, self.cost_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""What stress chance makes: maps of the same dissimilarities in random order, given the same known features.
+"""What stress means little: that of the same dissimilarities in random order, and that of known features alone.
 
 Shuffling keeps how large the dissimilarities are and forgets between whom, so that it asks the one question a reader
 has: is there more order in the data than in none? Stress of random data depends on the number of objects, on the
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._typing import Array
-from ..kernels import ArraySource, Source, rectangle
+from .._typing import Array, IntArray
+from ..kernels import Source, rectangle
 
 # Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
 # 400, in two dimensions), so that what is found is what random data have at least.
@@ -51,12 +51,33 @@ class RandomFits:
 
 def sample_of(source: Source) -> Array:
     """Return the dissimilarities of all pairs, or of as many random pairs as there are among 100 objects."""
-    n, rng = source.n, np.random.default_rng(0)
-    if isinstance(source, ArraySource) and source.by_number and n > MOST_OBJECTS:
-        i = rng.integers(n, size=MOST_OBJECTS * (MOST_OBJECTS - 1) // 2)
-        return np.asarray(source.values[i, (i + rng.integers(1, n, size=len(i))) % n], dtype=np.float64)
-    objects = np.sort(rng.permutation(n)[:MOST_OBJECTS])
+    objects = _some(source.n)
     return np.asarray(rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)], dtype=np.float64)
+
+
+def _some(n: int) -> IntArray:
+    """Return the objects that stand for all, always the same."""
+    return np.sort(np.random.default_rng(0).permutation(n)[:MOST_OBJECTS])
+
+
+def stress_of_known(estimator: Any) -> float:
+    """Return the stress of a fitted estimator's known features alone: what 0 dimensions leave.
+
+    It is 1 with nothing known, and NaN where there is no such fit: pairs have weights of their own, or such as move
+    with the map, or groups of objects are mapped apart. Above 100 objects it is that of a random sample of 100.
+    """
+    V = estimator._free.V
+    if not V.shape[1]:
+        return 1.0
+    if estimator._own_weights:
+        return float("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            twin = _twin(estimator).set_params(n_components=0)
+            return _fitted(twin, squareform(estimator._sample), V[_some(len(V))])
+        except ValueError:
+            return float("nan")
 
 
 def random_fits(estimator: Any) -> RandomFits:

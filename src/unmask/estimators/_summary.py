@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..problem import types_with_levels
-from ._adjustment import costs_of_adjusting
+from ..problem.leak import NeighbourLeak, leak_in_words
+from ._adjustment import costs_of_adjusting, neighbours_in_words
 from ._random_fits import RandomFits, random_fits
 
 # Two starts found the same minimum if their stresses differ by less than this share, or by what nobody can see.
@@ -24,8 +25,6 @@ POOR = 0.7
 ENOUGH_STARTS = 5
 MOST_NAMES = 8
 WIDTH = 12
-
-# Types of features of which neighbours tell a level and not a number.
 
 ASKED, FOUND, GOOD, CAUTIONS, NEXT = "asked", "found", "is it good?", "warnings", "next"
 
@@ -98,7 +97,8 @@ def title_of(estimator: Any) -> str:
 
 def key_rows(estimator: Any) -> list[Row]:
     """Return the numbers that are ready at hand."""
-    return [*found(estimator), Row(FOUND, _quantity(estimator), _number(_value(estimator))), *_leak_rows(estimator)]
+    value = f"{_number(_value(estimator))}{_of_free_fit(estimator)}"
+    return [*found(estimator), Row(FOUND, _quantity(estimator), value), *_drawn_rows(estimator), *_leak_rows(estimator)]
 
 
 def asked(estimator: Any) -> Iterator[Row]:
@@ -142,20 +142,36 @@ def found(estimator: Any) -> Iterator[Row]:
 def quality(estimator: Any, chance: RandomFits) -> Iterator[Row]:
     """Return how good the fit is, each number beside what chance makes of it."""
     yield Row(GOOD, _quantity(estimator), _beside_random(estimator, chance))
+    yield from _drawn_rows(estimator)
     yield from _leak_rows(estimator)
     yield from _neighbour_rows(estimator)
     yield from _start_rows(estimator)
 
 
+def _of_free_fit(estimator: Any) -> str:
+    """Say of which fit a stress is, where an adjusted map shows only some of its dimensions."""
+    few = estimator.embedding_.shape[1] < estimator.n_free_
+    return f" of the free fit with {estimator.n_free_} dimensions" if few else ""
+
+
+def _drawn_rows(estimator: Any) -> Iterator[Row]:
+    p = estimator.embedding_.shape[1]
+    if p < estimator.n_free_:
+        value = getattr(estimator, f"shown_{_quantity(estimator)}_")
+        drawn = f"{_quantity(estimator)} of the {p} drawn, with what the known features predict: {_number(value)}"
+        yield Row(GOOD, "dimensions", drawn)
+
+
 def _beside_random(estimator: Any, chance: RandomFits) -> str:
     value = _value(estimator)
+    shown = f"{_number(value)}{_of_free_fit(estimator)}"
     if chance.why_none:
-        return f"{_number(value)}; not compared with random data, because {chance.why_none}"
+        return f"{shown}; not compared with random data, because {chance.why_none}"
     few = len(estimator.embedding_) > chance.n_objects
     what = f"the same dissimilarities in random order have {_number(chance.median)}"
     what += f" between {chance.n_objects} of the objects, and more between all" if few else ""
     lowest = f"the lowest of {len(chance.values)}: {_number(chance.lowest)}"
-    return f"{_number(value)}, {_verdict(value, chance)}: {what} ({lowest})"
+    return f"{shown}, {_verdict(value, chance)}: {what} ({lowest})"
 
 
 def _verdict(value: float, chance: RandomFits) -> str:
@@ -167,15 +183,11 @@ def _verdict(value: float, chance: RandomFits) -> str:
 def _leak_rows(estimator: Any) -> Iterator[Row]:
     if not estimator._known.features or not estimator.embedding_.shape[1]:
         return
-    if estimator.adjusted_:
-        before = f"{estimator.free_leak_:.2f} before adjusting"
-        yield Row(GOOD, "leak", f"{estimator.leak_:.2f} by construction ({before}); the neighbours are the evidence")
-        return
-    leak = estimator._linear_leak
-    verdict = "more than chance" if leak.directions else "no more than chance"
-    yield Row(
-        GOOD, "leak", f"{leak.leak:.2f}, {verdict}: random maps stay below {leak.reference:.2f} in 19 of 20 cases"
-    )
+    if estimator._is_uncorrelated:
+        before = f" ({estimator.free_leak_:.2f} before adjusting)" if estimator.adjusted_ else ""
+        yield Row(GOOD, "leak", f"{estimator.leak_:.2f} by construction{before}; the neighbours are the evidence")
+    else:
+        yield Row(GOOD, "leak", leak_in_words(estimator.leak_, estimator.leak_reference_))
 
 
 def _neighbour_rows(estimator: Any) -> Iterator[Row]:
@@ -185,10 +197,7 @@ def _neighbour_rows(estimator: Any) -> Iterator[Row]:
     for name, row in estimator.knn_leak_.head(MOST_NAMES).iterrows():
         if np.isnan(row["score"]):
             continue
-        how = "right" if kinds[name] in types_with_levels() else "correlation"
-        verdict = "more than chance" if row["score"] > row["reference"] else "no more than chance"
-        chance = f"by chance {row['baseline']:.2f}, below {row['reference']:.2f} in 19 of 20 cases"
-        yield Row(GOOD, "neighbours", f"tell {_clean(name)}: {row['score']:.2f} {how}, {verdict} ({chance})")
+        yield Row(GOOD, "neighbours", neighbours_in_words(_clean(name), kinds[name], NeighbourLeak(*row)))
 
 
 def _start_rows(estimator: Any) -> Iterator[Row]:
@@ -209,7 +218,7 @@ def cautions(estimator: Any) -> Iterator[Row]:
 def _cautions(estimator: Any) -> Iterator[str]:
     if not getattr(estimator, "converged_", True):
         yield f"the best start stopped because {estimator.stop_reason_}, before it settled"
-    if not estimator.adjusted_ and estimator._linear_leak.directions:
+    if estimator.leak_ > estimator.leak_reference_:
         yield "the map repeats what is known (see leak)"
     told = _told(estimator)
     if told:
@@ -240,7 +249,7 @@ def _things_to_mend(estimator: Any, chance: RandomFits) -> Iterator[str]:
         yield f"Fit again with more iterations than max_iter={estimator.max_iter}."
     if not estimator.embedding_.shape[1]:
         yield "Fit with n_components=2 to see what the known features leave."
-    if not estimator.adjusted_ and estimator._linear_leak.directions:
+    if estimator.leak_ > estimator.leak_reference_:
         yield "Fit again with adjust=True: it takes what is known off the map and leaves the fit as it is."
     yield from (_about_told(estimator, name) for name in _told(estimator))
     if len(chance.values) and _value(estimator) >= chance.lowest:
@@ -287,7 +296,7 @@ def _told(estimator: Any) -> list[str]:
     if not estimator.embedding_.shape[1]:
         return []
     table = estimator.knn_leak_
-    return [str(name) for name in table.index[table["score"] > table["reference"]]]
+    return [str(name) for name, row in table.iterrows() if NeighbourLeak(*row).above_chance]
 
 
 def _number(value: float) -> str:

@@ -13,6 +13,7 @@ from ._correlations import (
 from ._estimators import choose_estimator
 from ._fits import ending_all as ending_all
 from ._gplvm import UnfinishedScoreWarning, gplvm_score
+from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report
 from ._permutation import dimension_test, permutation_test
 from ._procrustes import ProcrustesComparison, procrustes

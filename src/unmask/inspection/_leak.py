@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ MOST_NEAR, MOST_FAR = 5000, 500
 # Chance does not make so small a correlation: what is known was taken out of such a map.
 UNCORRELATED = 1e-5
 ALL = "(all)"
+ON_THE_MAP = "on the map"  # how a verdict begins that something is above chance
 MEASURES = ("linear", "neighbours", "distance")
 COLUMNS = [
     "type",
@@ -54,8 +55,8 @@ def leak_report(
     ----------
     embedding : array-like of shape (n_objects, n_components), or fitted estimator
         The map. If it is not correlated with `known` at all (``adjust=True``, ``orthogonal=True``,
-        :func:`mds_then_regress`, :func:`partial_dbrda`), chance is what permuted maps give from which what is known
-        is taken out again; ``attrs["adjusted"]`` says so.
+        :func:`mds_then_regress`, :func:`partial_dbrda`), chance is what permuted maps give that are hardly correlated
+        with it either; ``attrs["adjusted"]`` says so.
     known : array-like of shape (n_objects, n_known)
         Known features of any type, none missing.
     known_types : dict, optional
@@ -71,8 +72,8 @@ def leak_report(
     DataFrame
         One row per feature and, of several, one for all together, where ``neighbours`` is the correlation pooled over
         their columns. ``…_baseline`` is the mean and ``…_reference`` the 95% point of chance, ``…_p`` the p-value:
-        by permutation, and of ``linear`` by Wilks's test. ``verdict`` says in words what is above chance at level .05
-        by any of the three; as they mostly agree, that happens by chance to about one feature in ten.
+        by permutation, and of ``linear`` that of as many random maps. ``verdict`` says in words what is above chance at
+        level .05 by any of the three; as they mostly agree, that happens by chance to about one feature in ten.
 
     References
     ----------
@@ -139,8 +140,8 @@ def _verdict(trait: Trait, p_values: Sequence[float]) -> str:
         return "the same for all objects"
     linear, *others = (p <= LEVEL for p in p_values)
     if linear:
-        return "on the map, along a line"
-    return "on the map, along no line" if any(others) else "no more than chance"
+        return f"{ON_THE_MAP}, along a line"
+    return f"{ON_THE_MAP}, along no line" if any(others) else "no more than chance"
 
 
 # ---- distance correlation
@@ -150,19 +151,13 @@ def told_by_distances(chance: PermutedMaps, traits: Sequence[Trait]) -> list[tup
     """Return the distance correlation of a map with each trait, the mean and 95% point of chance, and the p-value."""
     if not traits:
         return []
-    U = chance.map()
+    U = chance.map
     mine, theirs = double_centred(_apart(U)), np.array([double_centred(_apart_by(trait)).ravel() for trait in traits])
     scores = _distance_correlations(theirs, mine)
     with threadpool_limits(1):  # threads that wait for each other take longer than one takes for a short sum
-        permuted = np.array([_distance_correlations(theirs, by) for by in _by_chance(chance, U, mine)])
+        by_order = (mine[np.ix_(order, order)] for order in chance.orders())  # one at a time: N² numbers each
+        permuted = np.array([_distance_correlations(theirs, by) for by in by_order])
     return [beside_chance(float(score), by) for score, by in zip(scores, permuted.T, strict=True)]
-
-
-def _by_chance(chance: PermutedMaps, U: Array, mine: Array) -> Iterator[Array]:
-    """Yield the centred distances of permuted maps, one at a time: N² numbers each."""
-    for order in chance.orders():
-        plain = chance.adjusted_for is None
-        yield mine[np.ix_(order, order)] if plain else double_centred(_apart(chance.permuted(U, order)))
 
 
 def _distance_correlations(theirs: Array, mine: Array) -> Array:

@@ -6,7 +6,7 @@ adjusted for the known features they are 0 whatever it shows; neighbours see cir
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -17,19 +17,20 @@ import scipy.stats
 from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
-from ..checking import wilks_p_value
 from ._known import Feature, KnownColumn, KnownFeatures
 from .linalg import axes_that_show, canonical_correlations, orthonormal_basis
 
 LEVEL = 0.05
 # Random maps whose average correlation is the reference: the level is .05 with a standard error of .002.
-DRAWS = 10_000
+DRAWS = 9999
 # Neighbours are asked of at most so many objects, picked at random.
 MOST_OBJECTS = 5000
 MOST_NEIGHBOURS = 10
-# Permuted maps: fewer where each needs a search of its own for many objects, whose scores vary little.
-PERMUTATIONS, FEWER_PERMUTATIONS = 99, 39
-MANY_OBJECTS = 1000
+PERMUTATIONS = 99
+# Of so many permutations the one is taken that is least correlated with what was taken off a map.
+TRIES = 10
+# Sums in another order are not a difference.
+ROUNDING = 1e-12
 
 
 # ---- along the map
@@ -42,7 +43,7 @@ class LinearLeak(NamedTuple):
     leak: float  # their mean; 0 if there are none
     reference: float  # what the mean exceeds in 5% of random maps
     p_value: float
-    directions: int  # how many of the correlations are above chance
+    directions: int  # how many of the correlations are above chance; 0 exactly if the leak is not above its reference
 
 
 def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> LinearLeak:
@@ -55,36 +56,50 @@ def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> 
     U = axes_that_show(U, beside)
     correlations = canonical_correlations(U, V)
     n, p, q = len(U) - groups + 1, orthonormal_basis(U).shape[1], orthonormal_basis(V).shape[1]
+    leak = float(correlations.mean()) if len(correlations) else 0.0
     return LinearLeak(
         correlations,
-        float(correlations.mean()) if len(correlations) else 0.0,
+        leak,
         leak_reference(n, p, q),
-        wilks_p_value(correlations, n, p, q),
+        leak_p_value(leak, n, p, q),
         leaking_directions(correlations, n, p, q),
     )
 
 
-def leaking_directions(correlations: Array, n: int, p: int, q: int, level: float = LEVEL) -> int:
+def leak_in_words(leak: float, reference: float) -> str:
+    """Return a leak beside chance, for every place that shows one; only the leak where the reference is not known.
+
+    Examples
+    --------
+    >>> from unmask.problem.leak import leak_in_words
+    >>> leak_in_words(0.6, 0.2)
+    '0.60, more than chance: 19 of 20 random maps stay below 0.20'
+    """
+    if np.isnan(reference):
+        return f"{leak:.2f}"
+    # As many digits as show which of the two is larger.
+    digits = next((d for d in range(2, 6) if f"{leak:.{d}f}" != f"{reference:.{d}f}"), 2)
+    verdict = "more than chance" if leak > reference else "no more than chance"
+    return f"{leak:.{digits}f}, {verdict}: 19 of 20 random maps stay below {reference:.{digits}f}"
+
+
+def leaking_directions(correlations: Array, n: int, p: int, q: int) -> int:
     """Return how many canonical correlations are above chance, by testing those that are left one after the other.
 
-    That all but the first k are 0 is tested like the hypothesis that all are, with k objects, axes and columns less:
-    Bartlett's -m ln Π_{i>k} (1 - r_i²) with (p - k)(q - k) degrees of freedom, where m does not depend on k.
+    The mean of all but the first k is compared with that of random maps with k objects, axes and columns less.
     """
     for k in range(len(correlations)):
-        if wilks_p_value(correlations[k:], n - k, p - k, q - k) > level:
+        if np.mean(correlations[k:]) <= leak_reference(n - k, p - k, q - k):
             return k
     return len(correlations)
 
 
-@lru_cache(maxsize=256)
 def leak_reference(n: int, p: int, q: int) -> float:
     """Return what the average canonical correlation of a random map with known columns exceeds in 5% of cases.
 
     There are n objects, and the centred map and known columns have the ranks p and q. Where one of these is 1 there is
-    one correlation, whose square has a beta distribution, and a leak above the reference is one with a p-value (Wilks's
-    test) below .05. Of several correlations the mean has no known distribution: the reference is the 95% point of
-    10,000 draws of them, always the same. Both then have level .05; Wilks's test sees one large correlation among many
-    sooner than their mean does. It is 0 where p or q is 0, and 1 where p + q > n - 1.
+    one correlation, whose square has a beta distribution. The mean of several has no known distribution: the reference
+    is the 95% point of 9,999 draws, always the same. It is 0 where p or q is 0, and 1 where p + q > n - 1.
 
     Examples
     --------
@@ -99,8 +114,31 @@ def leak_reference(n: int, p: int, q: int) -> float:
         return 1.0
     if fewer == 1:
         return float(np.sqrt(scipy.stats.beta.ppf(1 - LEVEL, more / 2, (n - 1 - more) / 2)))
-    averages = _random_correlations(fewer, more, n - 1 - more).mean(axis=1)
-    return float(np.quantile(averages, 1 - LEVEL))
+    return float(_random_leaks(fewer, more, n - 1 - more)[round((1 - LEVEL) * (DRAWS + 1)) - 1])
+
+
+def leak_p_value(leak: float, n: int, p: int, q: int) -> float:
+    """Return the share of random maps whose leak is at least as large: below .05 if it is above its reference.
+
+    Examples
+    --------
+    >>> from unmask.problem.leak import leak_p_value
+    >>> round(leak_p_value(0.65, n=14, p=2, q=1), 3), round(leak_p_value(0.65, n=30, p=2, q=1), 5)
+    (0.049, 0.0006)
+    """
+    fewer, more = sorted((p, q))
+    if fewer == 0 or p + q > n - 1:
+        return 1.0
+    if fewer == 1:
+        return float(scipy.stats.beta.sf(leak**2, more / 2, (n - 1 - more) / 2))
+    drawn = _random_leaks(fewer, more, n - 1 - more)
+    return float((1 + DRAWS - np.searchsorted(drawn, leak)) / (1 + DRAWS))
+
+
+@lru_cache(maxsize=64)
+def _random_leaks(s: int, explained: int, left: int) -> Array:
+    """Return the mean canonical correlations of random maps, sorted."""
+    return np.sort(_random_correlations(s, explained, left).mean(axis=1))
 
 
 def _random_correlations(s: int, explained: int, left: int) -> Array:
@@ -137,7 +175,7 @@ class NeighbourLeak(NamedTuple):
     @property
     def above_chance(self) -> bool:
         """Whether neighbours tell the feature better than in 95% of the permuted maps."""
-        return self.score > self.reference
+        return self.p_value <= LEVEL
 
     @property
     def corrected(self) -> float:
@@ -199,6 +237,7 @@ def neighbour_leak(
     adjusted_for: Array | None = None,
     n_neighbors: int | None = None,
     n_permutations: int | None = None,
+    stop_early: bool = False,
 ) -> dict[str, NeighbourLeak]:
     """Return for each known feature how well neighbours on the map tell it, and how well they would by chance.
 
@@ -208,11 +247,11 @@ def neighbour_leak(
     a feature without a column of its own (it is a function of others) is left out. Above 5,000 objects, so many of
     them, picked at random, are asked about each other.
 
-    ``adjusted_for`` are the columns that were regressed out of the map, with what was filled in for missing cells.
-    Chance is then what permuted maps give from which the columns are regressed out again: residuals repel objects that
-    are alike in what is known, so that the plain chance level would be wrong. By default the root of the number of
-    objects, at most 10, are the ``n_neighbors``, and 99 the ``n_permutations``, or 39 for an adjusted map of more than
-    1,000 objects, where neighbours are searched on each.
+    ``adjusted_for`` are the columns with which the map is uncorrelated by construction, with what was filled in for
+    missing cells. Chance is then what permuted maps give that are hardly correlated with the columns either: among the
+    neighbours on such a map fewer are alike in what is known than on any map. By default the root of the number of
+    objects, at most 10, are the ``n_neighbors``, and 99 the ``n_permutations``. With ``stop_early`` permuting ends as
+    soon as no feature can be above chance any more, and the features are left out; else they are as without.
     """
     rows = rng.permutation(len(U))[:MOST_OBJECTS]  # in random order, by which equally far neighbours are then picked
     missing = {feature.name: feature.missing for feature in known.features}
@@ -223,75 +262,75 @@ def neighbour_leak(
     for gone, traits in groups.items():
         present = rows[~np.frombuffer(gone, dtype=bool)]
         chance = PermutedMaps(U[present], None if adjusted_for is None else adjusted_for[present], rng, n_permutations)
-        told = told_by_neighbours(chance, [trait.of(present) for trait in traits], n_neighbors)
-        leaks |= dict(zip((trait.name for trait in traits), told, strict=True))
+        told = told_by_neighbours(chance, [trait.of(present) for trait in traits], n_neighbors, stop_early=stop_early)
+        leaks |= dict(zip((trait.name for trait in traits), told, strict=not stop_early))
     return {name: leaks[name] for name in known.feature_names if name in leaks}
 
 
 @dataclass(frozen=True)
 class PermutedMaps:
-    """A map, and copies of it with permuted rows: the reference for what is there by chance."""
+    """A map, and orders of its rows: the reference for what is there by chance.
+
+    Permuted maps of one that is uncorrelated with known columns are nearly so too. Regressing the columns out of each
+    would make them exactly so, but tears apart the levels in tight clusters: neighbours then tell them by chance.
+    """
 
     given: Array
     adjusted_for: Array | None
     rng: np.random.Generator
     number: int | None = None
 
+    @cached_property
     def map(self) -> Array:
-        """Return the map itself, adjusted again within a sample."""
-        return self._residual(self.given)
-
-    def orders(self) -> list[IntArray]:
-        """Return the permutations."""
-        n, number = len(self.given), self.number
-        if number is None:
-            slow = self.adjusted_for is not None and n > MANY_OBJECTS
-            number = FEWER_PERMUTATIONS if slow else PERMUTATIONS
-        return [self.rng.permutation(n) for _ in range(number)]
-
-    def permuted(self, U: Array, order: IntArray) -> Array:
-        """Return a map with its rows permuted and, if it was adjusted, adjusted again."""
-        return self._residual(U[order])
-
-    def _residual(self, U: Array) -> Array:
-        if self._basis is None:
-            return U
-        centred = U - U.mean(axis=0)
+        """The map itself, adjusted again within a sample."""
+        centred = self.given - self.given.mean(axis=0)
         return np.asarray(centred - self._basis @ (self._basis.T @ centred))
 
+    def __len__(self) -> int:
+        return PERMUTATIONS if self.number is None else self.number
+
+    def orders(self) -> Iterator[IntArray]:
+        """Yield the permutations."""
+        for _ in range(len(self)):
+            if self.adjusted_for is None:
+                yield self.rng.permutation(len(self.given))
+                continue
+            tries = self.rng.permuted(np.tile(np.arange(len(self.given)), (TRIES, 1)), axis=1)
+            yield tries[np.argmin(np.sum((self._basis.T @ self.map[tries]) ** 2, axis=(1, 2)))]
+
     @cached_property
-    def _basis(self) -> Array | None:
-        return None if self.adjusted_for is None else orthonormal_basis(self.adjusted_for)
+    def _basis(self) -> Array:
+        return orthonormal_basis(np.empty((len(self.given), 0)) if self.adjusted_for is None else self.adjusted_for)
 
 
 def told_by_neighbours(
-    chance: PermutedMaps, traits: Sequence[Trait], n_neighbors: int | None = None
+    chance: PermutedMaps, traits: Sequence[Trait], n_neighbors: int | None = None, *, stop_early: bool = False
 ) -> list[NeighbourLeak]:
-    """Return how well neighbours tell traits of the same objects, on a map and by chance."""
-    U = chance.map()
+    """Return how well neighbours tell traits of the same objects, on a map and by chance.
+
+    With ``stop_early`` the list is empty if no trait is told above chance, which a few permuted maps often show.
+    """
+    U = chance.map
     if len(U) < 3:  # a single neighbour is the only one there is, whatever the map
         return [NeighbourLeak(*[np.nan] * 4) for _ in traits]
     k = min(round(np.sqrt(len(U))), MOST_NEIGHBOURS) if n_neighbors is None else n_neighbors
     neighbours = nearest(U, k)
-    scores = [trait.score(neighbours) for trait in traits]
-    permuted = np.array([[trait.score(near) for trait in traits] for near in _by_chance(chance, U, neighbours, k)])
-    return [NeighbourLeak(*beside_chance(score, by)) for score, by in zip(scores, permuted.T, strict=True)]
-
-
-def _by_chance(chance: PermutedMaps, U: Array, neighbours: IntArray, k: int) -> list[IntArray]:
-    orders = chance.orders()
-    if chance.adjusted_for is not None:
-        return [nearest(chance.permuted(U, order), k) for order in orders]
-    # A map whose rows are permuted and nothing else has the neighbours it had, by other numbers.
-    return [np.argsort(order)[neighbours[order]] for order in orders]
+    scores = np.array([trait.score(neighbours) for trait in traits])
+    permuted: list[list[float]] = []
+    for order in chance.orders():
+        near = np.argsort(order)[neighbours[order]]  # the neighbours it had, by other numbers
+        permuted.append([trait.score(near) for trait in traits])
+        if stop_early and (1 + np.sum(permuted >= scores - ROUNDING, axis=0) > LEVEL * (1 + len(chance))).all():
+            return []
+    by_trait = np.array(permuted).T
+    return [NeighbourLeak(*beside_chance(score, by)) for score, by in zip(scores, by_trait, strict=True)]
 
 
 def beside_chance(score: float, permuted: Array) -> tuple[float, float, float, float]:
     """Return a score, the mean and the 95% point of permuted ones (beyond it p is at most .05), and the p-value."""
     at = int(np.ceil((1 - LEVEL) * (len(permuted) + 1))) - 1
-    # Sums in another order are not a difference.
-    p_value = (1 + np.sum(permuted >= score - 1e-12)) / (1 + len(permuted))
-    return score, float(permuted.mean()), float(np.sort(permuted)[at]), float(p_value)
+    p_value = (1 + np.sum(permuted >= score - ROUNDING)) / (1 + len(permuted))
+    return float(score), float(permuted.mean()), float(np.sort(permuted)[at]), float(p_value)
 
 
 def nearest(U: Array, k: int) -> IntArray:

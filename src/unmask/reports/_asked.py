@@ -180,12 +180,16 @@ def _estimated(step: Step) -> str:
     return f" (estimated from random pairs, standard error {number(step.stress_se)})" if step.stress_se else ""
 
 
+def _stresses(step: Step) -> list[tuple[str, float]]:
+    return [(f", {what}" if what else "", value) for what, value in step.stresses]
+
+
 def _facts(step: Step) -> list[tuple[str, object]]:
     lines: list[tuple[str, object]] = [
         ("Method", METHODS[step.estimator]),
         ("Dimensions", step.n_components),
-        ("Stress", f"{number(step.stress)}{_estimated(step)}"),
-        ("Accounted for", percent(1 - step.stress)),
+        *((f"Stress{of}", f"{number(value)}{_estimated(step)}") for of, value in _stresses(step)),
+        *((f"Accounted for{of}", percent(1 - value)) for of, value in _stresses(step)),
     ]
     if step.stress_se:
         lines.append(("Solver", clip(step.solver, 200)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..discovery import Adoption
+from ..discovery import Adoption, Step
+from ..problem.leak import leak_in_words
 from ._html import Html, clip, count, element, items, join, names_of, note, paragraph, percent
-from ._repeats import LEAK_WARNING, leak_in_short
+from ._repeats import features_on_the_map, leak_in_short, repeats_what_is_known
 from ._section import Section, given, more
 from ._subject import Subject
 
@@ -34,14 +35,14 @@ def in_short(subject: Subject, cautions: int) -> Section:
         ("objects", f"{subject.n:,}"),
         ("maps" if len(subject.study.steps) > 1 else "map", f"{len(subject.study.steps):,}"),
         ("known to the last map" if len(subject.study.steps) > 1 else "known", count(len(last.known), "feature")),
-        ("accounted for", percent(1 - last.stress)),
+        *((f"accounted for{what and ', '}{what}", percent(1 - value)) for what, value in _stresses(subject, last)),
     ]
     shown = element("dl", *(element("div", element("dt", n), element("dd", v)) for n, v in tiles), class_="tiles")
     link = element("a", count(cautions, "thing"), href="#cautions")
     careful = paragraph("There ", "is " if cautions == 1 else "are ", link, " to be careful about.") if cautions else ""
     explained = note(
         "Accounted for: the share of the sum of squared dissimilarities that the distances of the fit reproduce, which "
-        "is 1 less the stress."
+        "is 1 less the stress. Compare it with what is accounted for without a map."
     )
     parts = [shown, _sentences(subject), leak_in_short(subject), careful, explained]
     return Section("short", "In short", join(parts))
@@ -50,13 +51,29 @@ def in_short(subject: Subject, cautions: int) -> Section:
 def _sentences(subject: Subject) -> Html:
     first, last = subject.study.steps[0], subject.last
     words: list[object] = [f"{count(subject.n, 'object')} were mapped by how dissimilar they are. The first map ("]
-    words += [given(first), f") accounts for {percent(1 - first.stress)} of that. "]
+    words += [given(first), f") accounts for {_shares(subject, first)} of that. "]
     if last is not first:
         words += ["What is known and the last map (", given(last)]
-        words.append(f") together account for {percent(1 - last.stress)}. ")
+        words.append(f") together account for {_shares(subject, last)}. ")
     if last.known:
         words.append("The last map shows how the objects differ beyond what is known about them.")
     return paragraph(*words)
+
+
+def _shares(subject: Subject, step: Step) -> str:
+    """Return what a map accounts for, and beside it what is accounted for without a map or with more dimensions."""
+    (_, first), *others = _stresses(subject, step)
+    beside = "; ".join(f"{what}: {percent(1 - value)}" for what, value in others)
+    return f"{percent(1 - first)}{f' ({beside})' if beside else ''}"
+
+
+def _stresses(subject: Subject, step: Step) -> list[tuple[str, float]]:
+    """Return stresses and of what they are; without a map as in the scree of this page, if it has one."""
+    curve = subject.made("scree")
+    if curve is None or step is not subject.last or not step.n_components:
+        return step.stresses
+    alone = ("known features alone" if step.known else "0 dimensions", float(curve["stress"].iloc[0]))
+    return [pair for pair in step.stresses if pair[0] != alone[0]] + [alone]
 
 
 # ---- cautions
@@ -93,8 +110,8 @@ def _of_steps(subject: Subject) -> Iterator[Html]:
     said: dict[str, list[str]] = {}
     for step in subject.study.steps:
         for warning in step.warnings:
-            if step is subject.last and warning.startswith(LEAK_WARNING):
-                continue  # said in short
+            if step is subject.last and warning.startswith("LeakWarning") and subject.made("leaks") is not None:
+                continue  # what the table of this page says is among the cautions of the last map
             said.setdefault(warning, []).append(str(step.number))
     for warning, numbers in said.items():
         category, _, message = warning.partition(": ")
@@ -105,6 +122,10 @@ def _of_steps(subject: Subject) -> Iterator[Html]:
 
 def _of_last(subject: Subject) -> Iterator[Html]:
     last = subject.last
+    features = features_on_the_map(subject)
+    if features or repeats_what_is_known(subject):
+        along = f"; its leak is {leak_in_words(last.leak, last.leak_reference)}" * (not last.uncorrelated)
+        yield _caution("What was known is on the last map", f"{features or 'Along its axes'}{along}.")
     waiting = [action.name for action in subject.after(last.number) if isinstance(action, Adoption)]
     if waiting:
         yield _caution("Not fitted yet", Html("Adopted after the last map, which was not given: "), names_of(waiting))

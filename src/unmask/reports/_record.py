@@ -28,7 +28,7 @@ def _line(action: Action) -> Html:
         return told(action)
     size = count(action.n_components, "dimension")
     what = [element("b", f"Map {action.number}"), f", {METHODS[action.estimator]} in {size}, ", given(action)]
-    return join([*what, f": stress {number(action.stress)}."])
+    return join([*what, f": stress {action.stress_in_words}."])
 
 
 def _fits(subject: Subject) -> Html:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..discovery import LeftOut
+from ..discovery import LeftOut, Step
+from ..inspection import ON_THE_MAP
 from ..plotting import plot_leak
-from ._html import Column, Html, count, join, name_of, note, paragraph, table
+from ..problem.leak import leak_in_words
+from ._html import Column, Html, join, name_of, note, paragraph, table
 from ._maps import paint_of, pair_pictures
 from ._pictures import MAP, WIDE, draw, figure_element
 from ._section import section
@@ -15,49 +17,54 @@ from ._subject import Subject
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAK_WARNING = "LeakWarning"
-LEVEL = 0.05
+REMEDY = (
+    "Fit it with adjust=True (on the command line --adjust yes), which takes that off the map and leaves the fit as it "
+    "is; or with fewer dimensions, or a leak_penalty."
+)
 
 
 def leak_in_short(subject: Subject) -> Html:
-    """Say in a sentence or two whether the last map repeats what was known, and what was or can be done about it."""
+    """Say in a sentence or two whether the last map repeats what was known, and what was or can be done about it.
+
+    The sentences say what the table of this page says, and the fit's own leak.
+    """
     step = subject.last
     if not step.known or not step.n_components:
         return Html("")
-    if step.adjusted:
-        return paragraph(
-            f"The last map is adjusted: as it was fitted, its leak was {step.free_leak:.2f}, and what the known "
-            "features predict was taken off it. Distances and stress are those of the free map, of "
-            f"{count(step.free_embedding.shape[1], 'dimension')}.{_told_by_neighbours(subject)}"
-        )
-    chance = f"; by chance it would be below {step.leak_reference:.2f} in 19 of 20 maps"
-    leak = f"(leak {step.leak:.2f}{chance if step.leak_reference == step.leak_reference else ''})"  # not NaN
+    features = features_on_the_map(subject)
+    listed = f" Feature by feature it shows {features}." if features else ""
+    if step.uncorrelated:
+        found = listed or " Neither neighbours nor distances on it tell what was known beyond chance."
+        return paragraph(_by_construction(step), found if subject.made("leaks") is not None else "")
+    leak = f"its leak is {leak_in_words(step.leak, step.leak_reference)}"
     if repeats_what_is_known(subject):
-        return paragraph(
-            f"The last map repeats what was known {leak}. Fit it with adjust=True (on the command line --adjust yes), "
-            "which takes that off the map and leaves the fit as it is; or with fewer dimensions, or a leak_penalty."
-        )
-    return paragraph(f"It repeats nothing of what was known beyond chance {leak}.")
+        return paragraph(f"The last map repeats what was known: {leak}. {REMEDY}{listed}")
+    if features:
+        return paragraph(f"Along its axes the last map repeats what was known no more than chance: {leak}.{listed}")
+    return paragraph(f"It repeats nothing of what was known beyond chance: {leak}.")
 
 
-def _told_by_neighbours(subject: Subject) -> str:
-    """Say what neighbours on the map still tell of what is known; nothing if that was not computed."""
+def _by_construction(step: Step) -> str:
+    if not step.adjusted:
+        return "The last map is uncorrelated with what was known by construction (orthogonal=True)."
+    return (
+        f"The last map is adjusted: as it was fitted, its leak was {step.free_leak:.2f}, and what the known features "
+        "predict was taken off it, so that its leak is 0 by construction."
+    )
+
+
+def features_on_the_map(subject: Subject) -> str:
+    """Return in words what the last map shows of known features beyond chance; empty if nothing, or not computed."""
     leaks = subject.made("leaks")
     if leaks is None:
         return ""
-    told = leaks[leaks["neighbours_p"] <= LEVEL]
-    if told.empty:
-        return " Neighbours on it tell nothing of what was known beyond chance."
-    named = ", ".join(
-        f"{name} {score:.2f} (by chance below {reference:.2f})"
-        for name, score, reference in zip(told.index, told["neighbours"], told["neighbours_reference"], strict=True)
-    )
-    return f" Neighbours on it still tell more than chance: {named}."
+    shown = leaks["verdict"][leaks["verdict"].str.startswith(ON_THE_MAP)]
+    return "; ".join(f"{name}{verdict.removeprefix(ON_THE_MAP)}" for name, verdict in shown.items())
 
 
 def repeats_what_is_known(subject: Subject) -> bool:
-    """Return whether the last fit warned of a leak."""
-    return any(text.startswith(LEAK_WARNING) for text in subject.last.warnings)
+    """Return whether the leak of the last map is above chance."""
+    return subject.last.leak > subject.last.leak_reference
 
 
 @section("repeats", "Does the last map repeat what was known?")
@@ -76,11 +83,11 @@ def repeats_section(subject: Subject) -> Html:
         "What the map repeats of each known feature, beside what chance makes.",
         "Grey is what chance makes of each measure in 19 of 20 maps; a filled dot is above it.",
     )
-    return join([_words(step.adjusted), _table(report), picture, _both_maps(subject)])
+    return join([_words(step), _table(report), picture, _both_maps(subject)])
 
 
-def _words(adjusted: bool) -> Html:
-    along = "0 by construction here, since the map is adjusted" if adjusted else "how far the map varies along with it"
+def _words(step: Step) -> Html:
+    along = "0 by construction here" if step.uncorrelated else "how far the map varies along with it"
     return paragraph(
         f"Three measures for each known feature. Along a line: {along}. Neighbours: how well an object's neighbours on "
         "the map tell its value, which sees clusters and rings too. Distances: whether objects that differ in the "

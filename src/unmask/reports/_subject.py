@@ -168,7 +168,8 @@ class Subject:
                 made = note(f"This part is not there: {error}.")
             except Exception as error:  # a fit that cannot be repeated must not cost the whole report
                 made = self.without(f"This part could not be made ({type(error).__name__}: {error})")
-        said = dict.fromkeys(str(warning.message) for warning in heard)
+        # What other packages say of themselves, such as what is not installed, is no caution about what was found.
+        said = dict.fromkeys(str(warning.message) for warning in heard if issubclass(warning.category, UserWarning))
         known = {message for step in self.study.steps for message in step.warnings}
         self.heard += [text for text in said if text not in self.heard and not any(text in one for one in known)]
         return made

@@ -7,7 +7,7 @@ import { fitCamera } from "../map/camera.ts";
 import { shapePath } from "../map/shapes.ts";
 import { axisDirections, project } from "../map/turn.ts";
 import type { Action } from "../protocol.ts";
-import { type State, digits } from "../store.ts";
+import { type State } from "../store.ts";
 import { type Html } from "./parts.ts";
 import { svg } from "lit-html";
 
@@ -52,7 +52,7 @@ function node(state: State, acts: Acts, action: Action, path: Set<number>): Html
   const here = state.study!.here === id;
   return html`<li class=${path.has(id) ? "on-path" : "off-path"}>
     <button class="node" aria-current=${here ? "step" : "false"} @click=${() => void acts.go(id)}>
-      ${fit ? small(state, id) : nothing}<span>${text}${why ? html`<br /><em>${why}</em>` : nothing}${fit ? html`<br /><span class="quiet">stress ${digits(fit.stress)}</span>` : nothing}</span>
+      ${fit ? small(state, id) : nothing}<span>${text}${why ? html`<br /><em>${why}</em>` : nothing}${fit ? html`<br /><span class="quiet">stress ${fit.stress_in_words}</span>` : nothing}</span>
     </button>
     <span class="node-acts">
       ${fit && id !== state.shown ? html`<button class="plain" @click=${() => void acts.compareWith(state.compare === id ? null : id)}>${state.compare === id ? "Close" : "Beside"}</button>` : nothing}

@@ -67,7 +67,7 @@ export function summary(state: State): string {
   const fit = currentFit(state);
   if (!state.study) return "";
   if (!fit) return state.live ? "The map so far." : `${count(state.study.n, "object")}; no map yet.`;
-  const parts = [`Map ${fit.number}, ${fit.title}: ${count(state.study.n, "object")} in ${count(fit.n_components, "dimension")}, stress ${digits(fit.stress)}.`];
+  const parts = [`Map ${fit.number}, ${fit.title}: ${count(state.study.n, "object")} in ${count(fit.n_components, "dimension")}, stress ${fit.stress_in_words}.`];
   if (!fit.finished) parts.push("It was ended early.");
   const hidden = hiddenCount(hiddenObjects(state));
   if (hidden) parts.push(`${hidden} hidden.`);
@@ -85,7 +85,7 @@ function repeats(state: State, acts: Acts): Html {
   if (fit.adjusted) return html`<p class="quiet repeats">Adjusted: what ${names} would predict was taken off this map${fit.free_leak ? ` (leak before: ${digits(round(fit.free_leak))})` : ""}.</p>`;
   if (!(fit.leak! > fit.leak_reference!)) return nothing;
   return html`<div class="repeats warning" role="status">
-    <p>This map repeats what is known: the places of the objects still tell something about ${names} (leak ${digits(round(fit.leak!))}; by chance it would stay below ${digits(round(fit.leak_reference!))}).
+    <p>This map repeats what is known: the places of the objects still tell something about ${names} (leak ${fit.leak_in_words}).
       Adjusting takes that off the map, and the fit stays as good as it is.</p>
     <button class="main" ?disabled=${isFitting(state)} @click=${() => void acts.fit({ adjust: true })}>Adjust the map</button>
   </div>`;
