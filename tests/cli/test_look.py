@@ -54,6 +54,15 @@ def test_permutation_test_is_that_of_the_library(shell):
     assert pd.read_csv("result/test.csv", **_exact())["permuted"].tolist() == table["permuted"].tolist()
 
 
+@pytest.mark.parametrize(("command", "other"), [("test", "dbrda"), ("dbrda", "test")])
+def test_each_test_says_when_to_report_it_and_not_the_other(shell, command, other):
+    words = [command, *BOTH, "--permutations", 2, *(["--dim", 1, "--n-init", 1] if command == "test" else [])]
+    question = shell.json(*words)["question"]
+    assert question.startswith("Report this test")
+    assert f"`unmask {other}` asks" in question
+    assert question in shell(*words).stdout
+
+
 @pytest.mark.parametrize("command", ["test", "dbrda"])
 def test_there_must_be_something_to_test(shell, command):
     assert shell.refusal(command, "dissimilarities.csv").startswith("there is no known feature to test")
