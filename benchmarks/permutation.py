@@ -1,11 +1,9 @@
 """Level and power of the permutation test of known features, beside those of redundancy analysis.
 
-    python -m benchmarks.permutation [sets]
-
 Two known features are correlated at rho: one acts across or along the map, the other does nothing. A level is the share
 of sets in which the second has p <= .05, a power that of the first; 19 permutations, so p <= .05 means that no
-permutation does as well. Prints a table and keeps it in ``benchmarks/permutation.json``, cell by cell: started again,
-it goes on where it ended.
+permutation does as well. Writes benchmarks/permutation.json, cell by cell (started again, it goes on where it ended),
+and renews the table of docs/reading.md. The seeds come from a date, and no constant of the library was chosen by them.
 
 The test is that of ``unmask.inspection.permutation_test``: the same permutations and statistics, from the closed form
 as the only start. One fit serves the published, the adjusted and the automatic map, and the refits of a feature end as
@@ -16,13 +14,9 @@ each cell is also tested by the function itself: ``agreement`` is how many of it
 from __future__ import annotations
 
 import json
-import platform
-import sys
-import time
 import warnings
-from importlib.metadata import version
+from datetime import date
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,13 +34,19 @@ from unmask.problem import KnownFeatures, Problem, build_pairs, check_known
 from unmask.problem.leak import linear_leak
 from unmask.solvers import RULES, SearchSettings, attempt_all, best_of, make_objective, make_starts, principal_turn
 
+from .adjusted.__main__ import as_text
+from .adjusted.page import renew
+from .measure import ROOT, versions
+from .report import table
+
+RESULTS, PAGE = ROOT / "benchmarks" / "permutation.json", ROOT / "docs" / "reading.md"
 SEED, SETS, PERMUTATIONS = 20261118, 200, 19
 DIMENSIONS, EFFECT, NOISE, TOL = 2, 1.0, 0.2, 1e-5
 OBJECTS, CORRELATIONS, WAYS = (16, 30, 60), (0.0, 0.3, 0.6, 0.8), ("across", "along")
 QUESTIONS = {"level": 1, "power": 0}  # and the feature that they are about
 ADJUST = {"published": False, "adjusted": True, "auto": "auto"}
+TESTS = {**{name: name for name in ADJUST}, "dbrda": "`dbrda_test`"}  # and what the page calls them
 SETTINGS = SearchSettings(RULES["lbfgs"], TOL, 1000)
-RESULTS = Path(__file__).parent / "permutation.json"
 
 
 def make_set(n: int, rho: float, way: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +116,7 @@ def by_the_function(D: np.ndarray, known: np.ndarray, seed: int, name: str) -> l
 
 def measure(n: int, rho: float, way: str, sets: int, question: str) -> dict[str, float]:
     """Return the shares of sets in which each test rejects."""
-    feature, counts = QUESTIONS[question], dict.fromkeys((*ADJUST, "dbrda"), 0)
+    feature, counts = QUESTIONS[question], dict.fromkeys(TESTS, 0)
     with OneBlasThread(), Workers(1) as workers:
         for number in range(sets):
             D, known = numbered_set(n, rho, way, number)
@@ -150,36 +150,44 @@ def lower_limit(share: float, sets: int) -> float:
     return float(beta.ppf(0.005, hits, sets - hits + 1)) if hits else 0.0
 
 
-def print_table(cells: list[dict[str, Any]]) -> None:
-    """Print levels and powers, and whether the levels hold."""
-    names = (*ADJUST, "dbrda")
-    print(f"| objects | rho | acts | {' | '.join(names)} |\n| ---: | ---: | --- |{' ---: |' * len(names)}")
-    for cell in cells:
-        shown = " | ".join(f"{cell['level'][name]:.3f} / {cell['power'][name]:.2f}" for name in names)
-        print(f"| {cell['objects']} | {cell['rho']:g} | {cell['way']} | {shown} |")
-    for name in names:
-        pooled = np.mean([cell["level"][name] for cell in cells])
-        above = sum(lower_limit(cell["level"][name], cell["sets"]) > 0.05 for cell in cells)
-        print(f"{name}: pooled level {pooled:.3f}, cells whose 99% interval is above .05: {above}")
-    print(f"decisions of the function that agree: {sum(cell['agreement'] for cell in cells)} of {6 * len(cells)}")
+def tables(found: dict[str, Any]) -> dict[str, str]:
+    """Return the parts of the page that show numbers, by name."""
+    cells, head = found["cells"], ["objects", "rho", "acts", *TESTS.values()]
+    body = [
+        [str(cell["objects"]), f"{cell['rho']:g}", cell["way"], *(_level_and_power(cell, name) for name in TESTS)]
+        for cell in cells
+    ]
+    pooled = [f"{np.mean([cell['level'][name] for cell in cells]):.3f}" for name in TESTS]
+    above = [str(sum(lower_limit(cell["level"][name], found["sets"]) > 0.05 for cell in cells)) for name in TESTS]
+    body += [["all", "", "pooled level", *pooled], ["", "", "levels above .05", *above]]
+    made = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    compared = [cell["agreement"] for cell in cells if "agreement" in cell]
+    about = (
+        f"Measured on {found['date']} by `make permutation`: {found['sets']} sets for each row, {PERMUTATIONS} "
+        f"permutations, seed {SEED}; {made}.\n`permutation_test` itself decided as the simulation in "
+        f"{sum(compared)} of {6 * len(compared)} tests of one set for each row."
+    )
+    return {"levels": table(head, body), "about": about}
+
+
+def _level_and_power(cell: dict[str, Any], name: str) -> str:
+    return " / ".join(f"{cell[question][name]:.3f}" for question in QUESTIONS if question in cell)
 
 
 def main() -> None:
-    """Measure what is not measured yet, and print all of it."""
-    sets = int(sys.argv[1]) if len(sys.argv) > 1 else SETS
+    """Measure what is not measured yet, and write it."""
     warnings.simplefilter("ignore")
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    places = [{"objects": n, "rho": rho, "way": way} for n, rho, way in product(OBJECTS, CORRELATIONS, WAYS)]
-    cells = kept.get("cells", [{**place, "sets": sets} for place in places])
-    about = {"python": platform.python_version(), **{name: version(name) for name in ("unmask", "numpy", "scipy")}}
-    about |= {"permutations": PERMUTATIONS, "effect": EFFECT, "noise": NOISE}
+    new = {"cells": [{"objects": n, "rho": rho, "way": way} for n, rho, way in product(OBJECTS, CORRELATIONS, WAYS)]}
+    cells = (json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else new)["cells"]
+    found = {"date": date.today().isoformat(), "versions": versions(("unmask", "numpy", "scipy")), "sets": SETS}
+    found["cells"] = cells
     tasks = [(question, cell) for question in (*QUESTIONS, "agreement") for cell in cells if question not in cell]
     for question, cell in tasks:
         where = cell["objects"], cell["rho"], cell["way"]
-        cell[question] = compare(*where) if question == "agreement" else measure(*where, cell["sets"], question)
-        kept = {"date": time.strftime("%Y-%m-%d"), **about, "cells": cells}
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    print_table(cells)
+        cell[question] = compare(*where) if question == "agreement" else measure(*where, SETS, question)
+        RESULTS.write_text(as_text(found), encoding="utf-8")
+        print(cell, flush=True)
+    PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), tables(found), "make permutation"), encoding="utf-8")
 
 
 if __name__ == "__main__":

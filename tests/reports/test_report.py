@@ -143,7 +143,6 @@ def test_the_report_says_which_test_of_a_known_feature_to_report(page):
     assert "without a map, is dbrda_test (unmask dbrda)" in said
 
 
-
 def test_a_bootstrap_that_fails_leaves_importances_without_intervals(study, monkeypatch, no_pictures):
     def fail(*_, **__):
         raise ValueError("no residuals")

@@ -209,7 +209,9 @@ def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:
     """Return an estimator that is not fitted."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 
-    params: dict[str, Any] = {"random_state": search.random_state, **search.params, "metric": "precomputed"}
+    # As the maps that the other commands fit.
+    params: dict[str, Any] = {"adjust": "auto", "random_state": search.random_state, **search.params}
+    params["metric"] = "precomputed"
     params["known_types"] = source.known_types or None
     if neighbors is not None:
         return ConditionalIsomap(n_neighbors=neighbors, **params)
