@@ -161,17 +161,17 @@ def tables(found: dict[str, Any]) -> dict[str, str]:
     above = [str(sum(lower_limit(cell["level"][name], found["sets"]) > 0.05 for cell in cells)) for name in TESTS]
     body += [["all", "", "pooled level", *pooled], ["", "", "levels above .05", *above]]
     made = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    compared = [cell["agreement"] for cell in cells if "agreement" in cell]
+    agreed = [cell["agreement"] for cell in cells if "agreement" in cell]
     about = (
         f"Measured on {found['date']} by `make permutation`: {found['sets']} sets for each row, {PERMUTATIONS} "
-        f"permutations, seed {SEED}; {made}.\n`permutation_test` itself decided as the simulation in "
-        f"{sum(compared)} of {6 * len(compared)} tests of one set for each row."
+        f"permutations, seed {SEED}; {made}.\n`permutation_test` itself decided as the simulation in {sum(agreed)} of "
+        f"{6 * len(agreed)} tests of {len(agreed)} sets."
     )
     return {"levels": table(head, body), "about": about}
 
 
 def _level_and_power(cell: dict[str, Any], name: str) -> str:
-    return " / ".join(f"{cell[question][name]:.3f}" for question in QUESTIONS if question in cell)
+    return " / ".join(f"{cell[question][name]:.3f}" if question in cell else "-" for question in QUESTIONS)
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def test_refits_have_the_structure_of_the_fit_whatever_the_features_are(coef, ad
 
 def test_missing_cells_are_refused_where_every_refit_must_be_adjusted():
     known, _, D = features_of_every_type()
-    size = known[["size"]].mask(known.index == 7)
+    size = known["size"].mask(known.index == 7)
     with pytest.raises(ValueError, match="adjust=True with missing cells of 'size'"):
         permutation_test(mds(2, n_init=1, adjust=True, n_free=2), D, size, n_permutations=1)
 

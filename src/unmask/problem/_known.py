@@ -118,10 +118,12 @@ class KnownFeatures:
         own, values = self.columns_of(feature), self.values + self.shift
         present = np.setdiff1d(np.arange(len(values)), feature.missing)
         others = np.column_stack([np.ones(len(values)), np.delete(values, own, axis=1)])
-        predicted = others @ np.linalg.lstsq(others[present], values[np.ix_(present, own)], rcond=None)[0]
-        values[:, own] = predicted + (values[:, own] - predicted)[order]
+        columns: Array = values[:, own]
+        predicted = others @ np.linalg.lstsq(others[present], columns[present], rcond=None)[0]
+        columns = predicted + (columns - predicted)[order]
         missing = np.flatnonzero(np.isin(order, feature.missing))
-        values[np.ix_(missing, own)] = 0.0
+        columns[missing] = 0.0
+        values[:, own] = columns
         moved = replace(feature, missing=missing)
         features = (*self.features[:number], moved, *self.features[number + 1 :])
         return replace(self, values=values, shift=np.zeros_like(values), features=features)
