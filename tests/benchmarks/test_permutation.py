@@ -27,6 +27,7 @@ def test_levels_hold(found):
         assert max(permutation.lower_limit(level, found["sets"]) for level in levels) <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", permutation.WAYS)
 def test_decisions_are_those_of_the_function(way):
     assert permutation.compare(16, 0.8, way) >= 5  # of six: the function follows more starts
@@ -34,5 +35,5 @@ def test_decisions_are_those_of_the_function(way):
 
 def test_known_features_are_as_correlated_as_the_cell_says(rng):
     for rho in permutation.CORRELATIONS:
-        _, known = permutation.make_set(2000, rho, "along", rng)
-        assert np.corrcoef(known.T)[0, 1] == pytest.approx(rho, abs=0.05)
+        _, known = permutation.make_set(1000, rho, "along", rng)
+        assert np.corrcoef(known.T)[0, 1] == pytest.approx(rho, abs=0.15)  # five standard errors
