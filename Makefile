@@ -12,7 +12,7 @@ DEMO := unmask-demo
 PACKAGE := build/package
 
 .PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
-.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior papers clean
+.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior permutation papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -200,6 +200,10 @@ adjusted: $(VENV)/.installed
 # The numbers of docs/posterior.md; some 25 minutes of one core.
 posterior: $(VENV)/.installed-posterior
 	$(BIN)/python -m benchmarks.posterior
+
+# Level and power of the tests of known features, in docs/reading.md; some 30 minutes of one core.
+permutation: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.permutation
 
 # Causes of what differs from the papers: docs/spectral.md (needs UNMASK_MOTION, a folder) and docs/scaling.md.
 papers: $(VENV)/.installed

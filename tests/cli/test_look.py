@@ -45,13 +45,21 @@ def test_scree_along_a_surface(shell):
 
 def test_permutation_test_is_that_of_the_library(shell):
     kin = load_kinship()
-    table = permutation_test(
-        library(1, n_init=1), kin.dissimilarities, kin.known[["gender", "degree"]], n_permutations=19, random_state=0
-    )
+    model = library(1, n_init=1, adjust="auto")
+    table = permutation_test(model, kin.dissimilarities, kin.known[["gender", "degree"]], n_permutations=19)
     found = shell.json("test", *BOTH, "--dim", 1, "--n-init", 1, "--permutations", 19, "--out", "result")
     assert [row["p_value"] for row in found["test"]] == table["p_value"].tolist()
     assert [row["feature"] for row in found["test"]] == ["gender", "degree"]
     assert pd.read_csv("result/test.csv", **_exact())["permuted"].tolist() == table["permuted"].tolist()
+
+
+@pytest.mark.parametrize(("command", "other"), [("test", "dbrda"), ("dbrda", "test")])
+def test_each_test_says_when_to_report_it_and_not_the_other(shell, command, other):
+    words = [command, *BOTH, "--permutations", 2, *(["--dim", 1, "--n-init", 1] if command == "test" else [])]
+    question = shell.json(*words)["question"]
+    assert question.startswith("Report this test")
+    assert f"`unmask {other}` asks" in question
+    assert question in shell(*words).stdout
 
 
 @pytest.mark.parametrize("command", ["test", "dbrda"])

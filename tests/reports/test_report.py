@@ -137,6 +137,12 @@ def test_history_versions_and_script(page, study):
 # ---- cautions
 
 
+def test_the_report_says_which_test_of_a_known_feature_to_report(page):
+    said = section(page, "importance").text
+    assert "The test to report with this map is permutation_test (unmask test)" in said
+    assert "without a map, is dbrda_test (unmask dbrda)" in said
+
+
 def test_a_bootstrap_that_fails_leaves_importances_without_intervals(study, monkeypatch, no_pictures):
     def fail(*_, **__):
         raise ValueError("no residuals")

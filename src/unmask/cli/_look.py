@@ -31,6 +31,17 @@ Choose = Annotated[bool, fitting_option("--choose", help="Choose by predicting h
 Permutations = Annotated[int, fitting_option("--permutations", min=1, help="Permutations of each feature.")]
 Methods = Annotated[list[str] | None, fitting_option("--methods", metavar="A,B", help="Which methods; all by default.")]
 MOST_DIMENSIONS = 6
+# Which of the two tests to report.
+OF_THE_MAP = (
+    "Report this test with the map: it asks whether a feature has a part in the map's distances, given the other known "
+    "features. `unmask dbrda` asks what share of the squared dissimilarities it explains linearly, without a map; the "
+    "p-values can differ."
+)
+OF_THE_DISSIMILARITIES = (
+    "Report this test for the dissimilarities themselves: it asks what share of their squares a feature explains "
+    "linearly, beyond the other known features and without a map. `unmask test` asks whether it has a part in the "
+    "distances of a map; the p-values can differ."
+)
 
 
 def scree(
@@ -90,10 +101,10 @@ def permute(
     neighbors: IsomapNeighbors = None,
     permutations: Permutations = 199,
 ) -> Outcome:
-    """Test by permutation whether each known feature says anything about the dissimilarities.
+    """Test by permutation whether each known feature has a part in the map's distances, given the others.
 
     Ctrl-C ends the test: the p-values so far are printed and written, and the exit code is 130. The command dbrda tests
-    the same question at once, by a linear model.
+    without a map, by a linear model of the squared dissimilarities.
     """
     from ..inspection import permutation_test
 
@@ -112,7 +123,9 @@ def permute(
             progress=lambda done, _: advance(done),
         )
     output.say("Permutation test of each feature")
-    document = {"permutations": permutations, **_present(output, folder, "test", table, "known", "feature")}
+    document = _present(output, folder, "test", table, "known", "feature")
+    output.say(OF_THE_MAP)
+    document |= {"permutations": permutations, "question": OF_THE_MAP}
     return Outcome(document, finished=bool((table["permutations"] == permutations).all()))
 
 
@@ -142,7 +155,9 @@ def dbrda(
         random_state=seed,
     )
     output.say(f"Redundancy analysis, {permutations} permutations")
-    return Outcome({"permutations": permutations, **_present(output, folder, "dbrda", table, "known", "feature")})
+    document = _present(output, folder, "dbrda", table, "known", "feature")
+    output.say(OF_THE_DISSIMILARITIES)
+    return Outcome({**document, "permutations": permutations, "question": OF_THE_DISSIMILARITIES})
 
 
 def _something_known(source: Input) -> pd.DataFrame:
@@ -194,7 +209,9 @@ def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:
     """Return an estimator that is not fitted."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 
-    params: dict[str, Any] = {"random_state": search.random_state, **search.params, "metric": "precomputed"}
+    # As the maps that the other commands fit.
+    params: dict[str, Any] = {"adjust": "auto", "random_state": search.random_state, **search.params}
+    params["metric"] = "precomputed"
     params["known_types"] = source.known_types or None
     if neighbors is not None:
         return ConditionalIsomap(n_neighbors=neighbors, **params)

@@ -114,7 +114,9 @@ class _WarmMDS(ConditionalMDS):
     enough: Enough
 
     def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
-        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked) for start in self.also))
+        # A map that is adjusted may have been fitted with more dimensions than it is first tried with.
+        usable = [start for start in self.also if start[0].shape[1] == objective.structure.p]
+        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked) for start in usable))
         own = iter(super()._starts(objective, known, checked))
         return [*islice(given, 1), *islice(own, 1), *given, *own]
 
@@ -157,12 +159,17 @@ class FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
+    def with_ridge_of(self, fitted: Any) -> FitSetup:
+        """Return the same with the ridge that a fit has chosen."""
+        if not hasattr(fitted, "ridge_"):
+            return self
+        return replace(self, estimator=clone(self.estimator).set_params(ridge=fitted.ridge_))
+
     def decided(self, fitted: Any) -> FitSetup:
         """Return the same with what a fit decided: whether to adjust the map, the dimensions before that, the ridge."""
         chosen = {"adjust": fitted.adjusted_, "n_free": fitted.n_free_ if fitted.adjusted_ else "auto"}
-        if hasattr(fitted, "ridge_"):
-            chosen["ridge"] = fitted.ridge_
-        return replace(self, estimator=clone(self.estimator).set_params(**chosen))
+        setup = self.with_ridge_of(fitted)
+        return replace(setup, estimator=clone(setup.estimator).set_params(**chosen))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""

@@ -14,16 +14,14 @@ from .._typing import Array, IntArray
 from ..checking import (
     UnfinishedTestWarning,
     as_large,
-    as_pandas,
     as_small,
-    is_pandas,
-    labels_of,
+    quote,
     require_integer,
     warn_user,
 )
 from ..kernels import each
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, read_data, warm_start
-from ._inputs import as_frame
+from ..problem import KnownFeatures
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -34,11 +32,11 @@ if TYPE_CHECKING:
 FAR = 0.05
 SEVERAL = 5
 
-Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its column
-# By whether the map is adjusted.
+Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its number
+# By whether the map may be adjusted, which takes what acts along it out of the stress.
 _STATISTICS: dict[bool, tuple[str, Statistic]] = {
     False: ("stress", lambda fitted, _: float(fitted.stress_)),
-    True: ("importance", lambda fitted, column: float(fitted.importance_["standardized"].iloc[column])),
+    True: ("importance", lambda fitted, number: float(fitted.importance_["standardized"].iloc[number])),
 }
 
 
@@ -52,13 +50,19 @@ def permutation_test(
     random_state: Any = 0,
     progress: Advance | None = None,
 ) -> pd.DataFrame:
-    """Test for each known feature whether it says anything about the dissimilarities.
+    """Test for each known feature whether it matters to the map's distances, given the other known features.
 
-    The rows of the feature are permuted among the objects, the other known features are kept, and the map is fitted
-    anew; a feature that matters has a lower stress in its own order than in almost any other. Of an adjusted map, whose
-    stress does not change with what acts along it, a feature that matters has a larger importance in its own order. The
-    test is exact where the feature is independent of the other known ones; where it is not, its permuted rows break
-    that link as well.
+    The feature is regressed on the other known features, its residuals are permuted among the objects, and the map is
+    fitted anew to the predicted part plus the permuted residuals. So the permuted feature is correlated with the others
+    as the feature itself is. Without other known features this permutes its rows. A feature that matters has a lower
+    stress in its own order than in almost any other. If the map may be adjusted (``adjust=True`` or ``"auto"``), its
+    stress does not change with effects along it, and a feature that matters has a larger importance in its own order.
+    Each refit decides by itself whether the map is adjusted, and with how many dimensions.
+
+    A feature of several coded columns (nominal, ordinal, cyclic, spline) has rows of residuals, which are permuted
+    whole. A missing cell moves with its row; the other features' missing cells are at their mean in the regression. A
+    feature that the others explain wholly has no residuals, and p = 1. Report this test for the map;
+    :func:`dbrda_test` asks what a feature explains of the squared dissimilarities by a linear model, without a map.
 
     A refit starts from the fitted map and from the closed form. Unless both end far above the stress of the fit,
     farther than any of its own starts, more follow: the map of the feature's first permutation and a few random ones,
@@ -81,9 +85,14 @@ def permutation_test(
     Returns
     -------
     DataFrame indexed by feature
-        ``stress`` of the fit (``importance`` of the feature, if the map is adjusted), ``permuted`` (its mean over
-        permutations), ``p_value``, and how many ``permutations``
-        it is from: fewer than `n_permutations` if the test was interrupted.
+        ``stress`` of the fit (``importance`` of the feature, if the map may be adjusted), ``permuted`` (its mean over
+        permutations), ``p_value``, and the number of ``permutations``: fewer than `n_permutations` if the test was
+        interrupted.
+
+    References
+    ----------
+    D. Freedman and D. Lane, "A nonstochastic interpretation of reported significance levels", Journal of Business and
+    Economic Statistics 1, 1983: permuted residuals, there of the response.
 
     Examples
     --------
@@ -99,25 +108,38 @@ def permutation_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
-    X, known = read_data(estimator, X, known)
-    setup = make_setup("permutation_test", estimator, X, _known_frame(known, X), weights)
+    if known is None:
+        raise ValueError("known=None: there is no known feature to test; pass known.")
+    setup = make_setup("permutation_test", estimator, X, known, weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)
-    name, statistic = _STATISTICS[bool(fitted.adjusted_)]
-    plain = setup.decided(fitted).unlabelled()
+    _require_cells(setup.estimator.adjust, fitted._known)
+    name, statistic = _STATISTICS[bool(setup.estimator.adjust)]
+    # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
+    plain = setup.with_ridge_of(fitted).unlabelled()
     refits = _permuted_fits(plain, fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
-    for column, refit in enumerate(refits):
-        own, permuted = statistic(fitted, column), np.array(refit.values)
+    for number, refit in enumerate(refits):
+        own, permuted = statistic(fitted, number), np.array(refit.values)
         # Fits are told apart by no less than what they stop at, which is of the stress and not of a coordinate.
         tol = getattr(estimator, "tol", 0.0)
-        if fitted.adjusted_:
-            beaten = as_large(permuted, own, slack=own * np.sqrt(tol))
+        if name == "importance":
+            beaten = as_large(permuted, own, slack=np.sqrt(tol) * float(fitted.importance_["standardized"].max()))
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index(list(map(str, setup.known.columns)), name="feature")
+    names = pd.Index(fitted._known.feature_names, name="feature")
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
+
+
+def _require_cells(adjust: Any, known: KnownFeatures) -> None:
+    """Raise where a refit might not be adjusted: a missing cell of a permuted feature is determined by nothing."""
+    missing = [feature.name for feature in known.features if len(feature.missing)]
+    if missing and adjust is True:
+        raise ValueError(
+            f"adjust=True with missing cells of {quote(missing)}: if the feature is permuted, nothing determines them, "
+            "and the map cannot be adjusted. Fill them, leave the features out, or use adjust='auto' or adjust=False."
+        )
 
 
 def _permuted_fits(
@@ -127,9 +149,9 @@ def _permuted_fits(
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    total = n_permutations * setup.known.shape[1]
     setup, at_once = setup.side_by_side()
-    refits = [_Refit(setup, column, fitted, statistic) for column in range(setup.known.shape[1])]
+    refits = [_Refit(setup, number, fitted, statistic) for number in range(len(fitted._known.features))]
+    total = n_permutations * len(refits)
     try:
         for done, refit in enumerate(refits):  # by which the others are started
             refit.values.append(refit.permuted(rng.permutation(setup.n)))
@@ -152,30 +174,30 @@ def _permuted_fits(
 def _limit_of(fitted: Any) -> float:
     """Return the stress above which a start is not worth another; infinite where starts are told apart otherwise.
 
-    That is where the map is adjusted, and where a penalty or a later stage changes the stress that a start led to; and
+    That is where the map may be adjusted, where a penalty or a later stage changes the stress that a start led to, and
     where too few were followed to know how far they differ.
     """
     stresses = getattr(fitted, "starts_", {"stress": np.empty(0)})["stress"]
-    if fitted.adjusted_ or len(stresses) < SEVERAL or not np.isclose(stresses.min(), fitted.stress_, 1e-6, 0.0):
+    if fitted.adjust or len(stresses) < SEVERAL or not np.isclose(stresses.min(), fitted.stress_, 1e-6, 0.0):
         return np.inf
     return float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(stresses)))
 
 
 class _Refit:
-    """Fits with the rows of one feature permuted, and their statistics."""
+    """Fits with the residuals of one feature permuted, and their statistics."""
 
-    def __init__(self, setup: FitSetup, column: int, fitted: Any, statistic: Statistic) -> None:
-        self.setup, self.column, self.statistic = setup, column, statistic
+    def __init__(self, setup: FitSetup, number: int, fitted: Any, statistic: Statistic) -> None:
+        self.setup, self.number, self.statistic = setup, number, statistic
+        self.known: KnownFeatures = fitted._known
         self.starts, self.limit = [warm_start(fitted)], _limit_of(fitted)
         self.values: list[float] = []
 
     def permuted(self, order: IntArray) -> float:
-        """Return the statistic of a fit with the rows in another order."""
-        known = self.setup.known.copy()
-        known.isetitem(self.column, known.iloc[order, self.column].set_axis(known.index))
-        return self.statistic(_quietly(self._best, known), self.column)
+        """Return the statistic of a fit with the residuals in another order."""
+        known = self.known.with_residuals_in_order(self.number, order)
+        return self.statistic(_quietly(self._best, known), self.number)
 
-    def _best(self, known: pd.DataFrame) -> Any:
+    def _best(self, known: KnownFeatures) -> Any:
         if self.values:
             return self.setup.fit_from(self.starts, FEW_STARTS, self._settled, known=known)
         # Where the feature means nothing, one order is as good as another: so is its map to start from.
@@ -193,15 +215,6 @@ class _Refit:
 def _permuted(task: tuple[_Refit, IntArray]) -> float:
     refit, order = task
     return refit.permuted(order)
-
-
-def _known_frame(known: Any, X: Any) -> pd.DataFrame:
-    """Return known features as a DataFrame; those without labels get the labels of the objects."""
-    if known is None:
-        raise ValueError("known=None: there is no known feature to test; pass known.")
-    labels = None if is_pandas(as_pandas(known)) else labels_of(X)
-    frame = as_frame(known, lambda count: [f"known{c}" for c in range(count)])
-    return frame if labels is None else frame.set_axis(labels)
 
 
 def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -257,13 +257,13 @@ class MonotoneBlock(_OneAxis):
     @classmethod
     def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
         steps = known.values + known.shift
-        # Back from standard units to steps of 0 and 1, whose sum is the level.
-        raw = np.column_stack([known.restore(steps[:, c], c) for c in columns])
-        level = np.rint(raw.sum(axis=1)).astype(int)
-        members = np.zeros((len(level), len(columns) + 1))
-        members[np.arange(len(level)), level] = 1.0
+        # Back from standard units to steps of 0 and 1: a level is the difference of the steps to it and beyond it.
+        raw = [known.restore(steps[:, c], c) for c in columns]
+        members = -np.diff(np.column_stack([np.ones(len(steps)), *raw, np.zeros(len(steps))]), axis=1)
         members[known.feature_of(columns[0]).missing] = 0.0
-        mass = members.T @ (np.ones(len(level)) if degrees is None else degrees)
+        # Row sums bound the majoriser from above; where each object has one level, it is diagonal and they are it.
+        weighted = members if degrees is None else degrees[:, None] * members
+        mass = np.abs(members.T @ weighted).sum(axis=1)
         return cls(columns, members / np.sqrt(mass), mass, known.scale[[known.kept[c] for c in columns]])
 
     @property

@@ -101,6 +101,33 @@ class KnownFeatures:
         shift = self.shift[rows] if isinstance(self.shift, np.ndarray) else self.shift
         return replace(self, values=self.values[rows], shift=shift, features=features)
 
+    def centred(self, component: IntArray | None) -> KnownFeatures:
+        """Return the same with values centred within separate groups of objects."""
+        values = self.values + self.shift
+        shift = _group_means(values, component)
+        return replace(self, values=values - shift, shift=shift)
+
+    def with_residuals_in_order(self, number: int, order: IntArray) -> KnownFeatures:
+        """Return the same with the residuals of one feature, given the others, in another order.
+
+        The part of its columns that a regression on the other features predicts stays where it is, so that their
+        correlations are kept. A missing cell has no residual and moves with its row of residuals; among the other
+        features a missing cell is at its mean.
+        """
+        feature = self.features[number]
+        own, values = self.columns_of(feature), self.values + self.shift
+        present = np.setdiff1d(np.arange(len(values)), feature.missing)
+        others = np.column_stack([np.ones(len(values)), np.delete(values, own, axis=1)])
+        columns: Array = values[:, own]
+        predicted = others @ np.linalg.lstsq(others[present], columns[present], rcond=None)[0]
+        columns = predicted + (columns - predicted)[order]
+        missing = np.flatnonzero(np.isin(order, feature.missing))
+        columns[missing] = 0.0
+        values[:, own] = columns
+        moved = replace(feature, missing=missing)
+        features = (*self.features[:number], moved, *self.features[number + 1 :])
+        return replace(self, values=values, shift=np.zeros_like(values), features=features)
+
     def standardise(self, raw: Array) -> Array:
         """Return the kept columns of coded values (all columns) in the units of the fit."""
         columns = list(self.kept)
@@ -193,6 +220,8 @@ def check_known(
     if data is None:
         _require_nothing_declared(types, errors)
         return KnownFeatures.nothing(n)
+    if isinstance(data, KnownFeatures):
+        return data.centred(component)
     table = known_table(data, n, labels)
     if not table:
         return KnownFeatures.nothing(n)

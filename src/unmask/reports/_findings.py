@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 MOST_PAIRS = 10
 LONGEST_NAME = 20
+WHICH_TEST = (
+    "Importances are sizes, not tests. The test to report with this map is permutation_test (unmask test): whether a "
+    "feature has a part in the map's distances, given the other known features. The test to report for the "
+    "dissimilarities themselves, without a map, is dbrda_test (unmask dbrda): what share of their squares the feature "
+    "explains linearly. Their p-values can differ."
+)
 
 
 # ---- how many dimensions
@@ -66,7 +72,7 @@ def importances(subject: Subject) -> Html:
         ranges = [f"{number(low)} to {number(high)}" for low, high in ends]
         columns.append(Column(f"{subject.stability.level:.0%} interval", ranges, numeric=True))
     listed = join([table("Importance", columns, "importance-table"), more(len(importance), len(shown), "feature")])
-    return join([beside(_importance_picture(subject, shown, intervals), listed), remark])
+    return join([beside(_importance_picture(subject, shown, intervals), listed), remark, paragraph(WHICH_TEST)])
 
 
 def _importance_picture(subject: Subject, shown: pd.DataFrame, intervals: bool) -> Html:
