@@ -12,12 +12,15 @@ from . import complexity, spectral
 
 
 def variants() -> dict[str, str]:
-    """Return the part of docs/spectral.md, or none where the recordings are not at hand."""
+    """Return the parts of docs/spectral.md, or none where the recordings are not at hand."""
     folder = Path(os.environ.get("UNMASK_MOTION") or "no recordings")
     if not all((folder / file).exists() for file, _ in spectral.RECORDINGS.values()):
         print("docs/spectral.md is left as it is: UNMASK_MOTION names no folder with the recordings")
         return {}
-    return {"variants": spectral.page(spectral.load(folder))}
+    return {
+        "variants": spectral.page(spectral.load(folder)),
+        "entropy": spectral.entropy_page(spectral.both_forms(folder)),
+    }
 
 
 PAGES = {

@@ -1,4 +1,4 @@
-"""Eigenmaps and locally linear embedding as a reference had them, beside ours, and their scores on two recordings.
+"""Spectral methods on two recordings: two variants of a reference beside ours, and both forms of maximum entropy.
 
 The recordings (a run, a robot's WiFi) are not free to ship. ``python -m benchmarks.papers spectral`` looks for them in
 the folder that the environment variable ``UNMASK_MOTION`` names.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from datetime import date
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,15 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import SpectralMap
-from unmask.dissimilarities import DisconnectedGraphWarning, LaplacianEigenmaps, LocallyLinear
+from unmask.dissimilarities import (
+    DisconnectedGraphWarning,
+    LaplacianEigenmaps,
+    LocallyLinear,
+    MaximumEntropyUnfolding,
+)
 from unmask.inspection import gplvm_score
 
+from ..measure import versions
 from ..report import table
 
 RECORDINGS = {"run": ("motion_55x102.npy", 6), "robot": ("robot_wifi_215x30.npy", 7)}  # file and neighbours
@@ -90,6 +97,32 @@ def scores(Y: np.ndarray, k: int) -> dict[str, Any]:
     }
 
 
+def entropy(Y: np.ndarray, k: int, constraints: str) -> dict[str, float]:
+    """Return how maximum entropy unfolding treats the distances of neighbours, and what its classical map scores."""
+    map_ = SpectralMap(MaximumEntropyUnfolding(k, constraints=constraints)).fit(Y)
+    fitted = map_.dissimilarity_
+    D, given = fitted.dissimilarities_, squareform(pdist(Y))
+    ratios = (D / np.where(given > 0, given, 1.0))[fitted.graph_.toarray() > 0]
+    pairs = np.triu_indices(len(Y), 1)
+    return {
+        "score": gplvm_score(map_, Y),
+        "kept": float(np.mean(np.abs(ratios - 1) < 0.01)),
+        "smallest": float(ratios.min()),
+        "largest": float(ratios.max()),
+        "negative": float(np.mean(fitted.multipliers_ < 0)),
+        "alike": float(np.corrcoef(D[pairs], given[pairs])[0, 1]),
+        "iterations": fitted.n_iter_,
+    }
+
+
+def both_forms(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Return both forms of maximum entropy unfolding on each recording, and on the run with standardised columns."""
+    data = {name: (np.load(folder / file), k) for name, (file, k) in RECORDINGS.items()}
+    run, k = data["run"]
+    data["run, columns standardised"] = (run - run.mean(axis=0)) / run.std(axis=0), k
+    return {(name, form): entropy(Y, k, form) for name, (Y, k) in data.items() for form in ("upper", "equal")}
+
+
 def load(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the scores of each recording in a folder."""
     return {name: scores(np.load(folder / file), k) for name, (file, k) in RECORDINGS.items()}
@@ -121,3 +154,16 @@ def page(found: dict[str, dict[str, Any]]) -> str:
 def _cell(value: Any) -> str:
     least, most = (f"{round(v)}".replace("-", "\N{MINUS SIGN}") for v in (np.min(value), np.max(value)))
     return least if least == most else f"{least} to {most}"
+
+
+def entropy_page(found: dict[tuple[str, str], dict[str, float]]) -> str:
+    """Return the table of docs/spectral.md about maximum entropy unfolding."""
+    heads = ["data", "`constraints`", "score", "neighbours within 1%", "shortest", "multipliers below 0",
+             "correlation with the data's", "iterations"]  # fmt: skip
+    body = [
+        [data, f'`"{form}"`', _cell(row["score"]), f"{row['kept']:.0%}", f"{row['smallest']:.2f}",
+         f"{row['negative']:.0%}", f"{row['alike']:.2f}", f"{row['iterations']}"]
+        for (data, form), row in found.items()
+    ]  # fmt: skip
+    known = ", ".join(f"{name} {number}" for name, number in versions(("unmask", "numpy", "scipy")).items())
+    return f"{table(heads, body)}\n\n{date.today().isoformat()}, {known}, `make papers`."

@@ -200,6 +200,7 @@ def test_near_objects_are_kept_apart_without_a_warning(gap):
         ({"n_neighbors": 40}, None, "at most 39"),
         ({"on_disconnected": "components"}, None, "on_disconnected='components'"),
         ({"dtype": "float16"}, None, "dtype='float16'"),
+        ({"constraints": "lower"}, None, "constraints='lower'"),
         ({}, np.ones((9, 3)), "all 9 objects are equal"),
         ({"metric": "precomputed"}, ONE_MISSING, "1 pairs have no dissimilarity"),
     ],

@@ -10,6 +10,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
 
+from tests import recordings
 from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
 from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
 from unmask.dissimilarities._kernel import KernelDissimilarity
@@ -256,9 +257,49 @@ def test_maximum_entropy_equals_a_plain_optimiser(rng):
     assert model.objective_ >= -plain.fun - 1e-9
 
 
-def test_not_converging_is_a_warning(sheet):
+def ratios(model, Y):
+    """Return the dissimilarities of neighbours as shares of those of the data."""
+    i, j = edges(model.graph_)
+    return model.dissimilarities_[i, j] / np.linalg.norm(Y[i] - Y[j], axis=1)
+
+
+@pytest.mark.parametrize("data", recordings.ALL)
+def test_neighbours_keep_their_distances_with_equal_constraints_only(data):
+    Y, k = recordings.load(data), recordings.neighbours(data)
+    upper, equal = (MaximumEntropyUnfolding(k, constraints=how).fit(Y) for how in ("upper", "equal"))
+    assert ratios(upper, Y).min() < 0.9
+    assert ratios(upper, Y).max() < 1 + 1e-3
+    assert np.mean(np.abs(ratios(upper, Y) - 1) < 0.01) < 0.9
+    np.testing.assert_allclose(ratios(equal, Y), 1, rtol=0, atol=1e-4)
+    assert np.mean(equal.multipliers_ < 0) > 0.1
+    assert equal.objective_ > upper.objective_  # a maximum over more multipliers
+    assert equal.converged_
+    assert equal.n_iter_ <= 20
+
+
+@pytest.mark.parametrize("columns", [40, 102])
+def test_with_all_distances_kept_nothing_is_unfolded(rng, columns):
+    Y = rng.normal(size=(20, columns))
+    for n_neighbors in (None, 19):
+        model = MaximumEntropyUnfolding(n_neighbors, constraints="equal", tol=1e-9).fit(Y)
+        np.testing.assert_allclose(model.dissimilarities_, cdist(Y, Y), rtol=1e-11, atol=1e-11)
+        centred = Y - Y.mean(axis=0)
+        np.testing.assert_allclose(model.covariance_, centred @ centred.T, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 6])
+def test_distances_are_kept_where_the_multipliers_have_no_finite_optimum(sheet, n_neighbors):
+    """Five objects in three columns that are all neighbours have distances of no field of full rank."""
+    Y = sheet if n_neighbors > 2 else np.array([[0.0], [1.0], [3.0], [4.0]])
+    rough, fine = (MaximumEntropyUnfolding(n_neighbors, constraints="equal", tol=tol).fit(Y) for tol in (1e-2, 1e-3))
+    np.testing.assert_allclose(ratios(fine, Y), 1, rtol=0, atol=1e-4)
+    assert fine.objective_ > rough.objective_ + 1  # without a bound
+
+
+@pytest.mark.parametrize("constraints", ["upper", "equal"])
+def test_not_converging_is_a_warning(sheet, constraints):
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        model = MaximumEntropyUnfolding(6, max_iter=2).fit(sheet)
+        model = MaximumEntropyUnfolding(6, constraints=constraints, max_iter=2).fit(sheet)
     assert not model.converged_
     assert model.n_iter_ == 2
 

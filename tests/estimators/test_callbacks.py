@@ -245,8 +245,13 @@ def test_callbacks_are_routed_through_a_pipeline(X):
 
 @pytest.mark.parametrize(
     "unfolding",
-    [MaximumVarianceUnfolding(4), MaximumEntropyUnfolding(4), Drill(4, penalty=0.1)],
-    ids=lambda estimator: type(estimator).__name__,
+    [
+        MaximumVarianceUnfolding(4),
+        MaximumEntropyUnfolding(4),
+        MaximumEntropyUnfolding(4, constraints="equal"),
+        Drill(4, penalty=0.1),
+    ],
+    ids=str,
 )
 def test_unfolding_can_be_watched_and_stopped(unfolding, X):
     heard = []

@@ -150,6 +150,20 @@ def test_the_table_of_the_variants_on_both_recordings():
     assert "| 2471 | 1344 to 1354 |" in spectral.page(found)
 
 
+@needs_run
+def test_bounds_on_neighbours_score_higher_on_the_run_than_kept_distances(score):
+    """In the same columns: a score of standardised ones is about other data."""
+    found = spectral.both_forms(recordings.FOLDER)
+    plain = found["run", "upper"], found["run", "equal"]
+    standardised = [found["run, columns standardised", form] for form in ("upper", "equal")]
+    assert [row["score"] for row in plain] == pytest.approx([3134, 2744], rel=2e-3)
+    assert plain[1]["score"] < score("classical", "recorded run")
+    assert [row["score"] for row in standardised] == pytest.approx([-5233, -5295], rel=2e-3)
+    assert [row["negative"] for row in (plain[1], standardised[1])] == pytest.approx([0.41, 0.43], abs=0.01)
+    assert plain[1]["alike"] > plain[0]["alike"] + 0.1  # less is unfolded
+    assert '| run | `"equal"` | 2744 | 100% |' in spectral.entropy_page(found)
+
+
 def scores_along(data, n_neighbors, penalties):
     Y = recordings.load(data)
     path = drill_path(Drill(n_neighbors), Y, penalties)
