@@ -114,7 +114,7 @@ def permute(
     output.note(f"Permuting {', '.join(known.columns)}: {permutations} times each; Ctrl-C keeps what is done.")
     with progress(output, "Permuting", permutations * known.shape[1]) as advance:
         table = permutation_test(
-            _estimator(search, neighbors, source),
+            _estimator(search, neighbors, source, adjust="auto"),  # as the map that `unmask fit` shows
             source.dissimilarities,
             known,
             weights=source.weights,
@@ -205,12 +205,11 @@ def _present(
     return {name: labelled(table).rename(columns={"label": label}), "written": say_written(output, folder)}
 
 
-def _estimator(search: Search, neighbors: int | None, source: Input) -> Any:
-    """Return an estimator that is not fitted."""
+def _estimator(search: Search, neighbors: int | None, source: Input, adjust: Any = False) -> Any:
+    """Return an estimator that is not fitted; `adjust` is what counts if the option is not given."""
     from ..estimators import ConditionalIsomap, ConditionalMDS
 
-    # As the maps that the other commands fit.
-    params: dict[str, Any] = {"adjust": "auto", "random_state": search.random_state, **search.params}
+    params: dict[str, Any] = {"adjust": adjust, "random_state": search.random_state, **search.params}
     params["metric"] = "precomputed"
     params["known_types"] = source.known_types or None
     if neighbors is not None:
