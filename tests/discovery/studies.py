@@ -1,14 +1,12 @@
 """Options of quick fits, and looking into studies that were saved."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 
 FAST = {"n_init": 4}
 KINDS = ["folder", "study.zip"]
 # A study of the first schema.
-OLD = Path(__file__).with_name("schema1.zip")
 
 
 def assert_same(one, other):

@@ -39,7 +39,7 @@ def test_a_study_of_an_earlier_version_has_no_estimated_cells(whole, tmp_path):
         ),
         (
             lambda f: edit(f, lambda s: s.update(schema_version=3, unmask_version="9.1")),
-            "was written in version 3 of the format by unmask 9.1, and this one reads versions up to 2",
+            "was written in version 3 of the format by unmask 9.1, and this one reads version 2",
         ),
         (lambda f: (f / "table.csv").unlink(), "the file 'table.csv' is missing, which study.json names"),
         (lambda f: (f / "table.csv").write_bytes(b"\xff\xfe"), "table.csv is no CSV table"),

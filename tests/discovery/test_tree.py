@@ -7,7 +7,7 @@ import pytest
 
 from unmask.discovery import Adoption, Discovery, Step
 
-from .studies import FAST, OLD, assert_same
+from .studies import FAST, assert_same
 
 
 @pytest.fixture
@@ -187,26 +187,6 @@ def test_what_cannot_be_done_without_it_leaves_the_study_as_it_was(grown):
     assert ids(grown) == [6, 7]
     with pytest.raises(ValueError, match="id=2 is not on the way to here"):
         grown.without(2)
-
-
-# ---- the first schema
-
-
-def test_a_study_of_the_first_schema_comes_back(whole, tmp_path):
-    """The file was written by the version before the tree, from the study that `whole` is."""
-    loaded = Discovery.load(OLD)
-    assert [action.text for action in loaded.actions] == [action.text for action in whole.actions]
-    assert ids(loaded) == list(range(1, 10))
-    assert loaded.known_types == whole.known_types
-    for name in ("dissimilarities", "known", "table", "weights"):
-        # A column that was read off a map has the rounding of the machine on which it was fitted.
-        exact = name != "known"
-        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(whole, name), check_exact=exact, rtol=1e-9)
-    assert loaded.step.stress == pytest.approx(0.083756, abs=1e-6)
-    assert loaded.history["adopted"].tolist() == ["gender, line, two", "axis, -size, -axis", ""]
-    assert loaded.replay(tol=1e-5)["same"].all()
-    again = Discovery.load(loaded.save(tmp_path / "study"))
-    assert_same(loaded, again)
 
 
 def test_what_a_branch_did_elsewhere_is_taken_over(grown):

@@ -25,7 +25,6 @@ from ._material import Material, read_types
 from ._pictures import SUFFIXES, suffix_of
 from ._proposals import Context, check_written
 from ._save import SCHEMA, SCHEMA_VERSION, STUDY, Kept, Saved, file_state, recover, tables_of
-from ._schema1 import upgraded
 from ._tables import FORMATS, KINDS, WrongTableError, from_cells, header_of, read_cells
 from ._tree import Known, Tree, known_after
 from ._values import decode
@@ -218,12 +217,11 @@ def _open(path: Path) -> _Files:
     if not isinstance(study, dict) or study.get("schema") != SCHEMA:
         raise DamagedError(f"{STUDY} is not that of a study of unmask; give what Discovery.save wrote.")
     version = _field(study, "schema_version", int)
-    if not 1 <= version <= SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise DamagedError(
             f"was written in version {version} of the format by unmask {study.get('unmask_version')}, and this one "
-            f"reads versions up to {SCHEMA_VERSION}; load it with that version of unmask.",
+            f"reads version {SCHEMA_VERSION}; load it with that version of unmask.",
         )
-    study = upgraded(study) if version == 1 else study
     _require_choice(_field(study, "format", str), FORMATS, "format")
     return _Files(Path(os.path.realpath(path)), read, study, _labels(_field(study, "objects", dict)))
 
