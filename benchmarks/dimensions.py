@@ -1,0 +1,89 @@
+"""How many dimensions are chosen where the truth is known: into benchmarks/dimensions.json and docs/reading.md.
+
+    python -m benchmarks.dimensions
+
+Car brands with 7 features, of which 4, 5 or 6 are known, so that 3, 2 or 1 are left; and dissimilarities that are nothing
+but noise, given two features of noise. One dimension after another is tested, as `choose_n_components` does. Results are
+kept cell by cell: started again, the script goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from unmask import ConditionalMDS
+from unmask.datasets import make_car_brands
+from unmask.inspection import dimension_test
+
+from .adjusted.__main__ import as_text
+from .adjusted.page import renew
+from .measure import ROOT, versions
+from .report import table
+
+SEED, PERMUTATIONS, MOST = 20261118, 39, 5
+SETS = {14: 20, 30: 20, 100: 5}
+NOISES, LEFT = (0.1, 0.2), (3, 2, 1)
+RESULTS, PAGE = ROOT / "benchmarks" / "dimensions.json", ROOT / "docs" / "reading.md"
+
+
+def make_set(n: int, left: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return dissimilarities and what is known; with nothing left, all of it is noise."""
+    if left:
+        cars = make_car_brands(n, noise=noise, random_state=seed)
+        return cars.dissimilarities.to_numpy(), cars.known.iloc[:, : 7 - left].to_numpy()
+    rng = np.random.default_rng(seed)
+    D = np.triu(np.abs(1 + noise * rng.standard_normal((n, n))), 1)
+    return D + D.T, rng.standard_normal((n, 2))
+
+
+def choose(D: np.ndarray, known: np.ndarray) -> int:
+    """Return the first number of dimensions after which one more is not significant."""
+    for p in range(MOST):
+        mds = ConditionalMDS(p, metric="precomputed", n_init=4, random_state=0, n_jobs=1)
+        if dimension_test(mds, D, known, n_permutations=PERMUTATIONS)["p_value"] > 0.05:
+            return p
+    return MOST
+
+
+def measure(n: int, left: int, noise: float) -> dict[str, int]:
+    """Return how often each number of dimensions is chosen."""
+    seeds = [int(seed) for seed in np.random.SeedSequence([SEED, n, left, round(100 * noise)]).generate_state(SETS[n])]
+    return {str(p): count for p, count in sorted(Counter(choose(*make_set(n, left, noise, s)) for s in seeds).items())}
+
+
+def tables(found: dict[str, Any]) -> dict[str, str]:
+    """Return the parts of the page."""
+    rows = [
+        [cell["objects"], f"{cell['noise']:.0%}", cell["left"] or "nothing but noise", *(cell["chosen"].get(str(p), "") for p in range(MOST + 1))]
+        for cell in found["cells"]
+    ]  # fmt: skip
+    used = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    about = f"Number of sets, measured on {found['date']} by `python -m benchmarks.dimensions`, {PERMUTATIONS} permutations; {used}."
+    return {"dimensions": f"{table(['objects', 'noise', 'left', *map(str, range(MOST + 1))], rows)}\n\n{about}"}
+
+
+def main() -> None:
+    """Measure what is not measured yet, and write it."""
+    warnings.simplefilter("ignore")
+    cells = json.loads(RESULTS.read_text(encoding="utf-8"))["cells"] if RESULTS.exists() else []
+    done = {(cell["objects"], cell["left"], cell["noise"]) for cell in cells}
+    for n in SETS:
+        for left, noise in [(left, noise) for left in (*LEFT, 0) for noise in NOISES]:
+            if (n, left, noise) in done:
+                continue
+            cells.append({"objects": n, "noise": noise, "left": left, "chosen": measure(n, left, noise)})
+            print(cells[-1], flush=True)
+            found = {"date": date.today().isoformat(), "versions": versions(("unmask", "numpy", "scipy")), "cells": cells}
+            RESULTS.write_text(as_text(found), encoding="utf-8")
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), tables(found), "python -m benchmarks.dimensions"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
