@@ -27,8 +27,9 @@ from .measure import ROOT, versions
 from .report import table
 
 SEED, PERMUTATIONS, MOST = 20261118, 39, 5
-SETS = {14: 20, 30: 20, 100: 5}
+SETS = {14: 15, 30: 15, 100: 5}
 NOISES, LEFT = (0.1, 0.2), (3, 2, 1)
+COMMAND = "python -m benchmarks.dimensions"
 RESULTS, PAGE = ROOT / "benchmarks" / "dimensions.json", ROOT / "docs" / "reading.md"
 
 
@@ -60,11 +61,16 @@ def measure(n: int, left: int, noise: float) -> dict[str, int]:
 def tables(found: dict[str, Any]) -> dict[str, str]:
     """Return the parts of the page."""
     rows = [
-        [cell["objects"], f"{cell['noise']:.0%}", cell["left"] or "nothing but noise", *(cell["chosen"].get(str(p), "") for p in range(MOST + 1))]
+        [
+            str(cell["objects"]),
+            f"{cell['noise']:.0%}",
+            str(cell["left"] or "nothing but noise"),
+            *(str(cell["chosen"].get(str(p), "")) for p in range(MOST + 1)),
+        ]
         for cell in found["cells"]
-    ]  # fmt: skip
+    ]
     used = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
-    about = f"Number of sets, measured on {found['date']} by `python -m benchmarks.dimensions`, {PERMUTATIONS} permutations; {used}."
+    about = f"Measured on {found['date']} by `{COMMAND}`, {PERMUTATIONS} permutations; {used}."
     return {"dimensions": f"{table(['objects', 'noise', 'left', *map(str, range(MOST + 1))], rows)}\n\n{about}"}
 
 
@@ -79,10 +85,11 @@ def main() -> None:
                 continue
             cells.append({"objects": n, "noise": noise, "left": left, "chosen": measure(n, left, noise)})
             print(cells[-1], flush=True)
-            found = {"date": date.today().isoformat(), "versions": versions(("unmask", "numpy", "scipy")), "cells": cells}
+            used = versions(("unmask", "numpy", "scipy"))
+            found = {"date": date.today().isoformat(), "versions": used, "cells": cells}
             RESULTS.write_text(as_text(found), encoding="utf-8")
     found = json.loads(RESULTS.read_text(encoding="utf-8"))
-    PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), tables(found), "python -m benchmarks.dimensions"), encoding="utf-8")
+    PAGE.write_text(renew(PAGE.read_text(encoding="utf-8"), tables(found), COMMAND), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._typing import Array
+from ..problem import KnownFeatures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,3 +37,9 @@ def aims_of(fitted: Any, D: Array) -> Array:
         return D
     # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
     return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
+
+
+def known_of(fitted: Any) -> KnownFeatures:
+    """Return the known features of a fit, coded as columns."""
+    known: KnownFeatures = fitted._known
+    return known

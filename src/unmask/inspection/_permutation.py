@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from ..checking import (
     require_integer,
     warn_user,
 )
+from ..estimators import known_of
 from ..kernels import each
 from ..problem import KnownFeatures
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, anything_known, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def permutation_test(
     setup = make_setup("permutation_test", estimator, X, known, weights)
     rng = check_random_state(random_state)
     fitted = _quietly(setup.search)
-    _require_cells(setup.estimator.adjust, fitted._known)
+    _require_cells(setup.estimator.adjust, known_of(fitted))
     name, statistic = _STATISTICS[bool(setup.estimator.adjust)]
     # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
     plain = setup.with_ridge_of(fitted).unlabelled()
@@ -127,7 +129,7 @@ def permutation_test(
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index(fitted._known.feature_names, name="feature")
+    names = pd.Index(known_of(fitted).feature_names, name="feature")
     return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
 
 
@@ -149,7 +151,7 @@ def _permuted_fits(
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
     setup, at_once = setup.side_by_side()
-    refits = [_Refit(setup, number, fitted, statistic) for number in range(len(fitted._known.features))]
+    refits = [_Refit(setup, number, fitted, statistic) for number in range(len(known_of(fitted).features))]
     total = n_permutations * len(refits)
     try:
         for done, refit in enumerate(refits):  # by which the others are started
@@ -187,7 +189,7 @@ class _Refit:
 
     def __init__(self, setup: FitSetup, number: int, fitted: Any, statistic: Statistic) -> None:
         self.setup, self.number, self.statistic = setup, number, statistic
-        self.known: KnownFeatures = fitted._known
+        self.known = known_of(fitted)
         self.starts, self.limit = [warm_start(fitted)], _limit_of(fitted)
         self.values: list[float] = []
 
@@ -236,17 +238,16 @@ def dimension_test(
 
     Under the hypothesis that ``n_components`` dimensions are enough, what the fit leaves is noise. New dissimilarities
     are made of the fitted distances and this noise in random order; the test asks how often the stress falls as much
-    by a further dimension as it does for the data. With no dimensions and nothing known, there are no distances: the
-    dissimilarities themselves are put in random order.
+    by a further dimension as it does for the data.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit; its ``n_components``, which may be 0, is compared with one more.
+        How to fit; its ``n_components`` is compared with one more.
     X, known, weights
         As in the estimator's ``fit``.
     n_permutations : int, default=99
-        Number of sets of dissimilarities made. Each is fitted twice, from few starts.
+        Number of sets of dissimilarities made.
     random_state : int, RandomState or None, default=0
         Seed.
 
@@ -259,48 +260,28 @@ def dimension_test(
 
     require_integer("n_permutations", n_permutations, 1)
     setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
+    rng = check_random_state(random_state)
     p = int(estimator.n_components)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small = setup.search() if p or anything_known(setup) else None
-        further = FurtherDimension(setup, p, small)
-        p_value = further.test(n_permutations, check_random_state(random_state))
-    values = {"n_components": p, "stress": further.stress, "stress_next": further.stress_next, "p_value": p_value}
+        small = setup.fit()
+        observed = small.stress_, _next_stress(setup, None, small, p)
+        residuals = make_residuals(setup, small)
+        drawn = (residuals.permuted(rng) for _ in range(n_permutations))
+        setup, at_once = setup.side_by_side()
+        falls = list(each(partial(_fall, setup, small, p), drawn, at_once))
+    fall = 1 - observed[1] / observed[0]
+    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
+    values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 
 
-class FurtherDimension:
-    """The fall of the stress by one dimension more, of the data and of sets whose noise is in random order.
+def _fall(setup: FitSetup, fitted: Any, p: int, D: Array) -> float:
+    """Return the share by which a further dimension lowers the stress of other dissimilarities."""
+    small = setup.fit(D, start=warm_start(fitted))
+    return 1 - _next_stress(setup, D, small, p) / float(small.stress_)
 
-    All are fitted in the same way, from few starts, so that their falls can be compared.
-    """
 
-    def __init__(self, setup: FitSetup, p: int, small: Any) -> None:
-        self.p, self.small = p, small  # a fit, or None: all objects in one place
-        self.residuals = make_residuals(setup, small)
-        self.setup, self.at_once = setup.side_by_side()
-        self.stress, self.stress_next = self.stresses(setup.D)
-
-    def stresses(self, D: Array) -> tuple[float, float]:
-        """Return the stress of some dissimilarities, and that with one dimension more."""
-        stress, starts = 1.0, []
-        if self.small is not None:
-            fitted = self.setup.fit_from([warm_start(self.small)], FEW_STARTS, agreed, D, n_components=self.p)
-            stress, starts = float(fitted.stress_), [warm_start(fitted, 1)]
-        further = self.setup.fit_from(starts, FEW_STARTS, agreed, D, n_components=self.p + 1)
-        return stress, min(stress, float(further.stress_))
-
-    def test(self, n_permutations: int, rng: Any, level: float = 1.0, progress: Advance = nobody) -> float:
-        """Return the p-value of the fall, from fewer permutations where these show that it is above a level."""
-        # Fits are told apart by no less than what they stop at.
-        if self.stress - self.stress_next <= getattr(self.setup.estimator, "tol", 0.0):
-            return 1.0
-        drawn = (self.residuals.permuted(rng) for _ in range(n_permutations))
-        done, as_good = 0, 0
-        for stress, stress_next in each(self.stresses, drawn, self.at_once):
-            done += 1
-            as_good += int(as_large(1 - stress_next / stress, 1 - self.stress_next / self.stress))
-            progress(done, n_permutations)
-            if (1 + as_good) / (1 + n_permutations) > level:
-                break
-        return (1 + as_good) / (1 + done)
+def _next_stress(setup: FitSetup, D: Array | None, small: Any, p: int) -> float:
+    warm = setup.fit(D, n_components=p + 1, start=warm_start(small, 1)).stress_
+    return min(float(warm), float(setup.fit(D, n_components=p + 1).stress_))
