@@ -28,7 +28,7 @@ from .report import table
 
 SEED, PERMUTATIONS, MOST = 20261118, 39, 5
 SETS = {30: 15, 14: 15, 100: 4}
-NOISES, LEFT = (0.1, 0.2), (3, 2, 1)
+KINDS = [*((left, noise) for left in (3, 2, 1) for noise in (0.1, 0.2)), (0, 0.2), (0, 1.0)]  # dimensions left, noise
 COMMAND = "python -m benchmarks.dimensions"
 RESULTS, PAGE = ROOT / "benchmarks" / "dimensions.json", ROOT / "docs" / "reading.md"
 
@@ -80,7 +80,7 @@ def main() -> None:
     cells = json.loads(RESULTS.read_text(encoding="utf-8"))["cells"] if RESULTS.exists() else []
     done = {(cell["objects"], cell["left"], cell["noise"]) for cell in cells}
     for n in SETS:
-        for left, noise in [(left, noise) for left in (*LEFT, 0) for noise in NOISES]:
+        for left, noise in KINDS:
             if (n, left, noise) in done:
                 continue
             cells.append({"objects": n, "noise": noise, "left": left, "chosen": measure(n, left, noise)})
