@@ -246,6 +246,11 @@ class FitSetup:
         return pd.RangeIndex(self.n) if self.labels is None else self.labels
 
 
+def anything_known(setup: FitSetup) -> bool:
+    """Tell whether there is a known feature."""
+    return setup.known is not None and 0 not in getattr(setup.known, "shape", (1, 1))[1:]
+
+
 def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None, instead: str = "") -> FitSetup:
     """Return the setup for the fits of a function: to dissimilarities, computed from features if need be.
 

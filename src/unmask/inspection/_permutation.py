@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from ..checking import (
     warn_user,
 )
 from ..kernels import each
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, read_data, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, anything_known, make_setup, nobody, read_data, warm_start
 from ._inputs import as_frame
 from ._residuals import make_residuals
 
@@ -224,16 +223,17 @@ def dimension_test(
 
     Under the hypothesis that ``n_components`` dimensions are enough, what the fit leaves is noise. New dissimilarities
     are made of the fitted distances and this noise in random order; the test asks how often the stress falls as much
-    by a further dimension as it does for the data.
+    by a further dimension as it does for the data. If one distance for all pairs would describe the dissimilarities
+    better than the fit does, these themselves are put in random order; so it is with no dimensions and nothing known.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit; its ``n_components`` is compared with one more.
+        How to fit; its ``n_components``, which may be 0, is compared with one more.
     X, known, weights
         As in the estimator's ``fit``.
     n_permutations : int, default=99
-        Number of sets of dissimilarities made.
+        Number of sets of dissimilarities made. Each is fitted twice: from the map, and from few starts.
     random_state : int, RandomState or None, default=0
         Seed.
 
@@ -246,28 +246,48 @@ def dimension_test(
 
     require_integer("n_permutations", n_permutations, 1)
     setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
-    rng = check_random_state(random_state)
     p = int(estimator.n_components)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        small = setup.fit()
-        observed = small.stress_, _next_stress(setup, None, small, p)
-        residuals = make_residuals(setup, small)
-        drawn = (residuals.permuted(rng) for _ in range(n_permutations))
-        setup, at_once = setup.side_by_side()
-        falls = list(each(partial(_fall, setup, small, p), drawn, at_once))
-    fall = 1 - observed[1] / observed[0]
-    p_value = (1 + np.sum(as_large(falls, fall))) / (1 + n_permutations)
-    values = {"n_components": p, "stress": observed[0], "stress_next": observed[1], "p_value": p_value}
+        small = setup.search() if p or anything_known(setup) else None
+        further = FurtherDimension(setup, p, small)
+        p_value = further.test(n_permutations, check_random_state(random_state))
+    values = {"n_components": p, "stress": further.stress, "stress_next": further.stress_next, "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 
 
-def _fall(setup: FitSetup, fitted: Any, p: int, D: Array) -> float:
-    """Return the share by which a further dimension lowers the stress of other dissimilarities."""
-    small = setup.fit(D, start=warm_start(fitted))
-    return 1 - _next_stress(setup, D, small, p) / float(small.stress_)
+class FurtherDimension:
+    """The fall of the stress by one dimension more, of the data and of sets whose noise is in random order.
 
+    All are fitted in the same way, from few starts, so that their falls can be compared.
+    """
 
-def _next_stress(setup: FitSetup, D: Array | None, small: Any, p: int) -> float:
-    warm = setup.fit(D, n_components=p + 1, start=warm_start(small, 1)).stress_
-    return min(float(warm), float(setup.fit(D, n_components=p + 1).stress_))
+    def __init__(self, setup: FitSetup, p: int, small: Any) -> None:
+        self.p, self.small = p, small  # a fit, or None: all objects in one place
+        self.residuals = make_residuals(setup, small)
+        self.setup, self.at_once = setup.side_by_side()
+        self.stress, self.stress_next = self.stresses(setup.D)
+
+    def stresses(self, D: Array) -> tuple[float, float]:
+        """Return the stress of some dissimilarities, and that with one dimension more."""
+        stress, starts = 1.0, []
+        if self.small is not None:
+            fitted = self.setup.fit(D, n_components=self.p, start=warm_start(self.small))
+            stress, starts = float(fitted.stress_), [warm_start(fitted, 1)]
+        further = self.setup.fit_from(starts, FEW_STARTS, agreed, D, n_components=self.p + 1)
+        return stress, min(stress, float(further.stress_))
+
+    def test(self, n_permutations: int, rng: Any, level: float = 1.0, progress: Advance = nobody) -> float:
+        """Return the p-value of the fall, from fewer permutations where these show that it is above a level."""
+        # Fits are told apart by no less than what they stop at.
+        if self.stress - self.stress_next <= getattr(self.setup.estimator, "tol", 0.0):
+            return 1.0
+        drawn = (self.residuals.permuted(rng) for _ in range(n_permutations))
+        done, as_good = 0, 0
+        for stress, stress_next in each(self.stresses, drawn, self.at_once):
+            done += 1
+            as_good += int(as_large(1 - stress_next / stress, 1 - self.stress_next / self.stress))
+            progress(done, n_permutations)
+            if (1 + as_good) / (1 + n_permutations) > level:
+                break
+        return (1 + as_good) / (1 + done)

@@ -12,6 +12,10 @@ from ..estimators import aims_of
 from ._fits import FitSetup
 
 
+class TooFewPairsError(ValueError):
+    """A fit has as many parameters as there are pairs, and leaves no residuals."""
+
+
 @dataclass(frozen=True)
 class Residuals:
     """Fitted distances and residuals of the pairs that have a dissimilarity.
@@ -32,8 +36,16 @@ class Residuals:
         return D
 
     def permuted(self, rng: Any) -> Array:
-        """Return dissimilarities with the residuals, relative to the distances, in random order."""
+        """Return dissimilarities with the residuals, relative to the distances, in random order.
+
+        If one distance for all pairs would describe the dissimilarities better, these themselves are put in random
+        order. In data that are nothing but noise, a residual is many times the distance of a pair that happens to be
+        near: tests against such residuals found dimensions in nearly every set.
+        """
         d = self.distances[self.rows, self.columns]
+        given = d + self.values
+        if np.sum(self.values**2) >= np.sum((given - given.mean()) ** 2):
+            return self._table(rng.permutation(given) - d)
         relative = np.divide(self.values, d, out=np.zeros_like(d), where=d > 0)
         return self._table(d * rng.permutation(relative))
 
@@ -43,19 +55,23 @@ class Residuals:
 
 
 def make_residuals(setup: FitSetup, fitted: Any) -> Residuals:
-    """Return the residuals of a fit."""
-    distances = fitted.predict_dissimilarities().to_numpy().copy()
-    aims = aims_of(fitted, setup.D)
+    """Return the residuals of a fit; of None, those of all objects in one place."""
+    if fitted is None:
+        distances, aims = np.zeros_like(setup.D), setup.D
+    else:
+        distances, aims = fitted.predict_dissimilarities().to_numpy().copy(), aims_of(fitted, setup.D)
     distances[np.isnan(setup.D)] = np.nan
     np.fill_diagonal(distances, 0.0)
     i, j = np.triu_indices(setup.n, 1)
     present = np.isfinite(setup.D[i, j]) & np.isfinite(distances[i, j])
     i, j = i[present], j[present]
-    p, n = fitted.n_free_, setup.n
-    parameters = n * p - p * (p + 1) // 2 + int(np.count_nonzero(np.tril(fitted.coef_.to_numpy())))
+    parameters = 0
+    if fitted is not None:
+        p = fitted.n_free_
+        parameters = setup.n * p - p * (p + 1) // 2 + int(np.count_nonzero(np.tril(fitted.coef_.to_numpy())))
     left = 1 - parameters / max(len(i), 1)
     if left <= 0:
-        raise ValueError(
+        raise TooFewPairsError(
             f"{len(i)} pairs are no more than the {parameters} parameters of the fit, which leaves no residuals to "
             "judge by; lower n_components."
         )
