@@ -12,7 +12,7 @@ DEMO := unmask-demo
 PACKAGE := build/package
 
 .PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
-.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior permutation papers clean
+.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior permutation dimensions papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -204,6 +204,10 @@ posterior: $(VENV)/.installed-posterior
 # Level and power of the tests of known features, in docs/reading.md; some 30 minutes of one core.
 permutation: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.permutation
+
+# How many dimensions are chosen where the truth is known: docs/reading.md; some 40 minutes of one core.
+dimensions: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.dimensions
 
 # Causes of what differs from the papers: docs/spectral.md (needs UNMASK_MOTION, a folder) and docs/scaling.md.
 papers: $(VENV)/.installed

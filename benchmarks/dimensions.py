@@ -29,7 +29,7 @@ from .report import table
 SEED, PERMUTATIONS, MOST = 20261118, 39, 5
 SETS = {30: 15, 14: 15, 100: 4}
 KINDS = [*((left, noise) for left in (3, 2, 1) for noise in (0.1, 0.2)), (0, 0.2), (0, 1.0)]  # dimensions left, noise
-COMMAND = "python -m benchmarks.dimensions"
+COMMAND = "make dimensions"
 RESULTS, PAGE = ROOT / "benchmarks" / "dimensions.json", ROOT / "docs" / "reading.md"
 
 

@@ -270,6 +270,24 @@ def test_a_further_dimension_is_needed_or_not(rng):
     assert needed["stress_next"] == pytest.approx(enough["stress"], rel=1e-2)
 
 
+def test_with_nothing_known_a_first_dimension_is_tested(rng):
+    D = squareform(pdist(rng.standard_normal((15, 1))))
+    needed = dimension_test(mds(0), D, n_permutations=19)
+    assert needed["p_value"] == 0.05
+    assert needed["stress"] == 1
+    D = squareform(rng.permutation(squareform(D)))
+    assert dimension_test(mds(0), D, n_permutations=19)["p_value"] > 0.05
+
+
+def test_in_noise_no_dimension_is_found(rng):
+    """Two features that say nothing are given. At a level of 5%, two of three sets have a probability below 0.01."""
+    found = []
+    for _ in range(3):
+        D, known = squareform(np.abs(rng.standard_normal(91))), rng.standard_normal((14, 2))
+        found.append(dimension_test(mds(0), D, known, n_permutations=19)["p_value"])
+    assert np.sum(np.array(found) <= 0.05) < 2
+
+
 def null_dimension(seed):
     rng = np.random.default_rng(seed)
     D = squareform(pdist(rng.standard_normal((14, 1))))

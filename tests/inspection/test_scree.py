@@ -65,12 +65,15 @@ def test_the_elbow_of_points_on_a_sphere_is_three():
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_held_out_pairs_find_the_number_of_dimensions(rng, dimensions):
+def test_the_number_of_dimensions_is_found(rng, dimensions):
     D = squareform(pdist(rng.standard_normal((30, dimensions))))
     noise = np.triu(0.05 * rng.standard_normal(D.shape), 1)
     table = choose_n_components(mds(), D * (1 + noise + noise.T), max_components=5, n_splits=5)
     assert table.attrs["chosen"] == dimensions
-    assert {"stress", "fall", "heldout", "heldout_se"} == set(table.columns)
+    assert {"stress", "fall", "p_value", "heldout", "heldout_se"} == set(table.columns)
+    assert (table["p_value"][:dimensions] <= 0.05).all()
+    assert table["p_value"][dimensions] > 0.05
+    assert table["p_value"][dimensions + 1 :].isna().all()
     # A plain computation of the error of one dimension too few is larger by far than that of the choice.
     assert table["heldout"][dimensions - 1] > 2 * table["heldout"][dimensions]
 
@@ -82,15 +85,25 @@ def chosen(q, replicate):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("q", [5])
+@pytest.mark.parametrize("q", range(1, 8))
 def test_what_is_left_of_car_brands_is_counted(q):
-    assert [chosen(q, replicate) for replicate in range(2)] == [7 - q] * 2
+    """A test at 5% takes one dimension too many in one set of twenty; four of ten have a probability below 0.002."""
+    found = np.array([chosen(q, replicate) for replicate in range(10)])
+    assert found.min() >= 7 - q
+    assert np.mean(found == 7 - q) > 0.6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("q", range(1, 8))
-def test_what_is_left_of_car_brands_is_counted_in_nine_of_ten_sets(q):
-    assert np.mean([chosen(q, replicate) == 7 - q for replicate in range(20)]) >= 0.9
+def test_of_noisy_car_brands_some_dimensions_are_chosen():
+    """The TPAMI paper's simulation with 20% noise and two unknown features, where held-out pairs chose none."""
+    found = []
+    for replicate in range(6):
+        cars = make_car_brands(30, random_state=replicate)
+        options = {"max_components": 3, "n_splits": 2}
+        found.append(
+            choose_n_components(mds(), cars.dissimilarities, cars.known.iloc[:, :5], **options).attrs["chosen"]
+        )
+    assert np.mean(np.array(found) > 0) >= 0.8
 
 
 def test_features_are_turned_into_dissimilarities(rng):
@@ -107,6 +120,7 @@ def test_features_are_turned_into_dissimilarities(rng):
         ({"share": 0.0}, "share=0.0 must be above 0 and below 1"),
         ({"share": 1.5}, "share=1.5 must be above 0 and below 1"),
         ({"n_splits": 1}, "n_splits=1 must be an integer of at least 2"),
+        ({"n_permutations": 18}, "n_permutations=18 must be an integer of at least 19"),
         ({"share": 0.97}, "the objects fall into groups; hold out fewer"),
     ],
 )
@@ -181,6 +195,24 @@ def test_progress_counts_the_numbers_of_dimensions(kinship, known):
     scree(mds, kinship.dissimilarities, given, max_components=2, progress=lambda *now: told.append(now))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
     told.clear()
-    options = {"max_components": 1, "n_splits": 2, "progress": lambda *now: told.append(now)}
+    options = {"max_components": 1, "n_splits": 2, "n_permutations": 19, "progress": lambda *now: told.append(now)}
     choose_n_components(mds, kinship.dissimilarities, given, **options)
-    assert list(dict.fromkeys(told)) == [(done, 6) for done in range(7)]
+    assert {total for _, total in told} == {6 + 19}
+    steps = list(dict.fromkeys(done for done, _ in told))
+    assert steps == sorted(steps)
+    assert steps[:7] == list(range(7))
+    assert steps[-1] == 25
+
+
+def test_with_as_many_parameters_as_pairs_nothing_is_tested():
+    D = squareform(pdist(np.random.default_rng(0).standard_normal((4, 3))))
+    table = choose_n_components(mds(), D, np.arange(4.0)[:, None], max_components=3, n_splits=2, share=0.2)
+    assert table["p_value"][2:].isna().all()
+    assert table.attrs["chosen"] <= 2
+
+
+def test_the_choice_does_not_depend_on_the_number_of_threads(rng):
+    D = squareform(pdist(rng.standard_normal((210, 2))))
+    options = {"max_components": 1, "n_splits": 2, "n_permutations": 19}
+    one, two = (choose_n_components(mds(n_init=1, n_jobs=jobs), D, **options) for jobs in (1, 2))
+    np.testing.assert_allclose(one, two, rtol=1e-6)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MostDimensions = Annotated[
     int | None, fitting_option("--max-dim", min=1, help="Largest number of dimensions; 6 if so many fit.")
 ]
-Choose = Annotated[bool, fitting_option("--choose", help="Choose by predicting held-out pairs, ten times over.")]
+Choose = Annotated[bool, fitting_option("--choose", help="Choose by testing one dimension after another.")]
 Permutations = Annotated[int, fitting_option("--permutations", min=1, help="Permutations of each feature.")]
 Methods = Annotated[list[str] | None, fitting_option("--methods", metavar="A,B", help="Which methods; all by default.")]
 MOST_DIMENSIONS = 6
