@@ -150,7 +150,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     def _equal(self, dual: Dual, tell: Callable[[OptimizeResult], None]) -> OptimizeResult:
         """Return the optimum of multipliers of any sign, by Newton's method with steps halved until the cost falls."""
-        x, done, met = np.ones(len(dual.lengths)), 0, False
+        x: Array = np.ones(len(dual.lengths))
+        done, met = 0, False
         cost, slope = dual.cost(x)
         while not (met := bool(np.max(np.abs(slope)) <= 0.1 * self.tol * dual.unit)) and done < self.max_iter:
             try:
