@@ -62,7 +62,11 @@ def test_every_method_has_its_row(table):
     ]
     ran = table.drop(index="umap")
     assert (ran["note"].drop("conditional-mds-adjusted") == "").all()
-    assert ran.loc["conditional-mds-adjusted", "note"].startswith("stress of a free map of ")
+    # Whether the adjusted map had more dimensions before depends on the leak of the first.
+    assert ran.loc["conditional-mds-adjusted", "note"] in (
+        "",
+        *(f"stress of a free map of {p} dimensions" for p in (3, 4, 5)),
+    )
     assert ran[["leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds"]].notna().all(axis=None)
     assert ran.index[ran["stress"].notna()].tolist() == [
         "conditional-mds",
