@@ -1,0 +1,200 @@
+"""A fitted map: coordinates, coefficients and known features, and every table made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from .._typing import Array, IntArray
+from ..problem import KnownFeatures
+from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
+from ..solvers import principal_turn
+from ._adjustment import Adjustment, Decision, FreeMap, adjust_map
+from ._imputed import Widths, imputed_table
+from ._tables import (
+    Moved,
+    block_roots,
+    coef_table,
+    corrected_table,
+    importance_table,
+    level_table,
+    moved_values,
+    shared_table,
+    summary_table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMap:
+    """The result of a fit. Coordinates and coefficients are in the units of the fit, tables in those of the user."""
+
+    U: Array  # the free map in its canonical form
+    gram: Array  # BB' of the known columns that were kept, in standard units
+    Z: Array  # all coordinates: fitted distances are those between its rows
+    known: KnownFeatures
+    scale: float  # the user's dissimilarities times this are those of the fit
+    labels: pd.Index | None
+    dtype: Any
+    n_components: int
+    decision: Decision
+    sample: Array  # dissimilarities of all pairs, or of the pairs of a random sample of objects
+    moved: Moved = ()  # missing and measured cells of the known features, as estimated
+    widths: Widths | None = None  # of the intervals of missing numbers
+    turn_of: Callable[[Array], Array] = principal_turn
+    distance: str = "euclidean"
+    orthogonal: bool = False
+    weights_given: str = ""  # "sparse" or "dense" if the pairs had weights of their own
+    transformer: Any = None  # compares features; None for dissimilarities
+    placer: Any = None  # places new objects, if that is possible
+    evidence: Any = None  # the pairs that a posterior is drawn from, or why there is none
+
+    @cached_property
+    def free(self) -> FreeMap:
+        """The free map beside the known features; those of an adjusted map as they are taken off."""
+        free = FreeMap.given(self.U, self.known, self.moved, float(np.abs(self.Z).max()), self.widths)
+        return free.with_cells_off_the_map(self.known)[0] if self.decision.adjusted else free
+
+    @cached_property
+    def adjustment(self) -> Adjustment | None:
+        """The adjustment of the map that is shown; None if it is the free map."""
+        return adjust_map(self.free, self.n_components, self.turn_of) if self.decision.adjusted else None
+
+    # ---- maps
+
+    @cached_property
+    def embedding(self) -> Array:
+        """The map that is shown, in the user's units."""
+        return self._given_units(self.U if self.adjustment is None else self.adjustment(self.U, self.free.V))
+
+    @property
+    def free_embedding(self) -> Array:
+        """The map before any adjusting, in the user's units."""
+        return self._given_units(self.U)
+
+    @property
+    def adjusted_embedding(self) -> Array:
+        """The adjusted map, in the user's units, also where it is not the one that is shown."""
+        adjustment = self.adjustment or adjust_map(self.free, self.n_components, self.turn_of)
+        return self._given_units(adjustment(self.free.U, self.free.V))
+
+    def _given_units(self, U: Array) -> Array:
+        return np.asarray((U / self.scale).astype(self.dtype))
+
+    @property
+    def shown_share(self) -> float:
+        """Share of the adjusted free map's sum of squares that the axes shown hold."""
+        return 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free)
+
+    @property
+    def hides_axes(self) -> bool:
+        """Whether an adjusted map shows fewer dimensions than were fitted."""
+        return self.adjustment is not None and self.U.shape[1] > self.n_components
+
+    @property
+    def shown_coordinates(self) -> Array:
+        """All coordinates without the axes of the free map that are not shown."""
+        assert self.adjustment is not None
+        return np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.U.shape[1] :]])
+
+    def distances(self, at: IntArray) -> Array:
+        """Return the fitted distances between some objects, in the user's units."""
+        # Squares of very large or small coordinates overflow; dividing by a power of two is exact.
+        return np.asarray(squareform(pdist(self.Z[at], self.distance)) / self.scale)
+
+    # ---- leak
+
+    @cached_property
+    def leak(self) -> LinearLeak:
+        """The linear leak of the map that is shown."""
+        if self.adjustment is None:
+            return self.decision.leak
+        return linear_leak(self.adjustment(self.U, self.free.V), self.free.V, beside=self.free.size)
+
+    @property
+    def uncorrelated(self) -> bool:
+        """Whether the linear leak is 0 by construction."""
+        return self.decision.adjusted or (self.orthogonal and self.known.n_kept > 0)
+
+    def neighbour_leak(self, *, stop_early: bool = False) -> dict[str, NeighbourLeak]:
+        """Return how well neighbours on the map tell each known feature."""
+        if not self.n_components:
+            return {}
+        # An orthogonal map keeps its neighbours by chance as well: permuting is enough.
+        adjusted_for = self.free.V if self.decision.adjusted else None
+        U, rng = self.embedding.astype(np.float64), np.random.default_rng(0)
+        return neighbour_leak(U, self.known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
+
+    @cached_property
+    def knn_leak(self) -> pd.DataFrame:
+        """Scores of the neighbours, beside those by chance."""
+        import pandas as pd
+
+        columns = list(NeighbourLeak._fields)
+        return pd.DataFrame.from_dict(self.neighbour_leak(), orient="index", columns=columns, dtype=np.float64)
+
+    # ---- known features
+
+    @cached_property
+    def roots(self) -> Array:
+        """The coefficients in standard units: the symmetric root of each block of BB'."""
+        return block_roots(self.gram, self.known)
+
+    @cached_property
+    def known_map(self) -> Array:
+        """Coordinates of the known features beside those of the map, as fitted."""
+        return np.asarray(moved_values(self.known, self.moved) @ self.roots)
+
+    @cached_property
+    def known_given(self) -> Array:
+        """The same with measured values as they were given, as a new object would bring them."""
+        return np.asarray(self.free.V @ self.roots)
+
+    @property
+    def roots_everywhere(self) -> Array:
+        """Coefficients along the map and across it; with spare dimensions only the sum of the two is determined."""
+        return self.roots if self.adjustment is None else np.column_stack([self.adjustment.A, self.roots])
+
+    def coef_table(self) -> pd.DataFrame:
+        """Return the coefficients per unit of the known features."""
+        return coef_table(self.known, self.gram, self.scale)
+
+    def shared_table(self) -> pd.DataFrame:
+        """Return how the known features act along the axes of the map."""
+        along = np.zeros((self.known.n_kept, self.n_components)) if self.adjustment is None else self.adjustment.shared
+        return shared_table(self.known, along, self.scale)
+
+    def importance_table(self) -> pd.DataFrame:
+        """Return each known feature's part in the distances."""
+        roots = self.roots_everywhere
+        return importance_table(self.known, roots @ roots.T, self.scale)
+
+    def level_table(self) -> pd.DataFrame:
+        """Return the fitted places of levels."""
+        return level_table(self.known, self.roots_everywhere / self.scale)
+
+    def imputed_table(self) -> pd.DataFrame:
+        """Return the missing cells as estimated; those of an adjusted map as they were taken off it."""
+        values = moved_values(self.known, self.moved) if self.adjustment is None else self.free.V
+        return imputed_table(self.known, values, self.labels, self.roots, self.free.widths)
+
+    def corrected_table(self) -> pd.DataFrame:
+        """Return values that were measured with error, as the fit moved them."""
+        return corrected_table(self.known, self.moved, self.labels)
+
+    def summary_table(self) -> pd.DataFrame:
+        """Return the type of each known feature."""
+        return summary_table(self.known)
+
+    def redundant(self) -> pd.Series:
+        """Return the known columns that were left out, with the reasons."""
+        import pandas as pd
+
+        return pd.Series(self.known.redundant, name="reason", dtype=object)
