@@ -3,64 +3,42 @@
     python -m benchmarks.before_after path/to/the/older/checkout
 
 Ratios are medians over rounds in which both did the same work right after each other, so that a busy machine
-slows both alike.
+slows both alike. `benchmarks/work.py` has the work.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 
-ROUNDS = 15
+from .work import MEMORY, WORK
+
 HERE = Path(__file__).resolve().parent.parent
-
-WORKER = r"""
-import sys, time, warnings
-import numpy as np
-warnings.simplefilter("ignore")
-from scipy.spatial.distance import pdist, squareform
-from unmask import ConditionalMDS
-
-def table(n, columns, dtype):
-    rng = np.random.default_rng(0)
-    F = rng.standard_normal((n, columns))
-    return (squareform(pdist(F)) * (1 + 0.05 * rng.random())).astype(dtype), F
-
-def fit(n, p, dtype="float64", iterations=1000, starts="auto", **options):
-    D, F = table(n, p + 3, dtype)
-    model = ConditionalMDS(p, max_iter=iterations, n_init=starts, tol=1e-9, random_state=0, metric="precomputed",
-                           **options)
-    return lambda: model.fit(D, known=F[:, :2])
-
-WORK = {
-    "fit, N = 14": fit(14, 2, starts=20),
-    "fit, N = 14, Sammon": fit(14, 2, starts=20, weights="sammon"),
-    "fit, N = 14, ordinal": fit(14, 2, starts=5, level="ordinal"),
-    "fit, N = 1000": fit(1000, 2, starts=2, iterations=60),
-    "fit, N = 5000, 20 iterations": fit(5000, 5, starts=1, iterations=20),
-    "fit, N = 5000, float32, 20 iterations": fit(5000, 5, "float32", starts=1, iterations=20),
-}
-for line in sys.stdin:
-    work = WORK[line.strip()]
-    began = time.process_time()
-    work()
-    print(time.process_time() - began, flush=True)
-"""
+IMPORTS = 9  # rounds of importing the package
 
 
 def start(checkout: Path) -> subprocess.Popen[str]:
     """Start a worker that runs the code of a checkout."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    work = str(HERE / "benchmarks" / "work.py")
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        [sys.executable, "-P", work],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment(checkout),
     )
 
 
-def seconds(worker: subprocess.Popen[str], work: str) -> float:
-    """Let a worker do a piece of work once; return its CPU time."""
+def _environment(checkout: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(checkout / "src")}
+
+
+def ask(worker: subprocess.Popen[str], work: str) -> float:
+    """Let a worker do a piece of work once; return its CPU time in seconds, or its peak memory in MB."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     worker.stdin.write(work + "\n")
@@ -68,19 +46,43 @@ def seconds(worker: subprocess.Popen[str], work: str) -> float:
     return float(worker.stdout.readline())
 
 
+def import_time(checkout: Path) -> float:
+    """Return the CPU time of importing the package in a new process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", "import unmask"], env=_environment(checkout), check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def peak(checkout: Path, work: str) -> float:
+    """Return the peak memory of a new process that does one piece of work."""
+    worker = start(checkout)
+    try:
+        return ask(worker, work)
+    finally:
+        worker.kill()
+
+
+def show(work: str, pairs: list[list[float]], unit: str, factor: float = 1.0) -> None:
+    """Print the medians of both checkouts and the median ratio."""
+    before, after = (factor * median(side) for side in zip(*pairs, strict=True))
+    ratio = median(new / old for old, new in pairs)
+    print(f"{work:40} {before:9.1f} {unit} before {after:9.1f} {unit} after   ratio {ratio:.3f}", flush=True)
+
+
 def main(older: Path) -> None:
-    """Print the ratio of the CPU times of this checkout and an older one for each piece of work."""
-    workers = [start(older), start(HERE)]
-    named = [line.split('"')[1] for line in WORKER.splitlines() if line.startswith('    "fit')]
-    for work in named:
+    """Print the ratio of this checkout to an older one for each piece of work."""
+    both = older, HERE
+    workers = [start(checkout) for checkout in both]
+    for work, (_, rounds) in WORK.items():
         for worker in workers:
-            seconds(worker, work)  # compiles
-        pairs = [[seconds(worker, work) for worker in workers] for _ in range(ROUNDS)]
-        before, after = (median(side) for side in zip(*pairs, strict=True))
-        ratio = median(new / old for old, new in pairs)
-        print(f"{work:40} {1e3 * before:9.1f} ms before {1e3 * after:9.1f} ms after   ratio {ratio:.3f}", flush=True)
+            ask(worker, work)  # compiles
+        show(work, [[ask(worker, work) for worker in workers] for _ in range(rounds)], "ms", 1e3)
     for worker in workers:
         worker.kill()
+    show("import unmask", [[import_time(checkout) for checkout in both] for _ in range(IMPORTS)], "ms", 1e3)
+    for work in MEMORY:
+        show(work, [[peak(checkout, work) for checkout in both]], "MB")
 
 
 if __name__ == "__main__":
