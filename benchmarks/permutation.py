@@ -63,7 +63,7 @@ class Maps:
 
     def __init__(self, D: np.ndarray, workers: Workers) -> None:
         checked = check_dissimilarities(D, symmetrize=False, workers=workers)
-        self.pairs, self.workers = build_pairs(checked, None, None, workers)[0], workers
+        self.pairs, self.workers = build_pairs(checked, None, None, workers), workers
         self.engine = make_engine(self.pairs, workers)
 
     def statistics(self, known: KnownFeatures) -> dict[str, np.ndarray]:

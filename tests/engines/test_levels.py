@@ -28,7 +28,7 @@ def make(rng):
             checked = check_dissimilarities(D, symmetrize=None, workers=workers)
         if W is not None:
             W[0, 5] = W[5, 0] = 0.0
-        return make_engine(build_pairs(checked, None, W, workers)[0], workers, level, ties), D, W
+        return make_engine(build_pairs(checked, None, W, workers), workers, level, ties), D, W
 
     return engine
 

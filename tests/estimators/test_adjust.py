@@ -243,21 +243,6 @@ def test_what_contradicts_itself_is_refused(options, message):
         make_mds(**options).fit(D, known=v)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
-def test_groups_mapped_apart_are_not_adjusted():
-    rng = np.random.default_rng(16)
-    D = np.full((20, 20), np.nan)
-    for part in (slice(0, 10), slice(10, 20)):
-        D[part, part] = squareform(pdist(rng.normal(size=(10, 2))))
-    v = rng.normal(size=(20, 1))
-    with pytest.raises(ValueError, match="2 groups of objects that are mapped apart"):
-        make_mds(adjust=True, on_disconnected="components").fit(D, known=v)
-    mds = make_mds(adjust="auto", on_disconnected="components").fit(D, known=v)
-    assert not mds.adjusted_
-    with pytest.raises(AttributeError, match="no common map to adjust"):
-        _ = mds.adjusted_embedding_
-
-
 def test_the_other_map_needs_a_fit():
     with pytest.raises(NotFittedError):
         _ = ConditionalMDS().adjusted_embedding_

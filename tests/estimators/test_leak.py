@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import symmetric_weights
+from tests.helpers import noisy_distances, symmetric_weights
 from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
@@ -15,6 +15,7 @@ from unmask import (
     GeneralMDS,
     LeakWarning,
     MissingDissimilarityWarning,
+    Spline,
 )
 from unmask.inspection import average_canonical_correlation
 
@@ -38,6 +39,13 @@ def test_leak_is_measured_and_can_be_suppressed(rng):
     assert orthogonal.leak_ < 1e-6
     assert leaky.stress_ <= penalised.stress_ <= orthogonal.stress_ * 1.02
     assert penalised.stress_path_[-1] > penalised.stress_  # the path includes the penalty, stress_ does not
+
+
+def test_an_orthogonal_map_needs_room(rng):
+    # A spline is one feature on a line, and as many columns to be orthogonal to as it has degrees of freedom.
+    D, known = noisy_distances(rng, 7), np.linspace(0, 1, 7) ** 2
+    with pytest.raises(ValueError, match="fill all 6 dimensions of the 7 objects: nothing is left for a map"):
+        fit(D, known, known_types={"known0": Spline(6)}, orthogonal=True)
 
 
 @pytest.mark.parametrize("weighting", ["sammon", "array", "missing"])

@@ -282,10 +282,6 @@ def test_where_random_data_are_not_comparable_it_says_why(kinship, rng):
     assert "because many pairs have no dissimilarity" in str(make.summary())
     assert "weights of their own" in random_fits(make.fit(D, weights=np.full((14, 14), 2.0))).why_none
     assert len(random_fits(make.fit(D)).values) == 9  # a new fit without weights
-    apart = D.copy()
-    apart[:7, 7:] = apart[7:, :7] = np.nan
-    parts = make.set_params(on_disconnected="components").fit(apart)
-    assert "mapped apart" in random_fits(parts).why_none
     tsne = ConditionalTSNE(perplexity=5, max_iter=20, early_iter=0, tol=1.0).fit(rng.normal(size=(MOST_OBJECTS + 1, 3)))
     assert "a cost grows" in random_fits(tsne).why_none
 

@@ -83,17 +83,6 @@ def test_a_plain_map_against_a_double_loop(rng):
     np.testing.assert_allclose(shepard(D, U)["distance"], pdist(U), rtol=1e-12)
 
 
-def test_groups_mapped_apart_have_no_residual_between_them(rng):
-    D = noisy_distances(rng, 16)
-    D[:8, 8:] = D[8:, :8] = np.nan
-    mds = ConditionalMDS(metric="precomputed", on_disconnected="components", n_init=2, random_state=0)
-    with pytest.warns(UserWarning, match="treated as missing"):
-        mds.fit(D)
-    table = shepard(D, mds)
-    assert table["distance"].isna().sum() == 64
-    np.testing.assert_allclose(stress_per_point(D, mds)["stress"], mds.stress_per_point_, rtol=1e-9, atol=1e-15)
-
-
 def test_labels_are_aligned(kinship, rng):
     D = kinship.dissimilarities
     U = pd.DataFrame(rng.standard_normal((14, 2)), index=D.index)

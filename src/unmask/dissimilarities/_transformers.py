@@ -273,9 +273,6 @@ class ComparingTransformer(WatchedTransformer):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
-        if self.on_disconnected == "components":
-            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
-            return graph
         warn_user(
             f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
             DisconnectedGraphWarning,

@@ -60,7 +60,7 @@ class FreeMap(NamedTuple):
     def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float, widths: Widths | None = None) -> FreeMap:
         """Put estimated cells into what is known."""
         estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
-        return cls(U, moved_values(known, estimated) - known.shift, size, widths)
+        return cls(U, moved_values(known, estimated), size, widths)
 
     def with_cells_off_the_map(self, known: KnownFeatures) -> tuple[FreeMap, list[tuple[str, int]]]:
         """Take missing numbers from the regression of what is known on the map where that is surer.
@@ -155,23 +155,22 @@ def fit_free_map(
     read: Callable[[F], FreeMap],
     *,
     may_follow: Callable[[F], bool] = lambda _: True,
-    groups: int = 1,
     labels: pd.Index | None = None,
 ) -> tuple[F, Decision]:
     """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
 
     A known feature that acts along the map takes up room there: with too few dimensions what is left is the wrong axis.
     So a free map that leaks is fitted once more with a dimension for each direction that does (if another
-    fit ``may_follow`` this one). Groups of objects that are mapped apart share no directions to adjust along.
+    fit ``may_follow`` this one).
     """
     most = len(known.values) - 1 - known.n_dimensions
     if not isinstance(n_free, str) and n_free > most:
         raise ValueError(f"n_free={n_free!r} is too many: objects and known features leave at most n_free={most}.")
-    possible = p > 0 and known.n_kept > 0 and groups == 1
+    possible = p > 0 and known.n_kept > 0
     at_once = possible and adjust != "auto" and not isinstance(n_free, str)
     fitted = fit(int(n_free) if at_once else p)
     free = read(fitted)
-    leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
+    leak = linear_leak(free.U, free.V, beside=free.size)
     wished = possible and bool(leak.directions if adjust == "auto" else adjust)
     hindrance = _hindrance(free, known, labels) if wished else ""
     if hindrance and adjust != "auto":

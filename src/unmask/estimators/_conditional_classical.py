@@ -102,7 +102,7 @@ known_summary_, level_positions_
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             check_dimension(p, checked.n, coded)
-            engine = make_engine(build_pairs(checked, None, None, workers)[0], workers)
+            engine = make_engine(build_pairs(checked, None, None, workers), workers)
             (U, gram, values), decision = fit_free_map(
                 self.adjust,
                 self.n_free,

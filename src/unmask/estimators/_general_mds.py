@@ -70,7 +70,7 @@ class CostMap(SearchingMap):
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
         require_range(checked.largest, 1e-150, 1e150)
-        pairs, _ = build_pairs(checked, None, weights, workers)
+        pairs = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
         return pairs
 

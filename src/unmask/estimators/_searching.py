@@ -36,12 +36,10 @@ from ..solvers import (
     attempt_all,
     automatic_n_starts,
     best_of,
-    canonical_by_component,
     canonical_map,
     given_start,
     make_objective,
     make_starts,
-    side_by_side,
     warned_of_interruption,
     was_cut_short,
 )
@@ -123,7 +121,6 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                     lambda search: _free_map(search.stage, problem.known),
                     # A given start says how many dimensions there are.
                     may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
-                    groups=1 if problem.component is None else int(problem.component.max()) + 1,
                     labels=checked.labels,
                 )
                 self._report_fit(search.stage, problem, checked, decision, workers)
@@ -173,10 +170,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
 
     def _canonical(self, problem: Problem, objective: Objective) -> Callable[[Array], Array]:
         """Return how a map is written down."""
-        component = problem.component
-        if component is None:
-            return canonical_map
-        return lambda U: side_by_side(canonical_by_component(U, component), component)
+        return canonical_map
 
     def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
         """Return the starts after whatever precedes the search."""

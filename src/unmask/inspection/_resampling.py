@@ -243,13 +243,8 @@ def _require_level(level: Any) -> None:
 
 
 def _first_fit(setup: FitSetup) -> tuple[FitSetup, Any]:
-    """Return the setup with what a fit of all data decided, and the fit; raise if groups were mapped apart."""
+    """Return the setup with what a fit of all data decided, and the fit."""
     fitted = setup.fit()
-    if hasattr(fitted, "component_"):
-        raise ValueError(
-            f"X falls into {fitted.component_.nunique()} groups that were mapped apart, each with axes of its own; "
-            "pass one group at a time."
-        )
     return setup.decided(fitted), fitted
 
 
