@@ -197,7 +197,7 @@ class Watched(Parts):
 @pytest.mark.parametrize("scheme", [None, "sammon"])
 def test_checking_and_fitting_hold_a_few_parts_at_a_time(table, scheme):
     source = Watched(table[0])
-    fitted(check_dissimilarities(source, symmetrize=None, workers=Workers(1)), scheme=scheme, max_iter=2)
+    fitted(check_dissimilarities(source, workers=Workers(1)), scheme=scheme, max_iter=2)
     assert 0 < source.most <= 2 * 256 * N
 
 
@@ -214,7 +214,7 @@ def test_a_memory_map_is_not_copied(rng, tmp_path, mapping):
         D.tofile(tmp_path / "D")
         mapped = np.memmap(tmp_path / "D", dtype=np.float64, mode="r", shape=D.shape)
     workers = Workers(1)
-    pairs = build_pairs(check_dissimilarities(mapped, symmetrize=None, workers=workers), None, None, workers)
+    pairs = build_pairs(check_dissimilarities(mapped, workers=workers), None, None, workers)
     for part in (pairs.whole, pairs.part(slice(300, 700), slice(0, N))):
         assert np.shares_memory(part[0], mapped)
         assert type(part[0]) is np.ndarray

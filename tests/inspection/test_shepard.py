@@ -92,13 +92,6 @@ def test_labels_are_aligned(kinship, rng):
     np.testing.assert_allclose(table["distance"], expected, rtol=1e-12)
 
 
-def test_a_symmetrized_fit_is_read_symmetrized(rng):
-    D = noisy_distances(rng, 10)
-    D[0, 1] += 0.1
-    mds = ConditionalMDS(metric="precomputed", symmetrize="mean", init="closed-form").fit(D)
-    assert stress_of(shepard(D, mds)) == pytest.approx(mds.stress_, rel=1e-9)
-
-
 def test_errors_say_what_to_do(kinship, rng):
     D = kinship.dissimilarities
     mds = fitted(D)

@@ -28,7 +28,7 @@ from unmask.solvers._curvilinear import curvilinear
 
 def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **options):
     workers = Workers(1)
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
+    checked = check_dissimilarities(D, workers=workers)
     coded = check_known(known, checked.n, None, "auto", errors=errors)
     problem = Problem(build_pairs(checked, None, None, workers), coded, p, **options)
     objective = make_objective(problem, make_engine(problem.pairs, workers))

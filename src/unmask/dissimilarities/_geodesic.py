@@ -92,8 +92,6 @@ class Geodesic(ComparingTransformer):
         By what landmarks are drawn.
     n_jobs : int, optional
         Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     dtype : {"float64", "float32"}, default="float64"
         Type of the result; float32 takes half the memory.
 
@@ -107,8 +105,6 @@ class Geodesic(ComparingTransformer):
         Number of parts the neighbours alone leave; 1 if the graph was connected.
     approximate_ : bool
         Whether neighbours were searched for approximately.
-    asymmetry_ : float
-        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
 
     Examples
     --------
@@ -127,7 +123,6 @@ class Geodesic(ComparingTransformer):
     metric_params: dict[str, Any] | None = None
     approximate: Any = "auto"
     on_disconnected: str = "join"
-    symmetrize: str | None = None
     dtype: str = "float64"
     n_landmarks: int | None = None
     random_state: Any = None
@@ -172,7 +167,7 @@ class Geodesic(ComparingTransformer):
     def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
         watch.begin("graph")
-        values: Any = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
+        values: Any = self._read_features(X) if self._searches else self._compare(X)
         shape = (values.n, values.n) if isinstance(values, StoredPairs) else values.shape
         self._n = int(shape[0])
         self._require_neighbours(self._n)
@@ -281,7 +276,6 @@ class Geodesic(ComparingTransformer):
         require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
         if self.n_landmarks is not None:
             require_integer("n_landmarks", self.n_landmarks, 2)
-        require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         self._check_approximate()
         require_choice("dtype", self.dtype, DTYPES)
@@ -323,7 +317,7 @@ class Geodesic(ComparingTransformer):
         X = labelled_frame(X)
         require_features(X)
         warn_of_square_features(X)
-        self._labels, self.asymmetry_ = labels_of(X), 0.0
+        self._labels = labels_of(X)
         features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         return features
 

@@ -24,7 +24,6 @@ from ..checking import (
     new_rows,
     object_names,
     quote,
-    require_choice,
     require_coef,
     require_integer,
     require_jobs,
@@ -95,8 +94,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     coef: Any = "auto"
     known_types: dict[Any, Any] | None = None
     adjust: Any = False
-    n_free: Any = "auto"
-    symmetrize: str | None = None
     n_jobs: int | None = None
     _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
     _samples = False  # whether the pairs are too many to read all of them
@@ -119,16 +116,12 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         require_coef(self.coef)
-        require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         p = require_integer("n_components", self.n_components, 0)
         check_adjust(
             self.adjust,
-            self.n_free,
-            p,
             orthogonal=bool(getattr(self, "orthogonal", False)),
             penalty=bool(getattr(self, "leak_penalty", 0.0)),
-            given_start=isinstance(getattr(self, "init", None), tuple),
         )
         return p
 
@@ -150,13 +143,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
-            symmetrize=self.symmetrize,
             workers=workers,
             complete_for="solver='stochastic'" if self._asked_to_sample else self._NEEDS_ALL,
             among=some_objects if self._samples else None,
             warn=not self._samples and not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
-        self.asymmetry_ = checked.asymmetry
         if self._needs_square is not None:
             checked = checked.in_full(*self._needs_square)
         if compared is None:

@@ -41,7 +41,7 @@ class ConditionalIsomap(ConditionalMDS):
         with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
         than 3 GB.
     metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, ridge, orthogonal, \
-adjust, n_free, init, n_init, estimate, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
+adjust, init, n_init, estimate, solver, max_iter, tol, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes
@@ -51,7 +51,7 @@ adjust, n_free, init, n_init, estimate, solver, max_iter, tol, symmetrize, n_job
     embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
 leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
 stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
-disparities_, ridge_, radius_, asymmetry_, object_names_
+disparities_, ridge_, radius_, object_names_
         As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References
@@ -94,11 +94,10 @@ disparities_, ridge_, radius_, asymmetry_, object_names_
         checked = super()._read_dissimilarities(X, workers)
         self.geodesic_ = self._transformer
         self.__dict__.pop("metric_", None)  # its own name says what it is
-        self.asymmetry_ = self.geodesic_.asymmetry_
         return checked
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
-        ready = {"metric": "precomputed", "metric_params": None, "symmetrize": None}
+        ready = {"metric": "precomputed", "metric_params": None}
         return ConditionalMDS(**self._parameters_of(ConditionalMDS) | ready)
 
     def _parameters_of(self, part: Any) -> dict[str, Any]:

@@ -149,12 +149,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     adjust : {False, True, "auto"}, default=False
         Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
-        free map. ``"auto"`` adjusts if the leak is above chance, and says so; with a `leak_penalty`, which is another
-        remedy, it does not. False is the published model.
-    n_free : "auto" or int, default="auto"
-        Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
-        left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
-        that does, at most three.
+        free map. This has `n_components` dimensions and, if it then repeats what is known, one more for each direction
+        that does, at most three (``n_free_``); the first principal axes of what is left are shown. ``"auto"`` adjusts
+        if the leak is above chance, and says so; with a `leak_penalty`, which is another remedy, it does not. False is
+        the published model.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
@@ -178,8 +176,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     tol : float, default=1e-9
         Stop when the normalised stress falls by less than this in an iteration (``"lbfgs"``: in three in a row).
         ``"stochastic"`` stops by the standard error of the stress instead.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
         Threads for the passes over the pairs; None and -1 mean every core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -210,7 +206,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Of an adjusted map both count what acts along the map too, the root of ``A^2 + B^2``.
     adjusted_ : bool
         Whether ``embedding_`` is adjusted for what is known.
-    free_embedding_ : ndarray of shape (n_objects, n_free)
+    free_embedding_ : ndarray of shape (n_objects, n_free_)
         The map of the same fit as it was fitted, before any adjusting.
     adjusted_embedding_ : ndarray of shape (n_objects, n_components)
         The map of the same fit adjusted for what is known, also where it is not the one shown.
@@ -269,8 +265,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     object_names_ : ndarray of shape (n_objects,)
         Labels of the objects in the order of the map's rows; their numbers if they had none.
-    asymmetry_ : float
-        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
     metric_ : transformer
         The fitted transformer; only if `metric` is one.
 

@@ -135,12 +135,10 @@ def _twin(estimator: Any) -> Any:
         "known_error": None,
         "adjust": False,
         "estimate": "least_squares",
-        "n_free": "auto",
         "init": "auto",
         "n_init": STARTS,
         "max_iter": 300,
         "tol": 1e-6,
-        "symmetrize": None,
         "random_state": 0,
         "verbose": 0,
     }

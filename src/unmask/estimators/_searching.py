@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -94,8 +94,21 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         fitted = self.fit(X, y, known=known, weights=weights, callback=callback, resume_from=resume_from)
         return self._labelled(fitted)
 
+    def _fit_with_free(
+        self, X: Any, n_free: int, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Self:
+        self._search_and_report(X, None, known, weights, callback, None, n_free)
+        return self
+
     def _search_and_report(
-        self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None, resume_from: Any
+        self,
+        X: Any,
+        y: Any,
+        known: Any,
+        weights: Any,
+        callback: Callback | None,
+        resume_from: Any,
+        n_free: int | None = None,
     ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
@@ -114,7 +127,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                     watch.journal.describe(describe_fit(self, problem, engine, checked))
                 search, decision = fit_free_map(
                     False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
-                    self.n_free,
+                    n_free,
                     p,
                     problem.known,
                     lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),

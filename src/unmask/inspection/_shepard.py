@@ -169,7 +169,7 @@ def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any
     ready = isinstance(metric, str) and metric == "precomputed"
     if count_objects(dissimilarities, ready=ready) > MOST_SQUARED:
         return _read_sample(dissimilarities, embedding, known_map, weights, metric)
-    checked = read_dissimilarities(dissimilarities, metric, symmetrize=getattr(embedding, "symmetrize", None))
+    checked = read_dissimilarities(dissimilarities, metric)
     delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     if estimated:
