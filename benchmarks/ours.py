@@ -26,8 +26,8 @@ def engine(n: int, dtype: str, weighting: str, threads: int) -> Iterator[Any]:
     D = dissimilarities(n, dtype)
     W = some_weights(n, dtype) if weighting == "array" else None
     with Workers(threads) as workers:
-        checked = check_dissimilarities(D, symmetrize=None, workers=workers)
-        pairs, _ = build_pairs(checked, "sammon" if weighting == "sammon" else None, W, workers)
+        checked = check_dissimilarities(D, workers=workers)
+        pairs = build_pairs(checked, "sammon" if weighting == "sammon" else None, W, workers)
         yield make_engine(pairs, workers)
 
 

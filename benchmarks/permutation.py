@@ -62,8 +62,8 @@ class Maps:
     """The three maps of some dissimilarities, given whatever is known."""
 
     def __init__(self, D: np.ndarray, workers: Workers) -> None:
-        checked = check_dissimilarities(D, symmetrize=False, workers=workers)
-        self.pairs, self.workers = build_pairs(checked, None, None, workers)[0], workers
+        checked = check_dissimilarities(D, workers=workers)
+        self.pairs, self.workers = build_pairs(checked, None, None, workers), workers
         self.engine = make_engine(self.pairs, workers)
 
     def statistics(self, known: KnownFeatures) -> dict[str, np.ndarray]:

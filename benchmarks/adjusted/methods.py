@@ -9,20 +9,23 @@ import numpy as np
 import pandas as pd
 
 from unmask import AdjustmentWarning, ConditionalMDS, LeakWarning, Spline
+from unmask.estimators import fit_with_free
 from unmask.inspection import average_canonical_correlation, leak_report, mds_then_regress
 
 PUBLISHED, ORTHOGONAL, PENALTY = "published", "`orthogonal=True`", "`leak_penalty=0.1`"
 ADJUSTED, RIVAL = "`adjust=True`", "`mds_then_regress`"
-TOO_FEW, AS_SHOWN, SMOOTH = "`adjust=True, n_free=1`", "`adjust=True, n_free=2`", "`adjust=True`, length as `Spline()`"
+TOO_FEW, AS_SHOWN = "`adjust=True`, one dimension fitted", "`adjust=True`, two dimensions fitted"
+SMOOTH = "`adjust=True`, length as `Spline()`"
 OPTIONS: dict[str, dict[str, Any]] = {
     PUBLISHED: {},
     ORTHOGONAL: {"orthogonal": True},
     PENALTY: {"leak_penalty": 0.1},
     ADJUSTED: {"adjust": True},
-    TOO_FEW: {"adjust": True, "n_free": 1},
-    AS_SHOWN: {"adjust": True, "n_free": 2},
+    TOO_FEW: {"adjust": True},
+    AS_SHOWN: {"adjust": True},
     SMOOTH: {"adjust": True, "known_types": {"carapace length": Spline()}},
 }
+FREE = {TOO_FEW: 1, AS_SHOWN: 2}  # dimensions fitted; of the others the fit decides
 
 
 def fit(method: str, D: Any, known: pd.DataFrame, *, p: int, n_init: Any, seed: int) -> Any:
@@ -33,7 +36,7 @@ def fit(method: str, D: Any, known: pd.DataFrame, *, p: int, n_init: Any, seed: 
     with warnings.catch_warnings():  # that published maps leak, and what adjusting costs, is what is measured here
         warnings.simplefilter("ignore", LeakWarning)
         warnings.simplefilter("ignore", AdjustmentWarning)
-        return mds.fit(D, known=known)
+        return fit_with_free(mds, D, FREE.get(method), known=known)
 
 
 def residual(table: Any, known: pd.DataFrame) -> np.ndarray:

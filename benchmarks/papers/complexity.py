@@ -115,7 +115,7 @@ def steps(n: int) -> dict[str, Callable[[], Any]]:
 
 def _engine(D: np.ndarray, scheme: str | None) -> Any:
     workers = Workers(1)
-    pairs, _ = build_pairs(check_dissimilarities(D, symmetrize=None, workers=workers), scheme, None, workers)
+    pairs = build_pairs(check_dissimilarities(D, workers=workers), scheme, None, workers)
     return make_engine(pairs, workers)
 
 

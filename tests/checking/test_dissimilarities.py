@@ -10,8 +10,8 @@ from unmask.checking import check_dissimilarities
 from unmask.kernels import Workers
 
 
-def checked(data, symmetrize=None, **options):
-    return check_dissimilarities(data, symmetrize=symmetrize, workers=Workers(1), **options)
+def checked(data, **options):
+    return check_dissimilarities(data, workers=Workers(1), **options)
 
 
 @pytest.fixture
@@ -26,26 +26,9 @@ def test_an_array_is_held_and_not_copied(D, dtype, order):
     found = checked(array)
     assert np.shares_memory(found.array_for("this"), array)
     assert found.array_for("this").flags.c_contiguous
-    assert (found.n, found.missing, found.asymmetry) == (8, 0, 0.0)
+    assert (found.n, found.missing) == (8, 0)
     assert found.largest == array.max()
     assert found.labels is None
-
-
-def test_both_halves_are_averaged_and_what_this_threw_away_is_measured():
-    """3 and 5 become 4; of 2 (9 + 25 + ...) squares, those of the halves' differences from their means are lost."""
-    D = np.array([[0, 3, 1], [5, 0, 2], [1, 2, 0]], dtype=float)
-    found = checked(D, "mean")
-    np.testing.assert_array_equal(found.array_for("this"), [[0, 4, 1], [4, 0, 2], [1, 2, 0]])
-    assert found.asymmetry == pytest.approx((1 + 1) / (9 + 25 + 1 + 1 + 4 + 4))
-    assert checked((D + D.T) / 2, "mean").asymmetry == 0
-
-
-def test_where_one_half_is_missing_the_other_stands():
-    D = np.array([[0, 3, np.nan], [np.nan, 0, 2], [np.nan, 2, 0]])
-    with pytest.warns(MissingDissimilarityWarning, match="1 of 3 pairs"):
-        found = checked(D, "mean")
-    np.testing.assert_array_equal(found.array_for("this"), [[0, 3, np.nan], [3, 0, 2], [np.nan, 2, 0]])
-    assert found.missing == 1
 
 
 def test_missing_pairs_are_counted_once(D, rng):
@@ -78,8 +61,8 @@ def test_columns_follow_the_rows_and_an_unlabelled_side_takes_the_labels_of_the_
     [
         ({(2, 5): np.inf, (5, 2): np.inf}, r"inf for the pair \(object 2, object 5\)"),
         ({(2, 5): -1.0, (5, 2): -1.0}, r"-1 for the pair \(object 2, object 5\).*Are these similarities"),
-        ({(2, 5): 9.0}, r"9 and .* for the pair \(object 2, object 5\).*symmetrize='mean'"),
-        ({(2, 5): np.nan}, r"nan and .* for the pair \(object 2, object 5\)"),
+        ({(2, 5): 9.0}, r"9 and .* for the pair \(object 2, object 5\); correct it, or pass \(D \+ D\.T\) / 2"),
+        ({(2, 5): np.nan}, r"nan and .* for the pair \(object 2, object 5\); fill in the missing one"),
         ({(3, 3): 1.0}, "1 on the diagonal, for object 3"),
     ],
 )

@@ -44,7 +44,7 @@ def large(monkeypatch):
 
 def check(data, **options):
     with Workers(2) as workers:
-        return check_dissimilarities(data, **{"symmetrize": None, "workers": workers} | options)
+        return check_dissimilarities(data, **{"workers": workers} | options)
 
 
 @pytest.mark.parametrize("chunks", [(300, 300), (100, 700), (N, 1), (2000, 2000)])

@@ -13,7 +13,7 @@ from unmask.kernels import Source, Workers
 
 def check(data, **options):
     with Workers(1) as workers:
-        return check_dissimilarities(data, **{"symmetrize": None, "workers": workers} | options)
+        return check_dissimilarities(data, **{"workers": workers} | options)
 
 
 # ---- sources
@@ -142,8 +142,6 @@ def test_options_for_a_source():
     assert (checked.missing, checked.labels[3]) == (1, "o3")
     with pytest.raises(ValueError, match=r"2 cells of dissimilarities are missing .* and the closed form needs all"):
         check(holes, complete_for="the closed form")
-    with pytest.raises(ValueError, match="symmetrize='mean' with dissimilarities that are read in parts"):
-        check(Formula(10), symmetrize="mean")
     with pytest.raises(ValueError, match="only n_samples=2 objects"):
         check(Formula(2))
     with pytest.raises(ValueError, match="duplicate labels"):
@@ -179,22 +177,17 @@ def test_a_small_memory_map_is_copied_as_any_array_is(mapped, rng):
     counts = (10 * D).astype(np.int64)
     np.testing.assert_array_equal(check(mapped(counts)).array_for("this"), counts)
     np.testing.assert_array_equal(check(mapped(D)[:10, :10]).array_for("this"), D[:10, :10])
-    lopsided = D + np.triu(D)
-    averaged = check(mapped(lopsided), symmetrize="mean").array_for("this")
-    np.testing.assert_array_equal(averaged, (lopsided + lopsided.T) / 2)
 
 
 def test_a_large_memory_map_that_would_have_to_be_copied_is_refused(mapped, rng, monkeypatch):
     monkeypatch.setattr("unmask.checking._dissimilarities.LARGE_COPY", 8 * 99)
     D = Metric().fit_transform(rng.standard_normal((20, 3)))
     assert check(mapped(D)).n == 20
-    with pytest.raises(ValueError, match=r"memory map: symmetrize='mean' would copy it; pass numpy\.array\(X\)"):
-        check(mapped(D), symmetrize="mean")
     with pytest.raises(ValueError, match="it holds int64 rather than float64 or float32"):
         check(mapped((10 * D).astype(np.int64)))
-    with pytest.raises(ValueError, match="it is a part of a larger one"):
+    with pytest.raises(ValueError, match=r"memory map: it is a part of a larger one.*; pass numpy\.array\(X\)"):
         check(mapped(D)[:10, :10])
-    assert check(np.array(mapped(D)[:10, :10]), symmetrize="mean").n == 10
+    assert check(np.array(mapped(D)[:10, :10])).n == 10
 
 
 # ---- dissimilarities that are computed when they are read

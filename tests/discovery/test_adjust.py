@@ -36,7 +36,7 @@ def test_the_step_keeps_what_was_decided_and_both_maps(study, tables):
     step = study.step
     assert step.adjusted
     assert step.params["adjust"] is True
-    assert step.params["n_free"] == 3
+    assert step.n_free == 3
     assert step.title == "given site, adjusted"
     assert step.leak < 1e-12
     assert step.free_leak > step.leak_reference > 0.2
@@ -52,7 +52,7 @@ def test_the_published_map_can_be_asked_for(tables):
         step = Discovery(D, known=known).fit(2, n_init=2, adjust=False)
     assert not step.adjusted
     assert step.title == "given site"
-    assert "n_free" not in step.params
+    assert step.n_free is None
     assert any(text.startswith("LeakWarning: ") for text in step.warnings)
 
 

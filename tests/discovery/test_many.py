@@ -155,14 +155,6 @@ def test_a_memory_map_that_is_not_its_file_is_taken_as_it_is(table_in_file, othe
     np.testing.assert_array_equal(material.among([3, 1]), np.asarray(mapped)[np.ix_([3, 1], [3, 1])])
 
 
-def test_both_halves_of_a_table_in_a_file_are_averaged(table_in_file):
-    D = np.load(table_in_file)
-    D[3, 1] += 2.0
-    np.save(table_in_file, D)
-    material = Discovery(table_in_file, symmetrize="mean").material
-    assert material.among([3, 1]).to_numpy()[0, 1] == pytest.approx(D[1, 3] + 1.0)
-
-
 def test_a_pickled_study_has_no_table(table_in_file, fitted):
     study = Discovery(table_in_file)
     study.material.among([3, 1])

@@ -13,7 +13,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning
+from unmask import ConditionalIsomap, ConditionalMDS
 from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
 
 
@@ -246,24 +246,3 @@ def test_approximate_neighbours_are_the_nearest_on_few_objects(rng, monkeypatch,
     duplicates = Geodesic(5, mutual=mutual, approximate=True).fit(X)
     assert np.all(duplicates.dissimilarities_[290:, 290:] == 0)
     assert np.isfinite(duplicates.dissimilarities_).all()
-
-
-def test_parts_are_left_apart_and_mapped_on_their_own(rng):
-    X = np.concatenate([rng.standard_normal((15, 2)), rng.standard_normal((12, 2)) + 50])
-    known, part = rng.standard_normal(27), np.repeat([0, 1], [15, 12])
-    options = {"on_disconnected": "components", "n_init": 2, "random_state": 0}
-    with pytest.warns(DisconnectedGraphWarning, match=r"2 parts; the dissimilarities between them are missing"):
-        geodesic = Geodesic(4, on_disconnected="components").fit(X)
-    np.testing.assert_array_equal(np.isnan(geodesic.dissimilarities_), part[:, None] != part)
-    first = Geodesic(4).fit_transform(X[:15])
-    np.testing.assert_array_equal(geodesic.dissimilarities_[:15, :15], first)
-    with pytest.warns(MissingDissimilarityWarning, match="180 of 351 pairs"), pytest.warns(DisconnectedGraphWarning):
-        isomap = ConditionalIsomap(n_neighbors=4, **options).fit(X, known=known)
-    with pytest.warns(MissingDissimilarityWarning, match="180 of 351 pairs"):
-        mds = ConditionalMDS(metric="precomputed", **options).fit(geodesic.dissimilarities_, known=known)
-    np.testing.assert_array_equal(isomap.embedding_, mds.embedding_)
-    np.testing.assert_array_equal(isomap.component_, part)
-    np.testing.assert_allclose(isomap.transform(X, known=known), isomap.embedding_, rtol=0, atol=1e-6)
-    near = isomap.transform(X[20:21] + 1e-4, known=known[20:21])
-    np.testing.assert_allclose(near, isomap.embedding_[20:21], rtol=0, atol=1e-2)
-    assert np.isnan(geodesic.transform(X[20:21] + 1e-4)[0, :15]).all()

@@ -162,7 +162,6 @@ def test_the_same_landmarks_are_drawn_when_a_fit_is_taken_up_again(roll, tmp_pat
     [
         ({"n_landmarks": 1}, "n_landmarks=1 must be"),
         ({"n_landmarks": 801}, "n_landmarks=801 but there are 800 objects; leave it out to use them all"),
-        ({"n_landmarks": 9, "on_disconnected": "components"}, "every part would need landmarks of its own"),
         ({"n_landmarks": 9, "level": "ordinal"}, "level='ordinal' needs all 800 x 800"),
         ({"n_landmarks": 9, "weights": "curvilinear"}, "weights='curvilinear' needs all 800 x 800"),
     ],

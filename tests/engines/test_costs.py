@@ -17,8 +17,8 @@ def engines(rng, request):
     """Return the engine of the stress, and one of the same cost put together from functions of a pair."""
     D, workers = 7.0 * noisy_distances(rng, N), Workers(1)
     W = symmetric_weights(rng, N) if request.param == "weighted" else None
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
-    pairs, _ = build_pairs(checked, None, W, workers)
+    checked = check_dissimilarities(D, workers=workers)
+    pairs = build_pairs(checked, None, W, workers)
     base = TableEngine(pairs, workers)
     cost = Cost(D, Form.SQUARED, plain_costs.root, plain_costs.squared, W)
     return base, CostEngine(base, cost, workers, unit=0.3, total=2.0)

@@ -15,8 +15,8 @@ N = 40
 
 def engine_for(D, weights=None, scheme=None, threads=1):
     workers = Workers(threads)
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
-    return make_engine(build_pairs(checked, scheme, weights, workers)[0], workers)
+    checked = check_dissimilarities(D, workers=workers)
+    return make_engine(build_pairs(checked, scheme, weights, workers), workers)
 
 
 @pytest.fixture

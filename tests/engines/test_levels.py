@@ -25,10 +25,10 @@ def make(rng):
         workers = Workers(1)
         with np.errstate(all="raise"), pytest.MonkeyPatch.context() as patch:
             patch.setattr("unmask.checking._dissimilarities.warn_user", lambda *_: None)
-            checked = check_dissimilarities(D, symmetrize=None, workers=workers)
+            checked = check_dissimilarities(D, workers=workers)
         if W is not None:
             W[0, 5] = W[5, 0] = 0.0
-        return make_engine(build_pairs(checked, None, W, workers)[0], workers, level, ties), D, W
+        return make_engine(build_pairs(checked, None, W, workers), workers, level, ties), D, W
 
     return engine
 

@@ -68,7 +68,7 @@ def checked(source, D):
 
 def engine_of(source, D, scheme=None, weights=None, **options):
     workers = Workers(2)
-    return make_engine(build_pairs(checked(source, D), scheme, weights, workers)[0], workers, **options)
+    return make_engine(build_pairs(checked(source, D), scheme, weights, workers), workers, **options)
 
 
 def close(mine, other, tolerance=1e-10):
@@ -141,7 +141,7 @@ def fitted(dissimilarities, known=None, scheme=None, max_iter=40):
     """Return the path of a fit by the parts that every fit is made of."""
     workers = Workers(1)
     coded = check_known(known, dissimilarities.n, None, "auto")
-    problem = Problem(build_pairs(dissimilarities, scheme, None, workers)[0], coded, 2)
+    problem = Problem(build_pairs(dissimilarities, scheme, None, workers), coded, 2)
     objective = make_objective(problem, make_engine(problem.pairs, workers))
     starts = make_starts(objective, coded, "auto", 2, np.random.default_rng(0))
     rule = RULES["lbfgs"](objective)
@@ -197,7 +197,7 @@ class Watched(Parts):
 @pytest.mark.parametrize("scheme", [None, "sammon"])
 def test_checking_and_fitting_hold_a_few_parts_at_a_time(table, scheme):
     source = Watched(table[0])
-    fitted(check_dissimilarities(source, symmetrize=None, workers=Workers(1)), scheme=scheme, max_iter=2)
+    fitted(check_dissimilarities(source, workers=Workers(1)), scheme=scheme, max_iter=2)
     assert 0 < source.most <= 2 * 256 * N
 
 
@@ -214,7 +214,7 @@ def test_a_memory_map_is_not_copied(rng, tmp_path, mapping):
         D.tofile(tmp_path / "D")
         mapped = np.memmap(tmp_path / "D", dtype=np.float64, mode="r", shape=D.shape)
     workers = Workers(1)
-    pairs, _ = build_pairs(check_dissimilarities(mapped, symmetrize=None, workers=workers), None, None, workers)
+    pairs = build_pairs(check_dissimilarities(mapped, workers=workers), None, None, workers)
     for part in (pairs.whole, pairs.part(slice(300, 700), slice(0, N))):
         assert np.shares_memory(part[0], mapped)
         assert type(part[0]) is np.ndarray
@@ -275,7 +275,7 @@ def test_what_needs_the_whole_table_says_so_and_what_to_do(table, purpose, inste
     D, workers = table[0], Workers(1)
     given = checked(Parts(D), D)
     attempts = {
-        "level='interval'": lambda: make_engine(build_pairs(given, None, None, workers)[0], workers, "interval"),
+        "level='interval'": lambda: make_engine(build_pairs(given, None, None, workers), workers, "interval"),
         "level='ordinal'": lambda: ranked(given),
         "weights='curvilinear'": lambda: ConditionalMDS(metric="precomputed", weights="curvilinear").fit(Parts(D)),
         "solver='smacof'": engine_of(Parts(D), D, "sammon").graph.solver,

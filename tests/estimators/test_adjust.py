@@ -20,6 +20,7 @@ from unmask import (
     Spline,
 )
 from unmask.datasets import load_kinship
+from unmask.estimators import fit_with_free
 from unmask.inspection import partial_dbrda
 from unmask.problem.linalg import canonical_correlations
 
@@ -62,10 +63,10 @@ ESTIMATORS = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_fit_is_that_of_the_free_map_and_nothing_linear_is_left(estimator):
     D, _, v = effect_along(np.random.default_rng(11))
-    free = estimator.set_params(adjust=False, n_free="auto").fit(D, known=v)
+    free = estimator.set_params(adjust=False).fit(D, known=v)
     distances, map_, leak = free.predict_dissimilarities(), free.embedding_, free.leak_
     stress = free.stress_ if hasattr(free, "stress_") else free.cost_
-    adjusted = estimator.set_params(adjust=True, n_free=2).fit(D, known=v)
+    adjusted = fit_with_free(estimator.set_params(adjust=True), D, 2, known=v)
     assert leak > 0.5
     assert adjusted.leak_ < 1e-12
     assert adjusted.free_leak_ == leak
@@ -97,7 +98,7 @@ def test_with_one_dimension_shown_a_free_one_is_added_so_that_the_right_axis_is_
     truth, v = rng.normal(size=(60, 2)) * [1.0, 0.5], rng.normal(size=(60, 1))
     D = squareform(pdist(truth + 3.0 * v * [0.0, 1.0]))
     strong = residual(truth, v)[:, :1]
-    few = make_mds(1, adjust=True, n_free=1).fit(D, known=v)
+    few = fit_with_free(make_mds(1, adjust=True), D, 1, known=v)
     enough = make_mds(1, adjust=True).fit(D, known=v)
     assert abs(np.corrcoef(few.embedding_[:, 0], strong[:, 0])[0, 1]) < 0.7
     assert enough.n_free_ == 2
@@ -144,9 +145,9 @@ def test_the_map_does_not_depend_on_units_offsets_or_coding():
     group = np.where(v[:, 0] > 0.3, "b", "a")
     given = pd.DataFrame({"v": v[:, 0], "group": group})
     other = pd.DataFrame({"v": 1e6 - 1000 * v[:, 0], "group": np.where(group == "a", 7.0, -2.0)})
-    options = {"coef": "full", "tol": 1e-15, "adjust": True, "n_free": 2}
-    first = make_mds(**options).fit(D, known=given)
-    second = make_mds(**options).fit(D, known=other)
+    options = {"coef": "full", "tol": 1e-15, "adjust": True}
+    first = fit_with_free(make_mds(**options), D, 2, known=given)
+    second = fit_with_free(make_mds(**options), D, 2, known=other)
     np.testing.assert_allclose(second.embedding_, first.embedding_, atol=1e-4)
     np.testing.assert_allclose(
         second.importance_["standardized"].to_numpy(), first.importance_["standardized"].to_numpy(), rtol=1e-4
@@ -155,7 +156,7 @@ def test_the_map_does_not_depend_on_units_offsets_or_coding():
 
 def test_the_map_is_that_of_partial_redundancy_analysis_of_the_fitted_distances():
     D, _, v = effect_along(np.random.default_rng(6), n=30)
-    mds = make_mds(adjust=True, n_free=3).fit(D, known=v)
+    mds = fit_with_free(make_mds(adjust=True), D, 3, known=v)
     rest = partial_dbrda(mds.predict_dissimilarities(), v, n_components=2)
     np.testing.assert_allclose(mds.embedding_, rest.embedding, atol=1e-8 * np.abs(D).max())
 
@@ -231,10 +232,6 @@ def test_levels_of_few_objects_and_few_objects_are_said():
         ({"adjust": None}, r"adjust=None is not one of"),
         ({"adjust": True, "orthogonal": True}, "set orthogonal=False"),
         ({"adjust": True, "leak_penalty": 0.1}, "leave leak_penalty=0"),
-        ({"adjust": "auto", "n_free": 3, "init": (np.zeros((40, 2)), None)}, "which is not known before the fit"),
-        ({"adjust": True, "n_free": 1}, "n_free=1 must be an integer of at least 2"),
-        ({"adjust": True, "n_free": 50}, "at most n_free=38"),
-        ({"n_free": 3}, "but adjust=False; use adjust=True"),
     ],
 )
 def test_what_contradicts_itself_is_refused(options, message):
@@ -243,19 +240,10 @@ def test_what_contradicts_itself_is_refused(options, message):
         make_mds(**options).fit(D, known=v)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
-def test_groups_mapped_apart_are_not_adjusted():
-    rng = np.random.default_rng(16)
-    D = np.full((20, 20), np.nan)
-    for part in (slice(0, 10), slice(10, 20)):
-        D[part, part] = squareform(pdist(rng.normal(size=(10, 2))))
-    v = rng.normal(size=(20, 1))
-    with pytest.raises(ValueError, match="2 groups of objects that are mapped apart"):
-        make_mds(adjust=True, on_disconnected="components").fit(D, known=v)
-    mds = make_mds(adjust="auto", on_disconnected="components").fit(D, known=v)
-    assert not mds.adjusted_
-    with pytest.raises(AttributeError, match="no common map to adjust"):
-        _ = mds.adjusted_embedding_
+def test_the_free_map_cannot_have_more_dimensions_than_the_objects_leave():
+    D, _, v = effect_along(np.random.default_rng(15), n=40)
+    with pytest.raises(ValueError, match=r"50 dimensions before it is adjusted, .* at most 38"):
+        fit_with_free(make_mds(adjust=True), D, 50, known=v)
 
 
 def test_the_other_map_needs_a_fit():
@@ -265,7 +253,7 @@ def test_the_other_map_needs_a_fit():
 
 def test_nothing_known_has_the_dimensions_that_are_asked_for():
     D, _, _ = effect_along(np.random.default_rng(17), n=20)
-    mds = make_mds(adjust=True, n_free=4).fit(D)
+    mds = fit_with_free(make_mds(adjust=True), D, 4)
     assert mds.embedding_.shape == (20, 2)
     assert not mds.adjusted_
 
@@ -325,7 +313,7 @@ def test_a_number_that_the_dissimilarities_determine_is_kept(options):
     D = squareform(pdist(np.column_stack([U, 2 * v])))
     known, middle = pd.DataFrame({"v": v}), int(np.argsort(v)[15])
     known.loc[middle, "v"] = np.nan
-    mds = make_mds(adjust=True, n_free=2, **options).fit(D, known=known)
+    mds = fit_with_free(make_mds(adjust=True, **options), D, 2, known=known)
     assert mds.known_imputed_["value"].item() == pytest.approx(v[middle], abs=0.05)
 
 
@@ -369,7 +357,7 @@ def test_without_dimensions_there_are_no_neighbours_to_ask():
 def test_the_share_that_the_axes_shown_hold():
     D, _, v = effect_along(np.random.default_rng(25))
     mds = make_mds(1, adjust=True).fit(D, known=v)
-    both = make_mds(2, adjust=True, n_free=mds.n_free_).fit(D, known=v)
+    both = fit_with_free(make_mds(2, adjust=True), D, mds.n_free_, known=v)
     squares = (both.embedding_**2).sum(axis=0)
     assert mds.n_free_ == 2
     assert mds.shown_share_ == pytest.approx(squares[0] / squares.sum(), rel=1e-9)
@@ -394,9 +382,8 @@ def test_the_stress_of_what_is_drawn_stands_beside_that_of_the_free_fit(estimato
     summary = str(mds.summary())
     assert f"{mds.stress_:.3g} of the free fit with 2 dimensions, " in summary
     assert f"stress of the 1 drawn, with what the known features predict: {mds.shown_stress_:.3g}" in summary
-    assert make_mds(1, adjust=True, n_free=1).fit(D, known=v).shown_stress_ == pytest.approx(
-        make_mds(1).fit(D, known=v).stress_, rel=1e-9
-    )
+    as_shown = fit_with_free(make_mds(1, adjust=True), D, 1, known=v)
+    assert as_shown.shown_stress_ == pytest.approx(make_mds(1).fit(D, known=v).stress_, rel=1e-9)
 
 
 def test_single_precision_dissimilarities_are_placed():

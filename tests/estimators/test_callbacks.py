@@ -21,7 +21,6 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
-    MissingDissimilarityWarning,
     Progress,
     SpectralMap,
     UnfinishedMapWarning,
@@ -158,16 +157,6 @@ def test_the_map_on_demand_is_that_of_the_moment(estimator, X):
     best = int(estimator.starts_["best"].argmax()) + 1
     last = [embedding for progress, embedding in seen if progress.start == best][-1]
     np.testing.assert_allclose(last, estimator.embedding_, atol=1e-9)
-
-
-def test_groups_that_are_mapped_apart_are_shown_side_by_side(rng):
-    D = squareform(pdist(rng.standard_normal((12, 3))))
-    D[:6, 6:] = D[6:, :6] = np.nan
-    seen = []
-    mds = ConditionalMDS(metric="precomputed", on_disconnected="components", n_init=1, random_state=0)
-    with pytest.warns(MissingDissimilarityWarning):
-        mds.fit(D, callback=lambda progress: seen.append(progress.embedding()))
-    np.testing.assert_allclose(seen[-1], mds.free_embedding_, atol=1e-9)
 
 
 def test_a_stage_without_a_map_says_so(X):

@@ -160,24 +160,6 @@ def test_other_options_go_with_every_kind_of_problem(data, options):
             assert mds.leak_ < 1e-8, combination
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("kind", KNOWN)
-def test_groups_apart_go_with_every_level_and_type(data, kind, level, solver):
-    group = np.repeat([0, 1], N // 2)
-    apart = {
-        name: np.where(group[:, None] == group, data[name], np.nan) if name in ("D", "holes") else data[name]
-        for name in data
-    }
-    for weights, missing in [(None, "nothing"), (None, "cells"), ("array", "cells")]:
-        if refusal(weights, level, kind, missing) is None:
-            mds = run(apart, "auto", weights, level, kind, missing, on_disconnected="components", solver=solver)
-            assert np.all(np.diff(mds.stress_path_) <= 0)
-            assert np.isfinite(mds.embedding_).all()
-            np.testing.assert_array_equal(mds.component_, group)
-            np.testing.assert_array_equal(mds.predict_dissimilarities().isna(), group[:, None] != group)
-
-
 @pytest.mark.parametrize("kind", ["numeric", "all"])
 @pytest.mark.parametrize("weights", [None, "sammon", "curvilinear", "array", "sparse"])
 def test_errors_of_measurement_go_with_every_weighting(data, kind, weights):

@@ -58,7 +58,7 @@ def test_divergence_worked_by_hand_with_the_probabilities_of_scikit_learn(X):
 
 def test_gradient_is_that_of_scikit_learn(X, rng):
     D, Z = squareform(pdist(X)), rng.standard_normal((40, 2))
-    checked = check_dissimilarities(D, symmetrize=None, workers=Workers(1))
+    checked = check_dissimilarities(D, workers=Workers(1))
     cost = make_cost(checked, None, Neighbours(8.0), "student", "kullback-leibler", Workers(1))
     value, G = general().cost_pass(cost, Z, Workers(1))
     half = squareform(cost.targets) / 2

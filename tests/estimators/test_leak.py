@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import symmetric_weights
+from tests.helpers import noisy_distances, symmetric_weights
 from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
@@ -15,7 +15,9 @@ from unmask import (
     GeneralMDS,
     LeakWarning,
     MissingDissimilarityWarning,
+    Spline,
 )
+from unmask.estimators import fit_with_free
 from unmask.inspection import average_canonical_correlation
 
 from .fits import fit
@@ -38,6 +40,13 @@ def test_leak_is_measured_and_can_be_suppressed(rng):
     assert orthogonal.leak_ < 1e-6
     assert leaky.stress_ <= penalised.stress_ <= orthogonal.stress_ * 1.02
     assert penalised.stress_path_[-1] > penalised.stress_  # the path includes the penalty, stress_ does not
+
+
+def test_an_orthogonal_map_needs_room(rng):
+    # A spline is one feature on a line, and as many columns to be orthogonal to as it has degrees of freedom.
+    D, known = noisy_distances(rng, 7), np.linspace(0, 1, 7) ** 2
+    with pytest.raises(ValueError, match="fill all 6 dimensions of the 7 objects: nothing is left for a map"):
+        fit(D, known, known_types={"known0": Spline(6)}, orthogonal=True)
 
 
 @pytest.mark.parametrize("weighting", ["sammon", "array", "missing"])
@@ -92,10 +101,10 @@ UNCORRELATED = [
     ConditionalTSNE(2, perplexity=10, random_state=0),
     ConditionalTSNE(2, perplexity=10, orthogonal=False, adjust=True, random_state=0),
     ConditionalMDS(2, n_init=1, orthogonal=True, random_state=0),
-    ConditionalMDS(2, n_init=1, adjust=True, n_free=2, random_state=0),
-    ConditionalIsomap(2, n_init=1, n_neighbors=45, adjust=True, n_free=2, random_state=0),
-    ConditionalClassicalMDS(2, adjust=True, n_free=2),
-    GeneralMDS(2, n_init=1, adjust=True, n_free=2, random_state=0),
+    ConditionalMDS(2, n_init=1, adjust=True, random_state=0),
+    ConditionalIsomap(2, n_init=1, n_neighbors=45, adjust=True, random_state=0),
+    ConditionalClassicalMDS(2, adjust=True),
+    GeneralMDS(2, n_init=1, adjust=True, random_state=0),
 ]
 
 
@@ -105,7 +114,7 @@ def test_what_neighbours_tell_is_warned_of_where_the_linear_leak_is_0_by_constru
     with pytest.warns(
         LeakWarning, match=r"neighbours on the map tell batch: \d\.\d\d right, more than chance .*'batch' by"
     ):
-        fitted = estimator.fit(X, known=known)
+        fitted = fit_with_free(estimator, X, 2 if estimator.adjust else None, known=known)
     told = fitted.knn_leak_.loc["batch"]
     assert fitted.leak_ < 1e-9
     assert told["score"] > told["reference"]

@@ -1,4 +1,4 @@
-"""Dissimilarities that are only ordinal, or known up to a line; weights that follow the map; asymmetry."""
+"""Dissimilarities that are only ordinal, or known up to a line; weights that follow the map."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import smacof, trustworthiness
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalIsomap, ConditionalMDS, SmallNeighbourhoodWarning
+from unmask import ConditionalMDS, SmallNeighbourhoodWarning
 from unmask.datasets import load_kinship
 
 N = 20
@@ -302,37 +302,6 @@ def test_curvilinear_weights_that_leave_every_pair_in_are_warned_of():
     with pytest.warns(SmallNeighbourhoodWarning, match=r"7 objects are too few.*in 3 dimensions.*every pair counts"):
         mds = ConditionalMDS(3, weights="curvilinear", n_init=1, random_state=0).fit(X)
     assert mds.radius_ == np.inf
-
-
-# ---- asymmetry
-
-
-def test_asymmetry_is_the_share_of_the_skew_part():
-    """By hand: means 2, 4, 6 and half-differences 1, 0, 2, each twice: 2 * 5 of 2 * (56 + 5)."""
-    D = np.array([[0, 3.0, 4.0], [1.0, 0, 8.0], [4.0, 4.0, 0]])
-    mds = fit(D, symmetrize="mean", n_components=1)
-    assert mds.asymmetry_ == pytest.approx(5 / 61, rel=1e-12)
-    symmetric = np.array([[0, 2.0, 4.0], [2.0, 0, 6.0], [4.0, 6.0, 0]])
-    assert mds.stress_ == pytest.approx(fit(symmetric, n_components=1).stress_, abs=1e-12)
-    assert fit(symmetric, n_components=1).asymmetry_ == 0.0
-    assert fit(1e200 * D, symmetrize="mean", n_components=1).asymmetry_ == pytest.approx(5 / 61, rel=1e-12)
-
-
-def test_pairs_given_one_way_say_nothing_about_asymmetry():
-    D = np.array([[0, 3.0, 4.0, 2.0], [1.0, 0, 8.0, 2.0], [4.0, np.nan, 0, 3.0], [2.0, 2.0, 3.0, 0]])
-    mds = fit(D, symmetrize="mean", n_components=1)
-    both = 2 * 4 + 2 * 1 + 2 * 16 + 2 * (4 + 4 + 9)
-    assert mds.asymmetry_ == pytest.approx(2 / both, rel=1e-12)
-
-
-def test_asymmetry_of_features_and_of_the_isomap():
-    X = np.random.default_rng(9).uniform(size=(N, 3))
-    assert ConditionalMDS(n_init=1).fit(X).asymmetry_ == 0.0
-    assert ConditionalIsomap(n_neighbors=6, n_init=1).fit(X).asymmetry_ == 0.0
-    D = squareform(pdist(X))
-    D[0, 1] *= 1.5
-    isomap = ConditionalIsomap(n_neighbors=6, metric="precomputed", symmetrize="mean", n_init=1).fit(D)
-    assert isomap.asymmetry_ == pytest.approx(2 * (D[1, 0] / 4) ** 2 / np.sum(D**2), rel=1e-9)
 
 
 # ---- what is refused

@@ -272,14 +272,8 @@ def test_parameters_that_are_set_after_the_fit_are_those_of_the_next():
         fitted(D, level="ordinal").set_params(level="ratio").posterior(10, 1)
 
 
-def test_too_many_objects_and_groups_apart_are_refused(monkeypatch):
+def test_too_many_objects_are_refused(monkeypatch):
     D, _, _ = make_data()
-    apart = D.to_numpy().copy()
-    apart[:6, 6:] = apart[6:, :6] = np.nan
-    with pytest.warns(match="missing"):
-        groups = fitted(apart, on_disconnected="components")
-    with pytest.raises(ValueError, match="2 groups that were mapped apart; pass one group at a time"):
-        groups.posterior()
     monkeypatch.setattr(_drawing, "MOST_OBJECTS", 11)
     with pytest.raises(ValueError, match=r"there are 12 objects.*use ridge='heldout'"):
         fitted(D).posterior()

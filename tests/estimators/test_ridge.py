@@ -190,13 +190,6 @@ def test_the_stochastic_solver_takes_it(rng, monkeypatch):
     assert chosen.ridge_ in _ridge.STRENGTHS
 
 
-def test_groups_that_are_mapped_apart_have_one(rng):
-    D, V, _ = noisy(rng, 30)
-    D[:15, 15:] = D[15:, :15] = np.nan
-    mds = fit(D, V, n_init=2, ridge="heldout", on_disconnected="components")
-    assert mds.ridge_ in _ridge.STRENGTHS
-
-
 def test_isomap_has_it_too(rng):
     X = rng.normal(size=(30, 3))
     mds = ConditionalIsomap(ridge="heldout", n_init=2, random_state=0).fit(X, known=X[:, :1])

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,6 +18,7 @@ from unmask.dissimilarities import (
     LaplacianEigenmaps,
     MaximumEntropyUnfolding,
     Metric,
+    NetworkDissimilarity,
 )
 from unmask.estimators._spectral_map import SpectralMap
 from unmask.inspection import canonical_correlations
@@ -192,10 +194,9 @@ def test_errors(rng):
     with pytest.raises(ValueError, match="dissimilarity='precomputed' leaves nothing to compute"):
         SpectralMap("precomputed").fit(Y)
     np.testing.assert_array_equal(SpectralMap("cityblock").fit_transform(Y), SpectralMap(Metric("l1")).fit_transform(Y))
-    apart = np.concatenate([Y, Y + 100])
-    model = SpectralMap(Geodesic(2, on_disconnected="components"))
+    model = SpectralMap(NetworkDissimilarity(on_disconnected="missing"))
     with pytest.warns(UserWarning, match="parts"), pytest.raises(ValueError, match="use ConditionalMDS"):
-        model.fit(apart)
+        model.fit(sp.block_diag([np.ones((5, 5)) - np.eye(5)] * 2, format="csr"))
 
 
 def test_axes_beyond_the_rank_are_zero(rng):

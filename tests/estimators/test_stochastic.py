@@ -388,14 +388,6 @@ def test_missing_dissimilarities_are_a_reason_for_the_exact_solver(features, mon
     assert mds.solver_ == "lbfgs: 1,000 objects, of which some pairs have no dissimilarity"
 
 
-def test_parts_of_a_graph_that_are_mapped_apart_need_all_paths(features, monkeypatch):
-    isomap = ConditionalIsomap(on_disconnected="components", n_init=1, tol=1e-3, random_state=0)
-    with pytest.raises(ValueError, match=r"solver='stochastic' with on_disconnected='components', for which the paths"):
-        clone(isomap).set_params(solver="stochastic").fit(features[0])
-    monkeypatch.setattr(_many, "LONGEST_FIT", 1.0)
-    assert "but there is on_disconnected='components'" in isomap.fit(features[0][:400]).solver_
-
-
 def long_table(D):
     i, j = np.triu_indices(len(D), 1)
     return pd.DataFrame({"one": i, "other": j, "length": D[i, j]})

@@ -21,6 +21,7 @@ from unmask import (
     ConditionalTSNE,
     GeneralMDS,
 )
+from unmask.estimators import fit_with_free
 from unmask.estimators._random_fits import MOST_OBJECTS, random_fits, sample_of
 from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT, next_step
 from unmask.kernels import ArraySource
@@ -239,7 +240,7 @@ def test_the_adjusted_map_is_compared_in_the_dimensions_that_were_fitted(rng):
     X, group = along_the_map(rng, 30)
     X = np.column_stack([X, rng.normal(size=(30, 2))])
     free = ConditionalMDS(3, n_init=2, random_state=0).fit(X, known=group)
-    adjusted = ConditionalMDS(2, n_free=3, adjust=True, n_init=2, random_state=0).fit(X, known=group)
+    adjusted = fit_with_free(ConditionalMDS(2, adjust=True, n_init=2, random_state=0), X, 3, known=group)
     assert adjusted.n_free_ == 3
     np.testing.assert_allclose(random_fits(adjusted).values, random_fits(free).values)
 
@@ -282,10 +283,6 @@ def test_where_random_data_are_not_comparable_it_says_why(kinship, rng):
     assert "because many pairs have no dissimilarity" in str(make.summary())
     assert "weights of their own" in random_fits(make.fit(D, weights=np.full((14, 14), 2.0))).why_none
     assert len(random_fits(make.fit(D)).values) == 9  # a new fit without weights
-    apart = D.copy()
-    apart[:7, 7:] = apart[7:, :7] = np.nan
-    parts = make.set_params(on_disconnected="components").fit(apart)
-    assert "mapped apart" in random_fits(parts).why_none
     tsne = ConditionalTSNE(perplexity=5, max_iter=20, early_iter=0, tol=1.0).fit(rng.normal(size=(MOST_OBJECTS + 1, 3)))
     assert "a cost grows" in random_fits(tsne).why_none
 

@@ -46,7 +46,7 @@ def test_a_failing_refit_leaves_nothing_of_the_fit_before(estimator, wrong):
     with pytest.raises(ValueError, match=r"Negative|at least"):
         estimator.fit(wrong)
     left = {name for name in vars(estimator) if name.endswith("_") and not name.endswith("_in_")}
-    assert left <= {"asymmetry_", "geodesic_", "solver_"}
+    assert left <= {"geodesic_", "solver_"}
     assert not hasattr(getattr(estimator, "geodesic_", None), "dissimilarities_")
     estimator.fit(D[:8, :8])
     assert len(estimator.embedding_) == 8
@@ -121,7 +121,7 @@ def test_complex_dissimilarities_get_a_sentence_of_one_line():
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", ["init", "coef", "level", "n_init", "tol", "symmetrize", "solver"])
+@pytest.mark.parametrize("name", ["init", "coef", "level", "n_init", "tol", "solver"])
 def test_an_array_where_a_word_should_be_is_not_printed(name):
     with pytest.raises(ValueError, match=rf"{name}=array of shape \(12, 2\)") as error:
         ConditionalMDS(**{**FAST, name: X[:, :2]}).fit(D)

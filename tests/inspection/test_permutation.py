@@ -81,7 +81,7 @@ def test_missing_cells_are_refused_where_every_refit_must_be_adjusted():
     known, _, D = features_of_every_type()
     size = known["size"].mask(known.index == 7)
     with pytest.raises(ValueError, match="adjust=True with missing cells of 'size'"):
-        permutation_test(mds(2, n_init=1, adjust=True, n_free=2), D, size, n_permutations=1)
+        permutation_test(mds(2, n_init=1, adjust=True), D, size, n_permutations=1)
 
 
 @pytest.mark.parametrize("adjust", [False, True, "auto"])
@@ -328,7 +328,7 @@ def test_p_values_of_an_adjusted_map_have_their_level():
         rng = np.random.default_rng(2400 + seed)
         D = squareform(pdist(rng.normal(size=(14, 2))))
         known = rng.normal(size=(14, 2))
-        model = mds(1, n_init=1, adjust=True, n_free=1)
+        model = mds(1, n_init=1, adjust=True)
         p_values += list(permutation_test(model, D, known, n_permutations=9)["p_value"])
     share = np.mean(np.array(p_values) <= 0.2)
     assert 0.09 < share < 0.31  # two standard errors of a binomial share of 60

@@ -175,15 +175,6 @@ def test_features_may_be_mapped_by_their_paths(rng):
     assert list(found.objects.index) == list(X.index)
 
 
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph falls into 2 parts")
-def test_groups_that_are_mapped_apart_are_refused(rng):
-    X = rng.standard_normal((20, 3))
-    apart = ConditionalIsomap(2, n_init=1, on_disconnected="components", random_state=0)
-    for method in (bootstrap, jackknife):
-        with pytest.raises(ValueError, match="X falls into 2 groups that were mapped apart"):
-            method(apart, np.concatenate([X, X + 100]))
-
-
 @pytest.mark.parametrize("level", ["ordinal", "interval"])
 def test_residuals_are_those_of_the_disparities(kinship, level):
     """Squares are the same data to an ordinal fit, and a constant more is to one of intervals; so is their noise."""

@@ -83,17 +83,6 @@ def test_a_plain_map_against_a_double_loop(rng):
     np.testing.assert_allclose(shepard(D, U)["distance"], pdist(U), rtol=1e-12)
 
 
-def test_groups_mapped_apart_have_no_residual_between_them(rng):
-    D = noisy_distances(rng, 16)
-    D[:8, 8:] = D[8:, :8] = np.nan
-    mds = ConditionalMDS(metric="precomputed", on_disconnected="components", n_init=2, random_state=0)
-    with pytest.warns(UserWarning, match="treated as missing"):
-        mds.fit(D)
-    table = shepard(D, mds)
-    assert table["distance"].isna().sum() == 64
-    np.testing.assert_allclose(stress_per_point(D, mds)["stress"], mds.stress_per_point_, rtol=1e-9, atol=1e-15)
-
-
 def test_labels_are_aligned(kinship, rng):
     D = kinship.dissimilarities
     U = pd.DataFrame(rng.standard_normal((14, 2)), index=D.index)
@@ -101,13 +90,6 @@ def test_labels_are_aligned(kinship, rng):
     pd.testing.assert_frame_equal(shepard(D, U.iloc[::-1]), table)
     expected = squareform(pdist(U))[np.triu_indices(14, 1)]
     np.testing.assert_allclose(table["distance"], expected, rtol=1e-12)
-
-
-def test_a_symmetrized_fit_is_read_symmetrized(rng):
-    D = noisy_distances(rng, 10)
-    D[0, 1] += 0.1
-    mds = ConditionalMDS(metric="precomputed", symmetrize="mean", init="closed-form").fit(D)
-    assert stress_of(shepard(D, mds)) == pytest.approx(mds.stress_, rel=1e-9)
 
 
 def test_errors_say_what_to_do(kinship, rng):

@@ -121,8 +121,8 @@ def test_pairs_without_weight_or_dissimilarity_are_no_evidence(rng):
     W[2, 3] = W[3, 2] = 0.0
     with Workers(1) as workers:
         with pytest.warns(match="missing"):
-            checked = check_dissimilarities(D, symmetrize=None, workers=workers)
-        pairs, _ = build_pairs(checked, None, W, workers)
+            checked = check_dissimilarities(D, workers=workers)
+        pairs = build_pairs(checked, None, W, workers)
     evidence = Evidence.of(pairs)
     seen = set(zip(evidence.rows.tolist(), evidence.columns.tolist(), strict=True))
     assert len(seen) == 13

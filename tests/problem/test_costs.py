@@ -24,7 +24,7 @@ N = 12
 def checked(D):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # says how many are missing
-        return check_dissimilarities(D, symmetrize=None, workers=Workers(1))
+        return check_dissimilarities(D, workers=Workers(1))
 
 
 def put_together(D, target="dissimilarity", distance="euclidean", loss="squared", weights=None, **parameters):

@@ -18,9 +18,9 @@ def case(request, rng):
     W = np.triu(symmetric_weights(rng, N) * (rng.uniform(size=(N, N)) > 1 / 3), 1)
     W += W.T
     workers = Workers(1)
-    checked = check_dissimilarities(noisy_distances(rng, N), symmetrize=None, workers=workers)
+    checked = check_dissimilarities(noisy_distances(rng, N), workers=workers)
     given = W if request.param == "table" else sp.csr_array(W)
-    pairs, _ = build_pairs(checked, None, given, workers)
+    pairs = build_pairs(checked, None, given, workers)
     graph = make_graph(pairs, workers)
     # Weights are kept up to a common factor.
     return graph, W * graph.degrees.sum() / W.sum()

@@ -6,9 +6,7 @@ from scipy.optimize import nnls
 
 from unmask.problem.linalg import (
     NonNegative,
-    basis_by_group,
     canonical_correlations,
-    orthonormal_basis,
     symmetric_root,
     whitening,
 )
@@ -51,17 +49,3 @@ def test_non_negative_least_squares_is_that_of_scipy_and_takes_copies_of_columns
     found = NonNegative(X.T @ X).solve(X.T @ y)
     assert found.min() >= 0
     np.testing.assert_allclose(X @ found, X @ nnls(X, y)[0], atol=1e-6)
-
-
-def test_what_is_orthogonal_within_groups_stays_so_when_they_are_turned(rng):
-    component = np.array([0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1])
-    V, U = rng.standard_normal((12, 2)), rng.standard_normal((12, 2))
-    Q = basis_by_group(V, component)
-    np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
-    left = U - Q @ (Q.T @ U)
-    for number, angle in enumerate((0.4, 2.1)):
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        left[component == number] = left[component == number] @ turn
-        within = V[component == number] - V[component == number].mean(axis=0)
-        np.testing.assert_allclose(within.T @ left[component == number], 0, atol=1e-12)
-    np.testing.assert_array_equal(basis_by_group(V, None), orthonormal_basis(V))

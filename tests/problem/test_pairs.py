@@ -30,8 +30,8 @@ def weights(diagonal, left_out=()):
 
 def pairs_of(D, W=None):
     workers = Workers(1)
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
-    return build_pairs(checked, None, W, workers)[0]
+    checked = check_dissimilarities(D, workers=workers)
+    return build_pairs(checked, None, W, workers)
 
 
 @pytest.mark.parametrize("diagonal", [0.0, 1.0, 7.0])
@@ -72,5 +72,5 @@ def test_large_contiguous_input_is_not_copied(rng):
     D = noisy_distances(rng, 50)
     for array in (D, np.asfortranarray(D), D.astype(np.float32)):
         workers = Workers(1)
-        pairs = build_pairs(check_dissimilarities(array, symmetrize=None, workers=workers), None, None, workers)[0]
+        pairs = build_pairs(check_dissimilarities(array, workers=workers), None, None, workers)
         assert np.shares_memory(pairs.values, array)

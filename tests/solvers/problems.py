@@ -9,7 +9,7 @@ from unmask.solvers import make_objective
 
 def objective_for(D, known=None, p=2, coef="full", scheme=None, weights=None, **options):
     workers = Workers(2)
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
+    checked = check_dissimilarities(D, workers=workers)
     coded = check_known(known, checked.n, checked.labels, coef)
-    problem = Problem(build_pairs(checked, scheme, weights, workers)[0], coded, p, **options)
+    problem = Problem(build_pairs(checked, scheme, weights, workers), coded, p, **options)
     return make_objective(problem, make_engine(problem.pairs, workers)), coded

@@ -1,20 +1,16 @@
 """How a map is written down once, by what its cost leaves open."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
 from unmask.solvers._canonical import (
     axis_signs,
-    canonical_by_component,
     canonical_map,
     ordered_axes,
     ordering_turn,
     principal_axes,
     principal_turn,
-    side_by_side,
 )
 
 
@@ -81,26 +77,6 @@ def test_axis_without_skew_takes_the_sign_of_its_largest_coordinate():
 def test_turns_change_no_distance(U, turn_of):
     turn = turn_of(U)
     np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
-
-
-def test_groups_are_each_in_a_canonical_form_of_their_own(U):
-    component = np.arange(20) % 3
-    found = canonical_by_component(U, component)
-    for group in range(3):
-        np.testing.assert_array_equal(found[component == group], canonical_map(U[component == group]))
-
-
-def test_groups_stand_side_by_side_in_the_middle_with_a_gap_that_can_be_seen(U):
-    component = np.arange(20) % 3
-    found = side_by_side(U, component)
-    parts = [found[component == group] for group in range(3)]
-    gaps = [after[:, 0].min() - before[:, 0].max() for before, after in pairwise(parts)]
-    np.testing.assert_allclose(gaps, 0.15 * sum(np.ptp(part[:, 0]) for part in parts), rtol=1e-9)
-    assert found[:, 0].min() == pytest.approx(-found[:, 0].max())
-    np.testing.assert_array_equal(found[:, 1:], U[:, 1:])
-    for group in range(3):
-        np.testing.assert_allclose(pdist(parts[group]), pdist(U[component == group]), rtol=1e-9)
-    assert side_by_side(np.empty((20, 0)), component).shape == (20, 0)
 
 
 def test_rounding_does_not_decide_the_sign_of_a_symmetric_axis(rng):

@@ -17,12 +17,10 @@ from unmask.solvers import (
     RULES,
     SearchSettings,
     Stage,
-    canonical_by_component,
     canonical_map,
     make_objective,
     make_starts,
     minimise,
-    side_by_side,
     within_errors,
 )
 from unmask.solvers._curvilinear import curvilinear
@@ -30,9 +28,9 @@ from unmask.solvers._curvilinear import curvilinear
 
 def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **options):
     workers = Workers(1)
-    checked = check_dissimilarities(D, symmetrize=None, workers=workers)
+    checked = check_dissimilarities(D, workers=workers)
     coded = check_known(known, checked.n, None, "auto", errors=errors)
-    problem = Problem(build_pairs(checked, None, None, workers)[0], coded, p, **options)
+    problem = Problem(build_pairs(checked, None, None, workers), coded, p, **options)
     objective = make_objective(problem, make_engine(problem.pairs, workers))
     (start,) = make_starts(objective, coded, "closed-form", 1, np.random.default_rng(0))
     solution = minimise(objective, start.theta, RULES[rule](objective)(), tol=1e-9, max_iter=1000)
@@ -131,18 +129,3 @@ def test_a_map_of_fewer_objects_than_dimensions_keeps_its_dimensions(rng):
     assert found.shape == (2, 3)
     np.testing.assert_allclose(pdist(found), pdist(U), rtol=1e-12)
     np.testing.assert_allclose(found[:, 1:], 0, atol=1e-12)
-
-
-def test_groups_are_written_down_each_for_itself_and_set_side_by_side(rng):
-    U, component = rng.standard_normal((12, 2)), np.array([0, 1, 2] * 4)
-    apart = canonical_by_component(U, component)
-    placed = side_by_side(apart, component)
-    for number in range(3):
-        own = component == number
-        np.testing.assert_array_equal(apart[own], canonical_map(U[own]))
-        np.testing.assert_allclose(pdist(placed[own]), pdist(U[own]), rtol=1e-12)
-    spans = [(placed[component == c, 0].min(), placed[component == c, 0].max()) for c in range(3)]
-    assert spans[0][1] < spans[1][0]
-    assert spans[1][1] < spans[2][0]
-    assert spans[0][0] == pytest.approx(-spans[2][1])  # the picture's middle is 0
-    assert side_by_side(np.empty((12, 0)), component).shape == (12, 0)

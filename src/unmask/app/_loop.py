@@ -40,7 +40,7 @@ def begin_fit(session: Session, **options: Any) -> Message:
     if steps:
         chosen = options.setdefault("estimator", steps[-1].estimator)
         # Of another estimator's parameters those that this one has too; of a name that is none the fit says so.
-        takes = {*ESTIMATORS[chosen].parameters} - {"adjust", "n_free"} if chosen in ESTIMATORS else ()
+        takes = {*ESTIMATORS[chosen].parameters} - {"adjust"} if chosen in ESTIMATORS else ()
         options = {**{name: value for name, value in steps[-1].params.items() if name in takes}, **options}
     elif len(session.study.material.data.objects) >= MANY and options.get("estimator", "mds") == "mds":
         options.setdefault("solver", "stochastic")

@@ -35,7 +35,6 @@ class Dissimilarities:
     labels: pd.Index | None
     missing: int  # pairs
     largest: float
-    asymmetry: float = 0.0  # share of the sum of squares that averaging the two halves threw away
     sums: Sums | None = None  # if all pairs were looked at
 
     @property
@@ -76,7 +75,6 @@ def require_range(largest: float, least: float = 1e-300, most: float = 1e300) ->
 def check_dissimilarities(
     data: Any,
     *,
-    symmetrize: str | None,
     workers: Workers,
     complete_for: str | None = None,
     warn: bool = True,
@@ -97,10 +95,9 @@ def check_dissimilarities(
     source: Any
     if is_source(data):
         _require_square(data.n, data.n)
-        source, asymmetry = _averaged(data) if symmetrize == "mean" else (data, 0.0)
-        given = source
+        given = source = data
     else:
-        values, asymmetry = _square_array(data, symmetrize, None if among else complete_for)
+        values = _square_array(data, None if among else complete_for)
         given, source = ArraySource(values), ArraySource(_contiguous(values))
     seen, names = source, labels
     if among is not None:
@@ -119,7 +116,7 @@ def check_dissimilarities(
             MissingDissimilarityWarning,
         )
     sums = survey.sums if among is None else None
-    return Dissimilarities(source, labels, survey.missing, survey.largest, asymmetry, sums)
+    return Dissimilarities(source, labels, survey.missing, survey.largest, sums)
 
 
 def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
@@ -135,44 +132,26 @@ def _names(labels: pd.Index | None, at: IntArray) -> pd.Index:
     return pd.Index(at) if labels is None else labels[at]
 
 
-def _square_array(data: Any, symmetrize: str | None, complete_for: str | None) -> tuple[Array, float]:
-    """Return a square table as an array, and the share of its sum of squares that averaging its halves threw away."""
+def _square_array(data: Any, complete_for: str | None) -> Array:
+    """Return a square table as an array."""
     if isinstance(data, np.memmap) and 8 * data.size > LARGE_COPY:
-        _require_as_it_is(data, symmetrize)
+        _require_as_it_is(data)
     values = numbers(data, "dissimilarities")
     if complete_for is not None:
         _require_complete(values, complete_for)
     _require_square(*values.shape)
-    return (_mean_of_both_halves(values), _skew_share(values)) if symmetrize == "mean" else (values, 0.0)
+    return values
 
 
-def _require_as_it_is(data: np.memmap[Any, Any], symmetrize: str | None) -> None:
+def _require_as_it_is(data: np.memmap[Any, Any]) -> None:
     """Raise where a large memory map would have to be copied."""
-    why = "" if symmetrize is None else f"symmetrize={symmetrize!r} would copy it"
+    why = ""
     if data.dtype not in (np.float32, np.float64):
         why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"
     elif not (data.flags.c_contiguous or data.flags.f_contiguous):
         why = "it is a part of a larger one, and would be copied to bring its rows together"
     if why:
         raise ValueError(f"dissimilarities is a memory map: {why}; pass numpy.array(X) if it fits into memory.")
-
-
-def _averaged(source: Source) -> tuple[Source, float]:
-    """Return a source whose pairs have one dissimilarity each, and the share of the sum of squares thrown away."""
-    if getattr(source, "symmetric", False):
-        return source, 0.0
-    if not hasattr(source, "averaged"):
-        raise ValueError(
-            f"symmetrize='mean' with dissimilarities that are read in parts; {_way_to_average(source)}, or pass an "
-            "array if it fits into memory."
-        )
-    averaged: tuple[Source, float] = source.averaged()
-    return averaged
-
-
-def _way_to_average(source: Any) -> str:
-    """Say how a source is brought to have one dissimilarity for each pair."""
-    return str(getattr(source, "average", "let the source average the two"))
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -313,22 +292,6 @@ def _contiguous(values: Array) -> Array:
     return np.ascontiguousarray(values)
 
 
-def _mean_of_both_halves(values: Array) -> Array:
-    """Average the two dissimilarities of each pair; where one is missing the other stands alone."""
-    mean = (values + values.T) / 2
-    return np.where(np.isnan(mean), np.where(np.isnan(values), values.T, values), mean)
-
-
-def _skew_share(values: Array) -> float:
-    """Return the share of the sum of squares in the skew-symmetric part, of the pairs given both ways."""
-    both = np.where(np.isfinite(values) & np.isfinite(values.T), values, 0.0).astype(np.float64)
-    size = float(np.abs(both).max(initial=0.0))
-    if size == 0.0:
-        return 0.0
-    both /= size
-    return float(np.sum((both - both.T) ** 2) / 4 / np.sum(both**2))
-
-
 def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool, pairs: int) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
@@ -380,18 +343,17 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
         flags[: i + 1] = False
         if flags.any():
             j = int(np.argmax(flags))
-            averages = isinstance(source, ArraySource) or hasattr(source, "averaged")
-            way_out = "pass symmetrize='mean' to average the two" if averages else _way_to_average(source)
+            way_out = getattr(source, "average", "pass (D + D.T) / 2, the mean of the two")
             one, other = name_object(labels, i), name_object(labels, j)
             if sparse and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
                 return (
                     f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
                     "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
-                    f"stored one way. If it is none, add what is absent, or {way_out}."
+                    "stored one way. If it is none, add what is absent, for example by D.maximum(D.T)."
                 )
-            return (
-                f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair "
-                f"({one}, {other}); correct it, or {way_out}."
+            one_missing = np.isnan(row[j]) != np.isnan(column[j])
+            return f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair ({one}, {other}); " + (
+                "fill in the missing one, or make both missing." if one_missing else f"correct it, or {way_out}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

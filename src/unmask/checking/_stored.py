@@ -83,13 +83,3 @@ class StoredPairs:
         *_, above, below = self._both_ways()
         survey = plain.survey_pairs(above, below)
         return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(above))
-
-    def averaged(self) -> tuple[StoredPairs, float]:
-        """Average both directions of each pair; return also the share of the sum of squares that was thrown away."""
-        i, j, above, below = self._both_ways()
-        mean = np.where(np.isnan(above), below, np.where(np.isnan(below), above, (above + below) / 2))
-        both = np.isfinite(above) & np.isfinite(below)
-        size = float(max(abs(above[both]).max(initial=0.0), abs(below[both]).max(initial=0.0))) or 1.0
-        a, b = above[both] / size, below[both] / size
-        share = float(np.sum((a - b) ** 2) / 2 / max(np.sum(a**2) + np.sum(b**2), np.finfo(float).tiny))
-        return StoredPairs.given(i, j, mean, self.n, mirrored=slice(None)), share

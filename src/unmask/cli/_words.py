@@ -68,6 +68,7 @@ PHRASES = {
     " (free_embedding_)": "",
     ", or pass format=": "",
     "let unmask.io.read_ratings average them": "average them with --aggregate mean",
+    "pass (D + D.T) / 2, the mean of the two": "average the two with --symmetrize mean",
     "correct it, or pass (S + S.T) / 2": "correct it, or average the two with --symmetrize mean",
     "are made by a transformer, metric=Geodesic() of unmask.dissimilarities": "are taken by unmask isomap",
     ", or a function of two rows": "",

@@ -119,6 +119,11 @@ class Step(_Record):
         return self.params.get("adjust", False) is True
 
     @property
+    def n_free(self) -> int | None:
+        """Dimensions of the free map, with which an adjusted map is fitted again; None if it is not adjusted."""
+        return int(self.free_embedding.shape[1]) if self.adjusted else None
+
+    @property
     def n_components(self) -> int:
         """Dimensions of the map."""
         return int(self.embedding.shape[1])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
-from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, stress_of_known
+from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, fit_with_free, stress_of_known
 from ..progress import Callback, Listener, Progress, listeners_of
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
@@ -32,7 +32,6 @@ PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
 DECIDED = {
     "metric": "the study holds dissimilarities; give it to Discovery(X, metric=…)",
     "metric_params": "the study holds dissimilarities; give them to Discovery(X, metric_params=…)",
-    "symmetrize": "pass it to Discovery, which keeps one table of dissimilarities for all steps",
 }
 
 
@@ -96,6 +95,7 @@ def fit_step(
     number: int,
     callback: Callback | None = None,
     resume_from: Any = None,
+    n_free: int | None = None,
 ) -> Step:
     """Fit a map and return it as a step; warnings of the fit are kept in it and given to the user."""
     recipe = ESTIMATORS[estimator]
@@ -111,7 +111,7 @@ def fit_step(
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        _fit_until_stopped(mds, material.data.fitted, options, callback, searches=recipe.searches)
+        _fit_until_stopped(mds, material.data.fitted, options, callback, n_free, searches=recipe.searches)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
     finished = not recipe.searches or Reason.INTERRUPTED.value not in {*mds.starts_["reason"], mds.stop_reason_}
@@ -164,14 +164,16 @@ def fit_alone(
     return fit_step(material, known, types, "mds", checked, 1, callback, resume_from)
 
 
-def _fit_until_stopped(mds: Any, D: Any, options: dict[str, Any], callback: Callback | None, *, searches: bool) -> None:
+def _fit_until_stopped(
+    mds: Any, D: Any, options: dict[str, Any], callback: Callback | None, n_free: int | None, *, searches: bool
+) -> None:
     """Fit an estimator; Ctrl-C or the callback ends a search with the best map so far. A closed form has none."""
     if not searches:
-        mds.fit(D, **options)
+        fit_with_free(mds, D, n_free, **options)
         return
     stopped = threading.Event()
     with hearing_interrupt(stopped):
-        mds.fit(D, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
+        fit_with_free(mds, D, n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
 
 
 class _Interrupt(Listener):
@@ -208,10 +210,10 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
 
 def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
     """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
-    decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
+    decided: dict[str, Any] = {"adjust": bool(mds.adjusted_)}
     if "ridge" in params:
         decided["ridge"] = mds.ridge_
-    return {name: value for name, value in params.items() if name not in ("adjust", "n_free")} | decided
+    return {**params, **decided}
 
 
 def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:

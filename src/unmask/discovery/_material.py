@@ -19,7 +19,6 @@ from ..checking import (
     numbers,
     polars_column,
     quote,
-    require_choice,
 )
 from ..dissimilarities import Metric, compare, float_type
 from ..estimators import some_objects
@@ -88,14 +87,12 @@ def read_material(
     table: Any,
     weights: Any,
     known_types: Any,
-    symmetrize: str | None,
     transformer: Any = None,
 ) -> Material:
     """Check the tables of a study and bring them into the order of the dissimilarities."""
-    require_choice("symmetrize", symmetrize, (None, "mean"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # every fit says so
-        data, labels = _read_data(dissimilarities, symmetrize, transformer)
+        data, labels = _read_data(dissimilarities, transformer)
     features = read_columns(known, labels, data.objects, "known")
     return Material(
         data,
@@ -106,19 +103,18 @@ def read_material(
     )
 
 
-def _read_data(given: Any, symmetrize: str | None, transformer: Any) -> tuple[Data, pd.Index | None]:
+def _read_data(given: Any, transformer: Any) -> tuple[Data, pd.Index | None]:
     """Return what maps are made from, and the labels by which other tables are aligned, if there are any."""
     import pandas as pd
 
     if transformer is not None and is_many(transformer, given):
         return _read_features(given, transformer)
-    as_it_is = transformer is None and symmetrize is None  # or another table has to be made of it
-    in_file = large_file(given) if as_it_is else None
+    in_file = large_file(given) if transformer is None else None
     data = given if in_file is None else in_file.fitted
     some = None if in_file is None else some_objects  # a fit checks what it reads
     with Workers(resolve_threads(None)) as workers:
         values, labels = (data, None) if transformer is None else compare(transformer, data)
-        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers, among=some)
+        checked = check_dissimilarities(values, workers=workers, among=some)
     if in_file is not None:
         return in_file, None
     labels = checked.labels if labels is None else labels

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import EstimatedKnownWarning
+from ..estimators import fit_with_free
 from ..inspection import (
     Stability,
     bootstrap,
@@ -60,7 +61,6 @@ class RecordedFit:
     distances: pd.DataFrame
     weights: Any = None
     metric: str = "precomputed"
-    symmetrize: str | None = None
 
     def predict_dissimilarities(self) -> pd.DataFrame:
         """Return the fitted distances."""
@@ -255,7 +255,7 @@ class Reading:
         """Return them of a further fit with the same parameters, which must come to the same stress."""
         with series(callback) as tell, ending_all():
             tell("shepard", 0, 1)
-            again = self.estimator.fit(self.data, known=self.known, **self.weights)
+            again = fit_with_free(self.estimator, self.data, self.step.n_free, known=self.known, **self.weights)
         if abs(again.stress_ - self.step.stress) > SAME_STRESS:
             raise LeftOut(
                 f"The Shepard diagram is left out: fitted again, the map has a stress of {again.stress_:.6f} and "

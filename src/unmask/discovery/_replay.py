@@ -9,6 +9,7 @@ import numpy as np
 
 from ..progress import Callback
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
+from ._fitting import check_params
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,9 @@ def replay(again: Discovery, actions: tuple[Action, ...], tol: float) -> pd.Data
 def repeat(again: Discovery, action: Action, callback: Callback | None = None) -> None:
     """Do in a study what was done in another one."""
     if isinstance(action, Step):
-        params: dict[str, Any] = {"adjust": False, **action.params}  # a study of an earlier version has no word of it
-        again.fit(params.pop("n_components"), estimator=action.estimator, callback=callback, **params)
+        # A study of an earlier version says nothing about adjusting.
+        params = check_params(action.estimator, action.n_components, {"adjust": False, **action.params})
+        again._fit(action.estimator, params, callback, n_free=action.n_free)
     elif isinstance(action, Adoption):
         (_, detail), *_ = action.source.items()
         source = action.source if not isinstance(detail, str) or detail != "given" else {"values": action.values}

@@ -57,8 +57,6 @@ class Discovery(Walk):
         How dissimilarities are computed from features, once and for all steps; as in :class:`unmask.ConditionalMDS`.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     pictures : dict from label to bytes or path, optional
         Pictures of the objects (PNG, JPEG, GIF or WebP), which are saved with the study.
     title : str, default=""
@@ -123,12 +121,11 @@ class Discovery(Walk):
         weights: Any = None,
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
-        symmetrize: str | None = None,
         pictures: Mapping[Any, Any] | None = None,
         title: str = "",
     ) -> None:
         transformer = make_transformer(metric, metric_params)
-        material = read_material(dissimilarities, known, table, weights, known_types, symmetrize, transformer)
+        material = read_material(dissimilarities, known, table, weights, known_types, transformer)
         material = replace(material, pictures=read_pictures(pictures, material.objects))
         self._begin(material, str(title), Tree(), 0)
 
@@ -219,9 +216,19 @@ class Discovery(Walk):
         `UnfinishedMapWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
         """
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
-        number = len(self.steps) + 1
-        step = fit_step(self._material, self.known, self.known_types, estimator, given, number, callback, resume_from)
-        added: Step = self._add(step)
+        return self._fit(estimator, given, callback, resume_from)
+
+    def _fit(
+        self,
+        estimator: str,
+        params: dict[str, Any],
+        callback: Callback | None,
+        resume_from: Any = None,
+        n_free: int | None = None,
+    ) -> Step:
+        """Add a step; one that is repeated has the same number of free dimensions again."""
+        given = self._material, self.known, self.known_types, estimator, params, len(self.steps) + 1
+        added: Step = self._add(fit_step(*given, callback, resume_from, n_free))
         return added
 
     def adopt(

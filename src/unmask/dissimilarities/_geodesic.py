@@ -82,20 +82,16 @@ class Geodesic(ComparingTransformer):
         Whether to search for nearly the nearest neighbours, by the package pynndescent, instead of the nearest ones.
         ``"auto"`` does from 20,000 objects and 16 columns on if it is installed and knows the metric: with fewer
         columns a tree finds the nearest ones sooner. Not with `radius`.
-    on_disconnected : {"join", "error", "components"}, default="join"
+    on_disconnected : {"join", "error"}, default="join"
         What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning that
-        counts them; raise an error; or leave the dissimilarities between parts missing (NaN), so that
-        ``ConditionalMDS(on_disconnected="components")`` fits each part on its own.
+        counts them, or raise an error.
     n_landmarks : int, optional
         Find only the paths from so many objects, drawn at random, to all others, for many objects: the result is then a
-        :class:`LandmarkRows`, to be read in parts, in which all other dissimilarities are missing. Not with
-        ``on_disconnected="components"``.
+        :class:`LandmarkRows`, to be read in parts, in which all other dissimilarities are missing.
     random_state : int, RandomState instance or None, default=None
         By what landmarks are drawn.
     n_jobs : int, optional
         Threads for the search of neighbours, as in scikit-learn; None means one, -1 every core.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     dtype : {"float64", "float32"}, default="float64"
         Type of the result; float32 takes half the memory.
 
@@ -109,8 +105,6 @@ class Geodesic(ComparingTransformer):
         Number of parts the neighbours alone leave; 1 if the graph was connected.
     approximate_ : bool
         Whether neighbours were searched for approximately.
-    asymmetry_ : float
-        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
 
     Examples
     --------
@@ -129,7 +123,6 @@ class Geodesic(ComparingTransformer):
     metric_params: dict[str, Any] | None = None
     approximate: Any = "auto"
     on_disconnected: str = "join"
-    symmetrize: str | None = None
     dtype: str = "float64"
     n_landmarks: int | None = None
     random_state: Any = None
@@ -174,7 +167,7 @@ class Geodesic(ComparingTransformer):
     def _find_paths(self, X: Any, watch: Watch) -> None:
         self._check_parameters()
         watch.begin("graph")
-        values: Any = self._read_features(X) if self._searches else self._compare(X, self.symmetrize)
+        values: Any = self._read_features(X) if self._searches else self._compare(X)
         shape = (values.n, values.n) if isinstance(values, StoredPairs) else values.shape
         self._n = int(shape[0])
         self._require_neighbours(self._n)
@@ -184,8 +177,6 @@ class Geodesic(ComparingTransformer):
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
         self.dissimilarities_ = self._paths(self._n)
-        if self.on_disconnected == "components":
-            self.dissimilarities_[np.isinf(self.dissimilarities_)] = np.nan  # no path
         self._reach = self._own_reach() if self.mutual else None
 
     def _paths(self, n: int) -> Any:
@@ -234,7 +225,7 @@ class Geodesic(ComparingTransformer):
                 )
             steps = self._steps(values[row], np.asarray(lengths), np.asarray(neighbours))
             first = self._first_steps(steps, np.asarray(neighbours))
-            # A part that a neighbour cannot reach is NaN there; another neighbour may reach it.
+            # With landmarks, a path that was not searched for is NaN; another neighbour may have it.
             D[row] = np.fmin.reduce(steps[first][:, None] + read(neighbours[first]), axis=0)
         return super()._labelled(D, labels)
 
@@ -282,15 +273,9 @@ class Geodesic(ComparingTransformer):
         if not self._searches:
             self._make_transformer()
         require_flag("mutual", self.mutual)
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error", "components"))
+        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
         if self.n_landmarks is not None:
             require_integer("n_landmarks", self.n_landmarks, 2)
-            if self.on_disconnected == "components":
-                raise ValueError(
-                    f"n_landmarks={self.n_landmarks} with on_disconnected='components': every part would need "
-                    "landmarks of its own; use on_disconnected='join', or leave n_landmarks out."
-                )
-        require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         self._check_approximate()
         require_choice("dtype", self.dtype, DTYPES)
@@ -332,7 +317,7 @@ class Geodesic(ComparingTransformer):
         X = labelled_frame(X)
         require_features(X)
         warn_of_square_features(X)
-        self._labels, self.asymmetry_ = labels_of(X), 0.0
+        self._labels = labels_of(X)
         features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         return features
 

@@ -89,7 +89,3 @@ class LandmarkRows:
         *_, delta = self.stored_pairs()
         survey = plain.survey_pairs(delta, delta)
         return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(delta))
-
-    def averaged(self) -> tuple[LandmarkRows, float]:
-        """Return itself: a path is as long in either direction."""
-        return self, 0.0

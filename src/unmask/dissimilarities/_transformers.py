@@ -209,7 +209,7 @@ class ComparingTransformer(WatchedTransformer):
     def _make_transformer(self) -> Any:
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
-    def _compare(self, X: Any, symmetrize: str | None = None) -> Any:
+    def _compare(self, X: Any) -> Any:
         """Return the dissimilarities among all objects, checked; remember how new objects are compared with them.
 
         A sparse matrix is a graph where missing dissimilarities are taken: an edge stored one way counts, and few of
@@ -218,20 +218,19 @@ class ComparingTransformer(WatchedTransformer):
         self._comparing = self._make_transformer()
         compared = None if self._comparing is None else compare(self._comparing, X, self)
         if compared is not None and isinstance(self._comparing, Metric):  # sound already
-            D, self._labels, self.asymmetry_ = *compared, 0.0
+            D, self._labels = compared
         else:
             with Workers(resolve_threads(None)) as workers:
                 data = X if compared is None else compared.values
                 is_graph = self._TAKES_MISSING and sp.issparse(data)
                 checked = check_dissimilarities(
                     stored_both_ways(data) if is_graph else data,
-                    symmetrize=symmetrize,
                     workers=workers,
                     warn=not is_graph,  # most pairs of a graph have no edge
                 )
             if compared is None:
                 checked.note_objects(self)
-            self._labels, self.asymmetry_ = checked.labels if compared is None else compared.labels, checked.asymmetry
+            self._labels = checked.labels if compared is None else compared.labels
             if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
                 return checked.source
             D = checked.array_for(type(self).__name__)
@@ -273,9 +272,6 @@ class ComparingTransformer(WatchedTransformer):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
-        if self.on_disconnected == "components":
-            warn_user(f"{parts}; the dissimilarities between them are missing (NaN).", DisconnectedGraphWarning)
-            return graph
         warn_user(
             f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
             DisconnectedGraphWarning,

@@ -10,6 +10,7 @@ from ._conditional_tsne import ConditionalTSNE
 from ._drawing import refuse_many as refuse_many
 from ._drawing import refuse_posterior as refuse_posterior
 from ._fitted import aims_of as aims_of
+from ._fitted import fit_with_free as fit_with_free
 from ._fitted import known_of as known_of
 from ._fitted import labels_of_fit as labels_of_fit
 from ._fitted import stages_of as stages_of

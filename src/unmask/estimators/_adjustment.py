@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from .._typing import Array
-from ..checking import AdjustmentWarning, LeakWarning, count, quote, require_integer, warn_user
+from ..checking import AdjustmentWarning, LeakWarning, count, quote, warn_user
 from ..engines import Engine
 from ..problem import KnownFeatures, Structure, types_with_levels
 from ..problem.leak import LinearLeak, NeighbourLeak, leak_in_words, linear_leak
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F")
 
-# With n_free="auto" the free map gets at most this many dimensions more than are shown.
+# Unless an earlier fit decided their number, the free map gets at most this many dimensions more than are shown.
 MOST_EXTRA = 3
 # Adjusting takes q of the N - 1 degrees of freedom of each axis; beyond this share it is worth a word.
 LARGE_SHARE = 0.1
@@ -60,7 +60,7 @@ class FreeMap(NamedTuple):
     def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float, widths: Widths | None = None) -> FreeMap:
         """Put estimated cells into what is known."""
         estimated = [(cells, r) for cells, r in moved if cells.price == 0.0]
-        return cls(U, moved_values(known, estimated) - known.shift, size, widths)
+        return cls(U, moved_values(known, estimated), size, widths)
 
     def with_cells_off_the_map(self, known: KnownFeatures) -> tuple[FreeMap, list[tuple[str, int]]]:
         """Take missing numbers from the regression of what is known on the map where that is surer.
@@ -117,7 +117,7 @@ def adjust_map(free: FreeMap, p: int, turn_of: Callable[[Array], Array]) -> Adju
     return Adjustment(A, centre, turn_of(residuals)[:, :p])
 
 
-def check_adjust(adjust: Any, n_free: Any, p: int, *, orthogonal: bool, penalty: bool, given_start: bool) -> None:
+def check_adjust(adjust: Any, *, orthogonal: bool, penalty: bool) -> None:
     """Raise where what is asked for is not an option, or contradicts itself."""
     if not isinstance(adjust, bool | np.bool_) and not (isinstance(adjust, str) and adjust == "auto"):
         raise ValueError(f"adjust={adjust!r} is not one of False, True, 'auto'.")
@@ -131,53 +131,41 @@ def check_adjust(adjust: Any, n_free: Any, p: int, *, orthogonal: bool, penalty:
             "adjust=True with a leak_penalty: the penalty costs fit, and adjusting takes the same off the map without; "
             "leave leak_penalty=0."
         )
-    if isinstance(n_free, str) and n_free == "auto":
-        return
-    if given_start and adjust == "auto":
-        raise ValueError(
-            f"n_free={n_free!r} with adjust='auto' and a given start: the start has either n_components columns or "
-            "n_free, and which is not known before the fit. Use adjust=True or adjust=False."
-        )
-    require_integer("n_free", n_free, p)
-    if not adjust:
-        raise ValueError(
-            f"n_free={n_free!r} says how many dimensions the free map has before it is adjusted, but adjust=False; "
-            "use adjust=True, or leave n_free out."
-        )
 
 
 def fit_free_map(
     adjust: Any,
-    n_free: Any,
+    n_free: int | None,
     p: int,
     known: KnownFeatures,
     fit: Callable[[int], F],
     read: Callable[[F], FreeMap],
     *,
     may_follow: Callable[[F], bool] = lambda _: True,
-    groups: int = 1,
     labels: pd.Index | None = None,
 ) -> tuple[F, Decision]:
     """Fit a free map of as many dimensions as are needed, and decide whether it is adjusted.
 
     A known feature that acts along the map takes up room there: with too few dimensions what is left is the wrong axis.
     So a free map that leaks is fitted once more with a dimension for each direction that does (if another
-    fit ``may_follow`` this one). Groups of objects that are mapped apart share no directions to adjust along.
+    fit ``may_follow`` this one). ``n_free`` is the number of dimensions that an earlier fit came to.
     """
     most = len(known.values) - 1 - known.n_dimensions
-    if not isinstance(n_free, str) and n_free > most:
-        raise ValueError(f"n_free={n_free!r} is too many: objects and known features leave at most n_free={most}.")
-    possible = p > 0 and known.n_kept > 0 and groups == 1
-    at_once = possible and adjust != "auto" and not isinstance(n_free, str)
-    fitted = fit(int(n_free) if at_once else p)
+    if n_free is not None and n_free > most:
+        raise ValueError(
+            f"the map has {n_free} dimensions before it is adjusted, but objects and known features leave at most "
+            f"{most}; use fewer dimensions or known features, or adjust=False."
+        )
+    possible = p > 0 and known.n_kept > 0
+    fitted = fit(p if n_free is None or not possible or adjust == "auto" else n_free)
     free = read(fitted)
-    leak = linear_leak(free.U, free.V, groups=groups, beside=free.size)
+    leak = linear_leak(free.U, free.V, beside=free.size)
     wished = possible and bool(leak.directions if adjust == "auto" else adjust)
     hindrance = _hindrance(free, known, labels) if wished else ""
     if hindrance and adjust != "auto":
         raise ValueError(f"adjust=True, but {hindrance}, or use adjust=False.")
     decision = Decision(wished and not hindrance, leak, hindrance)
-    wanted = min(p + min(leak.directions, MOST_EXTRA), most) if isinstance(n_free, str) else int(n_free)
+    wanted = min(p + min(leak.directions, MOST_EXTRA), most) if n_free is None else n_free
     if decision.adjusted and wanted > free.U.shape[1] and may_follow(fitted):
         fitted = fit(wanted)
     return fitted, decision

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import (
     Dissimilarities,
     check_dissimilarities,
@@ -24,7 +24,6 @@ from ..checking import (
     new_rows,
     object_names,
     quote,
-    require_choice,
     require_coef,
     require_integer,
     require_jobs,
@@ -47,7 +46,7 @@ from ..engines import Engine
 from ..kernels import Workers, strip_height
 from ..problem import KnownFeatures
 from ..problem.leak import NeighbourLeak, linear_leak, neighbour_leak
-from ..solvers import canonical_by_component, canonical_map, principal_turn, side_by_side
+from ..solvers import canonical_map, principal_turn
 from ._adjustment import (
     Decision,
     FreeMap,
@@ -95,8 +94,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     coef: Any = "auto"
     known_types: dict[Any, Any] | None = None
     adjust: Any = False
-    n_free: Any = "auto"
-    symmetrize: str | None = None
     n_jobs: int | None = None
     _NEEDS_ALL: ClassVar[str | None] = None  # what cannot do without any dissimilarity, for the message
     _samples = False  # whether the pairs are too many to read all of them
@@ -119,16 +116,12 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         require_coef(self.coef)
-        require_choice("symmetrize", self.symmetrize, (None, "mean"))
         require_jobs(self.n_jobs)
         p = require_integer("n_components", self.n_components, 0)
         check_adjust(
             self.adjust,
-            self.n_free,
-            p,
             orthogonal=bool(getattr(self, "orthogonal", False)),
             penalty=bool(getattr(self, "leak_penalty", 0.0)),
-            given_start=isinstance(getattr(self, "init", None), tuple),
         )
         return p
 
@@ -150,13 +143,11 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         made = compared is not None and isinstance(compared.values, np.ndarray)
         checked = check_dissimilarities(
             X if compared is None else compared.values,
-            symmetrize=self.symmetrize,
             workers=workers,
             complete_for="solver='stochastic'" if self._asked_to_sample else self._NEEDS_ALL,
             among=some_objects if self._samples else None,
             warn=not self._samples and not (made and isinstance(self._transformer, Metric)),  # which says so itself
         )
-        self.asymmetry_ = checked.asymmetry
         if self._needs_square is not None:
             checked = checked.in_full(*self._needs_square)
         if compared is None:
@@ -208,7 +199,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         known: KnownFeatures,
         checked: Dissimilarities,
         decision: Decision,
-        component: IntArray | None = None,
         moved: Moved = (),
     ) -> None:
         """Set the fitted attributes for a free map U and BB' in the engine's units, and all coordinates Z."""
@@ -217,11 +207,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self._labels = checked.labels
         self._scale = engine.scale
         self._fitted = Z / engine.scale
-        U = canonical_map(U) if component is None else canonical_by_component(U, component)
+        U = canonical_map(U)
         widths = cell_widths(known, moved, U, block_roots(gram, known), engine)
-        self._report_map(
-            U, gram, known=known, checked=checked, decision=decision, component=component, moved=moved, widths=widths
-        )
+        self._report_map(U, gram, known=known, checked=checked, decision=decision, moved=moved, widths=widths)
         point_stress = self._point_stress(engine, Z) / (2 * engine.total)
         self.stress_ = float(point_stress.sum())
         self.shown_stress_ = self._of_shown(engine, Z, 2 * engine.total, self.stress_)
@@ -246,7 +234,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         known: KnownFeatures,
         checked: Dissimilarities,
         decision: Decision,
-        component: IntArray | None = None,
         moved: Moved = (),
         widths: Widths | None = None,
         turn_of: Callable[[Array], Array] = principal_turn,
@@ -260,7 +247,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             self._free, _ = self._free.with_cells_off_the_map(known)
             widths = self._free.widths
         self._turn_of = turn_of
-        self._free_map = U if component is None else side_by_side(U, component)
+        self._free_map = U
         self._adjustment = adjust_map(self._free, p, turn_of) if decision.adjusted else None
         shown = self._free_map if self._adjustment is None else self._adjustment(U, self._free.V)
         self.embedding_ = (shown / self._scale).astype(dtype)
@@ -268,7 +255,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.adjusted_, self.n_free_ = decision.adjusted, U.shape[1]
         self.shown_share_ = 1.0 if self._adjustment is None else self._adjustment.shown_share(self._free)
         self.free_leak_ = decision.leak.leak
-        # Where groups are set side by side, the map without these offsets counts.
         leak = decision.leak if self._adjustment is None else linear_leak(shown, self._free.V, beside=self._free.size)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
         self._knn_leak: pd.DataFrame | None = None
@@ -302,16 +288,14 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     @property
     def _is_uncorrelated(self) -> bool:
-        """Whether the linear leak of the map is 0 by construction; not said of groups that were mapped apart."""
+        """Whether the linear leak of the map is 0 by construction."""
         asked = bool(getattr(self, "orthogonal", False)) and self._known.n_kept > 0
-        return bool(self.adjusted_ or (asked and not hasattr(self, "component_")))
+        return bool(self.adjusted_ or asked)
 
     @property
     def adjusted_embedding_(self) -> Array:
         """The map adjusted for what is known, whether it is the one that is shown or not."""
         check_is_fitted(self)
-        if hasattr(self, "component_"):
-            raise AttributeError("adjusted_embedding_: groups that were mapped apart have no common map to adjust.")
         adjustment = adjust_map(self._free, self.embedding_.shape[1], self._turn_of)
         return np.asarray((adjustment(self._free.U, self._free.V) / self._scale).astype(self.embedding_.dtype))
 
@@ -321,12 +305,12 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         index = self._labels
         # Of an adjusted map missing cells are as they were taken off it.
-        values = moved_values(known, moved) if self._adjustment is None else self._free.V + known.shift
+        values = moved_values(known, moved) if self._adjustment is None else self._free.V
         self._known = known
         self._coef_standard = block_roots(gram, known)
         self._known_map = moved_values(known, moved) @ self._coef_standard
         # As they were measured, which is how a fitted object would bring its own again; missing cells as estimated.
-        self._known_given = (self._free.V + known.shift) @ self._coef_standard
+        self._known_given = self._free.V @ self._coef_standard
         shared: Array = np.zeros((known.n_kept, self.embedding_.shape[1]))
         everywhere = self._coef_standard
         if self._adjustment is not None:
@@ -371,9 +355,9 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         DataFrame of shape (n_objects, n_objects)
             Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
-            these, in the units of ``disparities_``. Between groups of objects that were mapped apart, NaN. Of
-            GeneralMDS city-block distances if these were fitted; where its fitted value is not a distance in the units
-            of the dissimilarities, as with ``distance="student"``, neither are these.
+            these, in the units of ``disparities_``. Of GeneralMDS city-block distances if these were fitted; where its
+            fitted value is not a distance in the units of the dissimilarities, as with ``distance="student"``, neither
+            are these.
         """
         import pandas as pd
 
@@ -390,9 +374,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
         # Squares of very large or small coordinates overflow; multiplying by a power of two is exact.
         distances = squareform(pdist(self._fitted[at] * self._scale, self._fitted_distance)) / self._scale
-        component = getattr(self, "component_", None)
-        if component is not None:
-            distances[component.to_numpy()[at, None] != component.to_numpy()[at]] = np.nan
         return pd.DataFrame(distances, index=labels, columns=labels)
 
 

@@ -43,10 +43,8 @@ class ConditionalClassicalMDS(PlacingMap):
     known_types : dict, optional
         Types of known features, as in :class:`ConditionalMDS`; numeric and nominal ones only. A nominal feature is
         regressed on by all products of its coded columns, whatever `coef` is.
-    adjust, n_free
+    adjust
         Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
         Threads for the passes over the pairs; None and -1 mean every core.
 
@@ -54,10 +52,10 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     embedding_ : ndarray of shape (n_objects, n_components)
         The map, in principal axes. An axis with a negative eigenvalue is zero.
-    eigenvalues_ : ndarray of shape (n_free,)
+    eigenvalues_ : ndarray of shape (n_free_,)
         Leading eigenvalues of the double-centred remainder.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, stress_per_point_, asymmetry_, object_names_, known_redundant_, \
+leak_reference_, free_leak_, knn_leak_, stress_per_point_, object_names_, known_redundant_, \
 known_summary_, level_positions_
         As in :class:`ConditionalMDS`.
 
@@ -92,6 +90,11 @@ known_summary_, level_positions_
         -------
         self : ConditionalClassicalMDS
         """
+        return self._fit_with_free(X, None, y=y, known=known)
+
+    def _fit_with_free(
+        self, X: Any, n_free: int | None, *, y: Any = None, known: Any = None
+    ) -> ConditionalClassicalMDS:
         p = self._start_fit()
         refuse_target(y)
         self._note(X, known)
@@ -102,10 +105,10 @@ known_summary_, level_positions_
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             check_dimension(p, checked.n, coded)
-            engine = make_engine(build_pairs(checked, None, None, workers)[0], workers)
+            engine = make_engine(build_pairs(checked, None, None, workers), workers)
             (U, gram, values), decision = fit_free_map(
                 self.adjust,
-                self.n_free,
+                n_free,
                 p,
                 coded,
                 lambda dimensions: closed_form(engine, coded, dimensions),

@@ -33,16 +33,15 @@ class ConditionalIsomap(ConditionalMDS):
     approximate : {"auto", True, False}, default="auto"
         Whether to search for nearly the nearest neighbours (the package pynndescent); ``"auto"`` does from 20,000
         objects and 16 columns on if it is installed.
-    on_disconnected : {"join", "error", "components"}, default="join"
-        What to do with a graph that falls into parts: join them with a warning, raise an error, or map each part on its
-        own with common coefficients.
+    on_disconnected : {"join", "error"}, default="join"
+        What to do with a graph that falls into parts: join them with a warning, or raise an error.
     n_landmarks : int, optional
         Find only the paths from so many objects, drawn at random, to all others, and fit these: for many objects. The
         stress is then that of the pairs with a landmark in them. By default the paths between all objects, or from 500
         with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
         than 3 GB.
     metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, ridge, orthogonal, \
-adjust, n_free, init, n_init, estimate, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
+adjust, init, n_init, estimate, solver, max_iter, tol, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes
@@ -52,7 +51,7 @@ adjust, n_free, init, n_init, estimate, solver, max_iter, tol, symmetrize, n_job
     embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
 leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
 stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
-disparities_, component_, ridge_, radius_, asymmetry_, object_names_
+disparities_, ridge_, radius_, object_names_
         As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References
@@ -84,8 +83,6 @@ disparities_, component_, ridge_, radius_, asymmetry_, object_names_
     def _pairs_passed(self, n: int) -> int:
         return super()._pairs_passed(n) if self.n_landmarks is None else self.n_landmarks * n
 
-    _ON_DISCONNECTED = ("join", "error", "components")
-
     def _make_transformer(self, dtype: str = "float64") -> Geodesic:
         own: dict[str, Any] = {"dtype": dtype}
         if self._samples and self.n_landmarks is None:
@@ -97,12 +94,10 @@ disparities_, component_, ridge_, radius_, asymmetry_, object_names_
         checked = super()._read_dissimilarities(X, workers)
         self.geodesic_ = self._transformer
         self.__dict__.pop("metric_", None)  # its own name says what it is
-        self.asymmetry_ = self.geodesic_.asymmetry_
         return checked
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
-        apart = "components" if self.on_disconnected == "components" else "error"  # joined groups are joined by then
-        ready = {"metric": "precomputed", "metric_params": None, "symmetrize": None, "on_disconnected": apart}
+        ready = {"metric": "precomputed", "metric_params": None}
         return ConditionalMDS(**self._parameters_of(ConditionalMDS) | ready)
 
     def _parameters_of(self, part: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -133,10 +133,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         one. No disparity is negative (smacof's interval level permits it).
     ties : {"primary", "secondary"}, default="primary"
         At the ordinal level: whether equal dissimilarities may have different disparities, or must keep equal ones.
-    on_disconnected : {"error", "components"}, default="error"
-        What to do if no dissimilarity that counts connects some groups of objects: raise an error, or map each group on
-        its own, with common coefficients. The groups are then put side by side, and distances between them mean
-        nothing.
     leak_penalty : float, default=0.0
         Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
         explain, in the units of the stress, is added to it. 0.1 is a good first try.
@@ -149,17 +145,14 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         short of making an axis of the map vanish; of more than 200 objects, among 200. ``ridge_`` has what was taken.
         New objects are placed without it.
     orthogonal : bool, default=False
-        Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none); within
-        each group, if the objects are mapped in groups.
+        Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none).
     adjust : {False, True, "auto"}, default=False
         Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
-        free map. ``"auto"`` adjusts if the leak is above chance, and says so; with a `leak_penalty`, which is another
-        remedy, it does not. False is the published model.
-    n_free : "auto" or int, default="auto"
-        Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
-        left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
-        that does, at most three.
+        free map. This has `n_components` dimensions and, if it then repeats what is known, one more for each direction
+        that does, at most three (``n_free_``); the first principal axes of what is left are shown. ``"auto"`` adjusts
+        if the leak is above chance, and says so; with a `leak_penalty`, which is another remedy, it does not. False is
+        the published model.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
@@ -183,8 +176,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     tol : float, default=1e-9
         Stop when the normalised stress falls by less than this in an iteration (``"lbfgs"``: in three in a row).
         ``"stochastic"`` stops by the standard error of the stress instead.
-    symmetrize : {None, "mean"}, default=None
-        ``"mean"`` averages the two dissimilarities of each pair; otherwise asymmetry beyond rounding is an error.
     n_jobs : int, optional
         Threads for the passes over the pairs; None and -1 mean every core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -215,7 +206,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Of an adjusted map both count what acts along the map too, the root of ``A^2 + B^2``.
     adjusted_ : bool
         Whether ``embedding_`` is adjusted for what is known.
-    free_embedding_ : ndarray of shape (n_objects, n_free)
+    free_embedding_ : ndarray of shape (n_objects, n_free_)
         The map of the same fit as it was fitted, before any adjusting.
     adjusted_embedding_ : ndarray of shape (n_objects, n_components)
         The map of the same fit adjusted for what is known, also where it is not the one shown.
@@ -268,16 +259,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         What was drawn; only with ``estimate="posterior"``.
     disparities_ : DataFrame of shape (n_objects, n_objects)
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
-    component_ : Series
-        Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
     ridge_ : float
         The strength of the ridge: `ridge`, or what held-out pairs chose.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     object_names_ : ndarray of shape (n_objects,)
         Labels of the objects in the order of the map's rows; their numbers if they had none.
-    asymmetry_ : float
-        Share of the sum of squared dissimilarities that ``symmetrize="mean"`` averaged away.
     metric_ : transformer
         The fitted transformer; only if `metric` is one.
 
@@ -298,13 +285,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
     __metadata_request__fit = {"weights": True}
     __metadata_request__score = {"known": True}
-    _ON_DISCONNECTED: ClassVar[tuple[str, ...]] = ("error", "components")
 
     known_error: dict[Any, float] | None = None
     weights: str | None = None
     level: str = "ratio"
     ties: str = "primary"
-    on_disconnected: str = "error"
     leak_penalty: float = 0.0
     ridge: Any = 0.0
     estimate: str = "least_squares"
@@ -451,11 +436,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.estimate == "posterior":
             refuse_many(checked.n)
         ranks = ranked(checked) if self.level == "ordinal" else checked
-        apart = self.on_disconnected == "components"
-        pairs, component = (
-            (sampled_pairs(checked, self.weights, workers, self._seed()), None)
+        pairs = (
+            sampled_pairs(checked, self.weights, workers, self._seed())
             if self._samples
-            else build_pairs(ranks, self.weights, weights, workers, apart=apart)
+            else build_pairs(ranks, self.weights, weights, workers)
         )
         coded = check_known(
             known,
@@ -464,18 +448,11 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             self.coef,
             types=self.known_types,
             errors=self.known_error,
-            component=component,
         )
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
-        if component is not None and self.adjust is True:
-            raise ValueError(
-                f"adjust=True with {component.max() + 1} groups of objects that are mapped apart: each is turned by "
-                "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
-                "keep each group's map uncorrelated with what is known."
-            )
         penalties = {name: self._strength(name) for name in PENALTIES}
-        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
+        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal))
         problem.require_room()
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return problem, make_engine(pairs, workers, self.level, self.ties)
@@ -528,12 +505,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         import pandas as pd
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
-        Z, component = structure.lift(theta), problem.component
+        Z = structure.lift(theta)
         self.ridge_ = sum((made.strength for made in stage.objective.penalties if isinstance(made, Ridge)), 0.0)
-        for name in ("component_", "disparities_"):
-            self.__dict__.pop(name, None)
-        if component is not None:
-            self.component_ = pd.Series(component, index=checked.labels, name="component")
         self._curve = None
         self._fingerprints: Array | None = None
         if isinstance(engine, LevelEngine):
@@ -549,7 +522,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             known=problem.known,
             checked=checked,
             decision=decision,
-            component=component,
             moved=structure.moved(theta),
         )
         self._floor = problem.pairs.floor
@@ -640,7 +612,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("weights", self.weights, tuple(SCHEMES))
         require_choice("level", self.level, LEVELS)
         require_choice("ties", self.ties, TIES)
-        require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
         require_choice("estimate", self.estimate, ESTIMATES)
         if self.estimate == "posterior":
@@ -676,7 +647,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             raise ValueError(
                 f"new object {first + empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
-        self._require_one_group(weight, first)
         tables = (table[self._partners] for table in (self._free_map, self._known_map, self._known_given))
         fitted = *tables, self._fingerprints
         with Workers(resolve_threads(self.n_jobs)) as workers:
@@ -716,15 +686,3 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
             total += float(np.nansum(own[:, ~used] ** 2))
         return 1.0 - missed / total if total > 0 else 1.0
-
-    def _require_one_group(self, weight: Array, first: int) -> None:
-        """Raise on a new object with dissimilarities to several groups that were mapped apart."""
-        if not hasattr(self, "component_"):
-            return
-        groups = self.component_.to_numpy()
-        for row, counts in enumerate(weight > 0, start=first):
-            if len(np.unique(groups[counts])) > 1:
-                raise ValueError(
-                    f"new object {row} has dissimilarities to objects of several groups, which were mapped apart; keep "
-                    "those to one group (see component_) and make the others NaN."
-                )

@@ -59,7 +59,7 @@ class ConditionalTSNE(CostMap):
     orthogonal : bool, default=True
         Keep the map uncorrelated with the known features. Other than with the stress, room on the map costs t-SNE
         nothing, and without this it would repeat what is known.
-    adjust, n_free
+    adjust
         Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`; with ``orthogonal=False``.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start: the closed form (with nothing known, principal components), made small; or random coordinates;
@@ -70,7 +70,7 @@ class ConditionalTSNE(CostMap):
         Most iterations after these steps.
     tol : float, default=2e-6
         Stop when the divergence falls by less than this share of what it was at the start, three times in a row.
-    symmetrize, n_jobs, random_state, verbose
+    n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`.
 
     Attributes

@@ -60,9 +60,6 @@ def _why_not_of(problem: Problem) -> str:
     """Say why there is no posterior of these objects, if there is none."""
     if problem.n > MOST_OBJECTS:
         return f"posterior: {why_too_many(problem.n)}."
-    if problem.component is not None:
-        groups = int(problem.component.max()) + 1
-        return f"posterior: the objects fall into {groups} groups that were mapped apart; pass one group at a time."
     return ""
 
 

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def fit_with_free(estimator: Any, X: Any, n_free: int | None, **data: Any) -> Any:
+    """Fit an estimator with the number of free dimensions (``n_free_``) that an earlier fit came to; None decides it.
+
+    ``data`` are known features, weights and a callback, as in ``fit``.
+    """
+    return estimator.fit(X, **data) if n_free is None else estimator._fit_with_free(X, n_free, **data)
+
+
 def labels_of_fit(fitted: Any) -> pd.Index | None:
     """Return the labels of the objects that an estimator was fitted to; None if they had none."""
     return getattr(fitted, "_labels", None)

@@ -70,7 +70,7 @@ class CostMap(SearchingMap):
         if weights is not None and sparse.issparse(weights):
             raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
         require_range(checked.largest, 1e-150, 1e150)
-        pairs, _ = build_pairs(checked, None, weights, workers)
+        pairs = build_pairs(checked, None, weights, workers)
         assert isinstance(pairs, Pairs)
         return pairs
 
@@ -156,7 +156,7 @@ class GeneralMDS(CostMap):
         what the absolute one is smoothed, the least target of Sammon's and the least fitted value of the logarithmic
         one, in the units of the target. By default a hundredth, a tenth and a hundredth of the median, the least
         positive target, and a millionth of the median. What the others have no use for is refused.
-    metric, metric_params, coef, known_types, orthogonal, adjust, n_free
+    metric, metric_params, coef, known_types, orthogonal, adjust
         As in :class:`ConditionalMDS`.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start.
@@ -167,7 +167,7 @@ class GeneralMDS(CostMap):
         Most iterations from each start.
     tol : float, default=1e-8
         Stop when the cost falls by less than this share of what it was at the first start, three times in a row.
-    symmetrize, n_jobs, random_state, verbose
+    n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`.
 
     Attributes

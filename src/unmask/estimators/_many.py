@@ -130,8 +130,6 @@ def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
         return "an array of weights, which is as large as all pairs"
     if estimator.weights not in (None, "sammon"):
         return f"weights={estimator.weights!r}, which follow the distances of all pairs"
-    if getattr(estimator, "n_landmarks", 0) is None and estimator.on_disconnected == "components":
-        return "on_disconnected='components', for which the paths between all objects are found"
     return "known_error, which weighs all residuals" if estimator.known_error else ""
 
 

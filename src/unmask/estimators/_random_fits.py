@@ -64,7 +64,7 @@ def stress_of_known(estimator: Any) -> float:
     """Return the stress of a fitted estimator's known features alone: what 0 dimensions leave.
 
     It is 1 with nothing known, and NaN where there is no such fit: pairs have weights of their own, or such as move
-    with the map, or groups of objects are mapped apart. Above 100 objects it is that of a random sample of 100.
+    with the map. Above 100 objects it is that of a random sample of 100.
     """
     V = estimator._free.V
     if not V.shape[1]:
@@ -105,8 +105,6 @@ def random_fits(estimator: Any) -> RandomFits:
 
 
 def _why_none(estimator: Any, n: int, spare: int) -> str:
-    if hasattr(estimator, "component_"):
-        return "groups of objects were mapped apart"
     if estimator._own_weights:
         return "the pairs have weights of their own"
     if np.isnan(estimator._sample).mean() > MOST_MISSING:
@@ -135,15 +133,12 @@ def _twin(estimator: Any) -> Any:
         "coef": blocks if any(len(block) > 1 for block in blocks) else "diagonal",
         "known_types": None,
         "known_error": None,
-        "on_disconnected": "error",
         "adjust": False,
         "estimate": "least_squares",
-        "n_free": "auto",
         "init": "auto",
         "n_init": STARTS,
         "max_iter": 300,
         "tol": 1e-6,
-        "symmetrize": None,
         "random_state": 0,
         "verbose": 0,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,12 +36,10 @@ from ..solvers import (
     attempt_all,
     automatic_n_starts,
     best_of,
-    canonical_by_component,
     canonical_map,
     given_start,
     make_objective,
     make_starts,
-    side_by_side,
     warned_of_interruption,
     was_cut_short,
 )
@@ -96,8 +94,21 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         fitted = self.fit(X, y, known=known, weights=weights, callback=callback, resume_from=resume_from)
         return self._labelled(fitted)
 
+    def _fit_with_free(
+        self, X: Any, n_free: int, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Self:
+        self._search_and_report(X, None, known, weights, callback, None, n_free)
+        return self
+
     def _search_and_report(
-        self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None, resume_from: Any
+        self,
+        X: Any,
+        y: Any,
+        known: Any,
+        weights: Any,
+        callback: Callback | None,
+        resume_from: Any,
+        n_free: int | None = None,
     ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
@@ -116,14 +127,13 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                     watch.journal.describe(describe_fit(self, problem, engine, checked))
                 search, decision = fit_free_map(
                     False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
-                    self.n_free,
+                    n_free,
                     p,
                     problem.known,
                     lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
                     lambda search: _free_map(search.stage, problem.known),
                     # A given start says how many dimensions there are.
                     may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
-                    groups=1 if problem.component is None else int(problem.component.max()) + 1,
                     labels=checked.labels,
                 )
                 self._report_fit(search.stage, problem, checked, decision, workers)
@@ -173,10 +183,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
 
     def _canonical(self, problem: Problem, objective: Objective) -> Callable[[Array], Array]:
         """Return how a map is written down."""
-        component = problem.component
-        if component is None:
-            return canonical_map
-        return lambda U: side_by_side(canonical_by_component(U, component), component)
+        return canonical_map
 
     def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
         """Return the starts after whatever precedes the search."""

@@ -230,10 +230,6 @@ def _cautions(estimator: Any) -> Iterator[str]:
         remarks = [f"{cell.feature} of {cell.object}, {cell.remark}" for cell in cells.itertuples() if cell.remark]
         said = f": {_names(remarks)}" if remarks else ""
         yield f"{len(cells)} missing known cells were estimated (known_imputed_){said}"
-    if getattr(estimator, "asymmetry_", 0.0) > 0:
-        yield f"the two halves of the table were averaged, which left out {estimator.asymmetry_:.1%} (asymmetry_)"
-    if hasattr(estimator, "component_"):
-        yield "groups of objects were mapped apart: distances between groups mean nothing (component_)"
     if estimator.adjusted_:
         yield from costs_of_adjusting(estimator._known)
 

@@ -130,7 +130,7 @@ def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
 
 def moved_values(known: KnownFeatures, moved: Moved) -> Array:
     """Return the known values (kept columns, standard units) with the estimated cells in place."""
-    values = known.values + known.shift
+    values = known.values.copy()
     for cells, r in moved:
         at = np.ix_(cells.rows, np.asarray(cells.columns))
         values[at] = r @ cells.standard + (values[at] if cells.price > 0 else 0.0)

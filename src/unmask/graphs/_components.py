@@ -40,7 +40,7 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
         if not edges:
             raise ValueError(
                 f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
-                "fit the parts on their own, as on_disconnected='components' of ConditionalIsomap does."
+                "fit each part on its own."
             )
         graph = _with_edges(graph, edges)
         count, component = components(graph)

@@ -27,7 +27,7 @@ from ..checking import (
     labelled_frame,
 )
 from ..dissimilarities import compare
-from ..estimators import ConditionalMDS, labels_of_fit, stages_of
+from ..estimators import ConditionalMDS, fit_with_free, labels_of_fit, stages_of
 from ..kernels import MOST_SQUARED, Workers, elsewhere, resolve_threads
 from ..problem import KnownFeatures
 from ..solvers import (
@@ -145,6 +145,7 @@ class FitSetup:
     labels: pd.Index | None
     known: Any
     weights: Any = None
+    n_free: int | None = None  # dimensions of the free map of an adjusted fit, if they are decided
 
     @property
     def n(self) -> int:
@@ -157,7 +158,7 @@ class FitSetup:
 
     def unadjusted(self) -> FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
-        return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
+        return replace(self, estimator=clone(self.estimator).set_params(adjust=False), n_free=None)
 
     def with_ridge_of(self, fitted: Any) -> FitSetup:
         """Return the same with the ridge that a fit has chosen."""
@@ -167,9 +168,9 @@ class FitSetup:
 
     def decided(self, fitted: Any) -> FitSetup:
         """Return the same with what a fit decided: whether to adjust the map, the dimensions before that, the ridge."""
-        chosen = {"adjust": fitted.adjusted_, "n_free": fitted.n_free_ if fitted.adjusted_ else "auto"}
         setup = self.with_ridge_of(fitted)
-        return replace(setup, estimator=clone(setup.estimator).set_params(**chosen))
+        estimator = clone(setup.estimator).set_params(adjust=fitted.adjusted_)
+        return replace(setup, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
@@ -236,7 +237,8 @@ class FitSetup:
             # What the map repeats, and what is done about it, is said by the user's own fit.
             warnings.simplefilter("ignore", LeakWarning)
             warnings.simplefilter("ignore", AdjustmentWarning)
-            return fresh.fit(self.table(values), known=self.known if known is None else known, **arguments)
+            known = self.known if known is None else known
+            return fit_with_free(fresh, self.table(values), self.n_free, known=known, **arguments)
 
     def table(self, values: Array) -> Any:
         """Return a square table with the objects' labels, if they have any."""
@@ -275,7 +277,7 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
         raise ValueError(f"n_landmarks={landmarks}: {purpose} needs the paths between all objects; leave it out.")
     if transformer is None:
         with Workers(resolve_threads(estimator.n_jobs)) as workers:
-            checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
+            checked = check_dissimilarities(X, workers=workers)
         D, labels = checked.array_for(purpose), checked.labels
     else:
         D, labels = compare(transformer, X)

@@ -220,9 +220,7 @@ def picked(n: int, most: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(n)[:most])
 
 
-def read_dissimilarities(
-    data: Any, metric: Any = "precomputed", *, symmetrize: str | None = None, complete_for: str | None = None
-) -> Dissimilarities:
+def read_dissimilarities(data: Any, metric: Any = "precomputed", *, complete_for: str | None = None) -> Dissimilarities:
     """Return checked dissimilarities, made by a `metric` unless they are given.
 
     Missing ones are an error if ``complete_for`` says what needs them all.
@@ -232,7 +230,7 @@ def read_dissimilarities(
     with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
         warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the tables show which are missing
         values, labels = (data, None) if transformer is None else compare(transformer, data)
-        checked = check_dissimilarities(values, symmetrize=symmetrize, workers=workers)
+        checked = check_dissimilarities(values, workers=workers)
         checked = checked if transformer is None else replace(checked, labels=labels)
     if complete_for is not None and checked.missing:
         raise ValueError(

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
 from ..dissimilarities import Metric
-from ..estimators import stages_of
+from ..estimators import fit_with_free, stages_of
 from ..kernels import MOST_SQUARED, each
 from ..problem import check_known
 from ..solvers import LANDMARKS
@@ -213,8 +213,8 @@ def many_objects(
 
 def _again(whole: FitSetup, estimator: Any, X: Any, seed: int) -> Any:
     """Return a fit of all objects with another seed, and with what the first one decided."""
-    decided = {name: getattr(whole.estimator, name) for name in ("adjust", "n_free")}
-    return clone(estimator).set_params(random_state=int(seed), **decided).fit(X, known=whole.known)
+    fresh = clone(estimator).set_params(random_state=int(seed), adjust=whole.estimator.adjust)
+    return fit_with_free(fresh, X, whole.n_free, known=whole.known)
 
 
 def _spread_of_seeds(draws: list[Draw], level: float) -> tuple[Array, Array]:
@@ -243,13 +243,8 @@ def _require_level(level: Any) -> None:
 
 
 def _first_fit(setup: FitSetup) -> tuple[FitSetup, Any]:
-    """Return the setup with what a fit of all data decided, and the fit; raise if groups were mapped apart."""
+    """Return the setup with what a fit of all data decided, and the fit."""
     fitted = setup.fit()
-    if hasattr(fitted, "component_"):
-        raise ValueError(
-            f"X falls into {fitted.component_.nunique()} groups that were mapped apart, each with axes of its own; "
-            "pass one group at a time."
-        )
     return setup.decided(fitted), fitted
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,7 +109,7 @@ def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advan
 
 def _residual_axes(setup: FitSetup, most: int) -> Array:
     """Return the standard deviation of each axis of the adjusted map with the most dimensions, after a NaN for none."""
-    widest = setup.fit(n_components=most, adjust=True, n_free=most)
+    widest = replace(setup, n_free=most).fit(n_components=most, adjust=True)
     return np.array([np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)])
 
 

@@ -169,7 +169,7 @@ def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any
     ready = isinstance(metric, str) and metric == "precomputed"
     if count_objects(dissimilarities, ready=ready) > MOST_SQUARED:
         return _read_sample(dissimilarities, embedding, known_map, weights, metric)
-    checked = read_dissimilarities(dissimilarities, metric, symmetrize=getattr(embedding, "symmetrize", None))
+    checked = read_dissimilarities(dissimilarities, metric)
     delta = checked.array_for("a table of residuals").astype(np.float64)
     estimated = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     if estimated:
@@ -180,8 +180,7 @@ def _read_fit(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any
         distance, disparity = _map_distances(embedding, known_map, checked), delta
     weights = getattr(embedding, "weights", None) if estimated and weights is None else weights
     weight = _weights(weights, checked, delta)
-    counts = np.isfinite(disparity) & np.isfinite(distance)  # nothing joins groups that were mapped apart
-    return Fit(checked.labels, delta, disparity, distance, np.where(counts, weight, 0.0))
+    return Fit(checked.labels, delta, disparity, distance, np.where(np.isfinite(disparity), weight, 0.0))
 
 
 def _read_sample(dissimilarities: Any, embedding: Any, known_map: Any, weights: Any, metric: Any) -> Fit:

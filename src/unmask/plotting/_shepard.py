@@ -135,7 +135,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
         if transformer is not None:
             X = align_rows(X, _labels(fitted, labels_of(X)), "X")
             X = compare(clone(transformer), X).values
-        checked = check_dissimilarities(X, symmetrize=estimator.symmetrize, workers=workers)
+        checked = check_dissimilarities(X, workers=workers)
     if checked.n != len(fitted):
         raise ValueError(f"X has {checked.n} objects but {len(fitted)} were fitted; pass what was fitted.")
     return _in_order(checked.array_for("Shepard's diagram"), checked.labels, _labels(fitted, checked.labels))

@@ -256,7 +256,7 @@ class MonotoneBlock(_OneAxis):
 
     @classmethod
     def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array | None) -> CoefBlock:
-        steps = known.values + known.shift
+        steps = known.values
         # Back from standard units to steps of 0 and 1: a level is the difference of the steps to it and beyond it.
         raw = [known.restore(steps[:, c], c) for c in columns]
         members = -np.diff(np.column_stack([np.ones(len(steps)), *raw, np.zeros(len(steps))]), axis=1)
@@ -462,7 +462,7 @@ def _measured_cells(
     known: KnownFeatures, block: CoefBlock, feature: Feature, columns: list[int], price: float
 ) -> Cells:
     rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)
-    given = (known.values + known.shift)[rows, columns[0]][:, None]
+    given = known.values[rows, columns[0]][:, None]
     low, high = (bound - given for bound in known.bounds_of(feature))
     at = [block.columns.index(columns[0])]
     return Cells(rows, at, ONE, columns, ONE, mixture=False, price=price, low=low, high=high)

@@ -71,7 +71,6 @@ class KnownFeatures:
     redundant: dict[str, str] = field(default_factory=dict)
     block_types: tuple[type[CoefBlock], ...] = ()
     features: tuple[Feature, ...] = ()
-    shift: Array | float = 0.0  # what was taken out of values within separate groups of objects
     errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
 
     @classmethod
@@ -98,14 +97,7 @@ class KnownFeatures:
         features = tuple(
             replace(feature, missing=np.flatnonzero(np.isin(rows, feature.missing))) for feature in self.features
         )
-        shift = self.shift[rows] if isinstance(self.shift, np.ndarray) else self.shift
-        return replace(self, values=self.values[rows], shift=shift, features=features)
-
-    def centred(self, component: IntArray | None) -> KnownFeatures:
-        """Return the same with values centred within separate groups of objects."""
-        values = self.values + self.shift
-        shift = _group_means(values, component)
-        return replace(self, values=values - shift, shift=shift)
+        return replace(self, values=self.values[rows], features=features)
 
     def with_residuals_in_order(self, number: int, order: IntArray) -> KnownFeatures:
         """Return the same with the residuals of one feature, given the others, in another order.
@@ -115,7 +107,7 @@ class KnownFeatures:
         features a missing cell is at its mean.
         """
         feature = self.features[number]
-        own, values = self.columns_of(feature), self.values + self.shift
+        own, values = self.columns_of(feature), self.values.copy()
         present = np.setdiff1d(np.arange(len(values)), feature.missing)
         others = np.column_stack([np.ones(len(values)), np.delete(values, own, axis=1)])
         columns: Array = values[:, own]
@@ -126,7 +118,7 @@ class KnownFeatures:
         values[:, own] = columns
         moved = replace(feature, missing=missing)
         features = (*self.features[:number], moved, *self.features[number + 1 :])
-        return replace(self, values=values, shift=np.zeros_like(values), features=features)
+        return replace(self, values=values, features=features)
 
     def standardise(self, raw: Array) -> Array:
         """Return the kept columns of coded values (all columns) in the units of the fit."""
@@ -210,18 +202,13 @@ def check_known(
     *,
     types: Mapping[Any, Any] | None = None,
     errors: Mapping[Any, Any] | None = None,
-    component: IntArray | None = None,
 ) -> KnownFeatures:
-    """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients.
-
-    ``component`` numbers groups of objects between which no dissimilarity counts: nothing is learned from a feature's
-    differences between them, so the columns are centred within each.
-    """
+    """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients."""
     if data is None:
         _require_nothing_declared(types, errors)
         return KnownFeatures.nothing(n)
     if isinstance(data, KnownFeatures):
-        return data.centred(component)
+        return data
     table = known_table(data, n, labels)
     if not table:
         return KnownFeatures.nothing(n)
@@ -229,8 +216,6 @@ def check_known(
     blocks = _grouped(features, coef, table)
     reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
-    shift = _group_means(standard, component)
-    standard = standard - shift
     constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
     names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
     constants = {int(c): "constant" for c in np.flatnonzero(constant)}
@@ -249,7 +234,6 @@ def check_known(
         redundant=_reported(redundant, names, features),
         block_types=tuple(kind for g, kind in left if g),
         features=features,
-        shift=shift[:, list(kept)],
         errors=_check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
     )
 
@@ -274,15 +258,6 @@ def _mean(table: Array) -> Array:
     """Return the mean of each column's finite cells; 0 where there is none."""
     count = np.maximum(np.isfinite(table).sum(axis=0), 1)
     return np.asarray(np.nansum(table, axis=0) / count)
-
-
-def _group_means(standard: Array, component: IntArray | None) -> Array:
-    means = np.zeros_like(standard)
-    if component is not None:
-        for number in np.unique(component):
-            members = component == number
-            means[members] = standard[members].mean(axis=0)
-    return means
 
 
 # ---- reading the table

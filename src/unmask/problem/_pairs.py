@@ -28,15 +28,11 @@ from ._weights import check_array, check_sparse, list_edges
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_GROUPS = 5  # that an error lists
 
-def build_pairs(
-    dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers, *, apart: bool = False
-) -> tuple[Pairs | Edges, IntArray | None]:
-    """Combine dissimilarities and weights into what the passes read.
 
-    Also return the number of each object's group if the pairs that count fall into several, which is an error unless
-    ``apart``; None if all hang together.
-    """
+def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers) -> Pairs | Edges:
+    """Combine dissimilarities and weights into what the passes read; raise if they do not connect all objects."""
     if scheme is not None and weights is not None:
         raise ValueError(
             f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
@@ -52,15 +48,9 @@ def build_pairs(
         if rule is not None:  # which will weigh new objects too
             pairs = replace(pairs, floor=smallest_positive(source) * pairs.scale)
     graph = make_graph(pairs, workers)
-    if graph.every_pair:
-        return pairs, None
-    component = graph.components()
-    if not component.any():
-        return pairs, None
-    _require_partners(component, dissimilarities, weighted=weights is not None)
-    if not apart:
-        _refuse_groups(component, dissimilarities, weighted=weights is not None)
-    return pairs, component
+    if not graph.every_pair:
+        _require_one_group(graph.components(), dissimilarities.labels, weighted=weights is not None)
+    return pairs
 
 
 def _with_array(source: Source, W: Array, largest: float) -> Pairs | Edges:
@@ -101,9 +91,11 @@ def _pairs_that_count(source: Source, W: Array) -> tuple[float, bool]:
     return largest, counted == n * (n - 1)
 
 
-def _require_partners(component: IntArray, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
-    """Raise when an object is alone: nothing says where it is."""
+def _require_one_group(component: IntArray, labels: pd.Index | None, *, weighted: bool) -> None:
+    """Raise when no pair that counts connects some groups of objects: nothing says how far apart these are."""
     sizes = np.bincount(component)
+    if len(sizes) == 1:
+        return
     if np.any(sizes == 1):
         alone = int(np.flatnonzero(sizes[component] == 1)[0])
         why = (
@@ -111,19 +103,14 @@ def _require_partners(component: IntArray, dissimilarities: Dissimilarities, *, 
             if weighted
             else "dissimilarity to any other object left (all are NaN)"
         )
-        raise ValueError(f"{name_object(dissimilarities.labels, alone)} has no {why}; leave it out.")
-
-
-def _refuse_groups(component: IntArray, dissimilarities: Dissimilarities, *, weighted: bool) -> None:
-    """Raise when the pairs that count fall into groups: nothing says how far apart these are."""
-    labels = dissimilarities.labels
-    members = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
-    groups = "; ".join(f"group {g + 1}: {quote(m if labels is None else labels[m])}" for g, m in enumerate(members))
+        raise ValueError(f"{name_object(labels, alone)} has no {why}; leave it out.")
+    members = (np.flatnonzero(component == number) for number in np.argsort(-sizes, kind="stable")[:MOST_GROUPS])
+    listed = "; ".join(f"{len(m)} objects ({quote(m if labels is None else labels[m])})" for m in members)
+    more = f"; and {len(sizes) - MOST_GROUPS} more groups" if len(sizes) > MOST_GROUPS else ""
     cause = "weights are zero" if weighted else "dissimilarities are missing"
     raise ValueError(
-        f"the objects fall into {len(members)} groups between which all {cause}: {groups}. "
-        "Pass on_disconnected='components' to map each group on its own with common coefficients, or give some pair "
-        "between them a dissimilarity and a weight."
+        f"the objects fall into {len(sizes)} groups between which all {cause}: {listed}{more}. Fit each group on its "
+        "own, or give some pair between them a dissimilarity and a weight."
     )
 
 

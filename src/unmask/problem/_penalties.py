@@ -17,7 +17,7 @@ from ._blocks import coef_blocks
 from ._graph import WeightGraph
 from ._problem import Problem
 from ._structures import KnownSpace, Structure
-from .linalg import basis_by_group
+from .linalg import orthonormal_basis
 
 
 class Penalty:
@@ -92,8 +92,7 @@ def _mean_weight(graph: WeightGraph) -> float:
 def _leak(strength: float, problem: Problem, graph: WeightGraph) -> LeakPenalty | None:
     if problem.p == 0 or problem.known.n_kept == 0:
         return None
-    # Groups mapped apart are turned each on its own, so that it is within each that the map is to be apart from V.
-    space = KnownSpace(basis_by_group(problem.known.values, problem.component))
+    space = KnownSpace(orthonormal_basis(problem.known.values))
     return LeakPenalty(problem.p, space, strength * float(graph.degrees.mean()))
 
 

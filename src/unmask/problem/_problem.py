@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from .._typing import IntArray
 from ..checking import count
 from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
@@ -24,26 +21,21 @@ class Problem:
     penalties: Mapping[str, float] = field(default_factory=dict)  # how strong each is, by its name
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
-    component: IntArray | None = None  # number of each object's group, if they fall into several
 
     @property
     def n(self) -> int:
         return self.pairs.n
 
     def require_room(self) -> None:
-        """Raise if a map orthogonal to what is known (within each group) would put all objects in one place."""
+        """Raise if a map orthogonal to what is known would put all objects in one place."""
         if not (self.orthogonal and self.p > 0 and self.known.n_kept):
             return
-        groups = np.zeros(self.n, dtype=int) if self.component is None else self.component
-        for group in range(groups.max() + 1):
-            members = np.flatnonzero(groups == group)
-            taken = orthonormal_basis(self.known.values[members]).shape[1]
-            if taken >= len(members) - 1:
-                which = "" if self.component is None else f" of group {group + 1}"
-                raise ValueError(
-                    f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
-                    f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
-                )
+        taken = orthonormal_basis(self.known.values).shape[1]
+        if taken >= self.n - 1:
+            raise ValueError(
+                f"orthogonal=True: the known features fill all {taken} dimensions of the {self.n} objects: nothing is "
+                "left for a map; use leak_penalty, or fewer known features."
+            )
 
 
 def check_dimension(p: int, n: int, known: KnownFeatures) -> None:

@@ -46,16 +46,15 @@ class LinearLeak(NamedTuple):
     directions: int  # how many of the correlations are above chance; 0 exactly if the leak is not above its reference
 
 
-def linear_leak(U: Array, V: Array, *, groups: int = 1, beside: float = 0.0) -> LinearLeak:
+def linear_leak(U: Array, V: Array, *, beside: float = 0.0) -> LinearLeak:
     """Return the canonical correlations of a map with known columns, and what chance makes of as many objects.
 
-    Dimensions are counted by rank: columns without a part of their own add nothing. ``groups`` is the number of groups
-    of objects within which both tables were centred (those that were mapped apart); each beyond the first costs a
-    degree of freedom. An axis of rounding beside the others, or beside a length of ``beside``, counts for nothing.
+    Dimensions are counted by rank: columns without a part of their own add nothing. An axis of rounding beside the
+    others, or beside a length of ``beside``, counts for nothing.
     """
     U = axes_that_show(U, beside)
     correlations = canonical_correlations(U, V)
-    n, p, q = len(U) - groups + 1, orthonormal_basis(U).shape[1], orthonormal_basis(V).shape[1]
+    n, p, q = len(U), orthonormal_basis(U).shape[1], orthonormal_basis(V).shape[1]
     leak = float(correlations.mean()) if len(correlations) else 0.0
     return LinearLeak(
         correlations,
@@ -217,8 +216,7 @@ def traits_of(known: KnownFeatures, table: list[KnownColumn] | None = None) -> l
         whole = np.asarray((known.encode(table) - known.reference - known.centre) / known.scale)
         return [_trait(feature, whole[:, list(feature.columns)]) for feature in known.features]
     kept = [(feature, known.columns_of(feature)) for feature in known.features]
-    values = known.values + known.shift
-    return [_trait(feature, values[:, at]) for feature, at in kept if at]
+    return [_trait(feature, known.values[:, at]) for feature, at in kept if at]
 
 
 def _trait(feature: Feature, columns: Array) -> Trait:

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import nnls
 
-from .._typing import Array, IntArray
+from .._typing import Array
 
 # Axes or directions below this share of the largest are rounding.
 ROUNDING = 1e-10
@@ -53,23 +53,6 @@ def orthonormal_basis(X: Array) -> Array:
         return np.empty((len(X), 0))
     left, singular, _ = scipy.linalg.svd(centred, full_matrices=False)
     return np.asarray(left[:, singular > singular[0] * ROUNDING])
-
-
-def basis_by_group(X: Array, component: IntArray | None) -> Array:
-    """Return an orthonormal basis of the columns of ``X`` within each group of objects, 0 outside it.
-
-    What is orthogonal to it stays so however each group is turned; of one group it is the usual basis.
-    """
-    if component is None:
-        return orthonormal_basis(X)
-    bases = []
-    for number in range(component.max() + 1):
-        members = component == number
-        own = orthonormal_basis(X[members])
-        basis = np.zeros((len(X), own.shape[1]))
-        basis[members] = own
-        bases.append(basis)
-    return np.column_stack(bases)
 
 
 def canonical_correlations(X: Array, Y: Array) -> Array:

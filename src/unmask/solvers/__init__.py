@@ -3,13 +3,11 @@
 from ..problem import register_scheme
 from ._canonical import (
     axis_signs,
-    canonical_by_component,
     canonical_map,
     ordered_axes,
     ordering_turn,
     principal_axes,
     principal_turn,
-    side_by_side,
 )
 from ._closed_form import closed_form
 from ._curvilinear import CurvilinearWeights
@@ -50,7 +48,6 @@ __all__ = [
     "automatic_n_starts",
     "axis_signs",
     "best_of",
-    "canonical_by_component",
     "canonical_map",
     "choose_ridge",
     "closed_form",
@@ -67,7 +64,6 @@ __all__ = [
     "principal_axes",
     "principal_turn",
     "run_stage",
-    "side_by_side",
     "warned_of_interruption",
     "was_cut_short",
     "within_errors",

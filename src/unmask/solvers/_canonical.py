@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._typing import Array, IntArray
+from .._typing import Array
 
 # Relative differences below this may be rounding, and decide nothing.
 SYMMETRIC = 1e-6
@@ -55,25 +55,3 @@ def axis_signs(U: Array) -> Array:
     farthest = np.argmax(sizes >= (1 - SYMMETRIC) * sizes.max(axis=0), axis=0)
     decisive = np.where(symmetric, U[farthest, np.arange(U.shape[1])], skew)
     return np.where(decisive < 0, -1.0, 1.0)
-
-
-def canonical_by_component(U: Array, component: IntArray) -> Array:
-    """Return each group of objects in the canonical form of its own: nothing says how the groups are turned."""
-    out = np.empty_like(U)
-    for number in range(component.max() + 1):
-        out[component == number] = canonical_map(U[component == number])
-    return out
-
-
-def side_by_side(U: Array, component: IntArray) -> Array:
-    """Set groups of objects beside each other along the first axis, so that a picture shows them apart."""
-    if U.shape[1] == 0:
-        return U
-    out = U.copy()
-    widths = [np.ptp(U[component == number, 0]) for number in range(component.max() + 1)]
-    edge, gap = 0.0, 0.15 * max(sum(widths), 1e-300)
-    for number, width in enumerate(widths):
-        members = component == number
-        out[members, 0] += edge - U[members, 0].min()
-        edge += width + gap
-    return np.asarray(out - np.array([edge - gap, *[0.0] * (U.shape[1] - 1)]) / 2)

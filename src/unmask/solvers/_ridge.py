@@ -139,8 +139,7 @@ def _few_objects(problem: Problem, rng: np.random.Generator) -> Problem:
     at, values = at[compared], values[np.ix_(compared, compared)]
     W = pairs.W[np.ix_(at, at)] if pairs.weighting == Weighting.ARRAY else pairs.W
     part = Pairs(ArraySource(values), pairs.scale, pairs.weighting, W, pairs.floor, pairs.factor, pairs.every_pair)
-    component = None if problem.component is None else problem.component[at]
-    return replace(problem, pairs=part, known=problem.known.take(at), component=component)
+    return replace(problem, pairs=part, known=problem.known.take(at))
 
 
 def _listed(pairs: Pairs | Edges) -> _Listed:
