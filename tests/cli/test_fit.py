@@ -118,14 +118,6 @@ def test_pairs_choose_the_ridge(shell):
     assert found["params"]["ridge"] == mds.ridge_
 
 
-def test_a_posterior_is_a_map_like_any_other(shell):
-    pytest.importorskip("nutpie")
-    found = shell.json("fit", *GENDER, "--estimate", "posterior", "--n-init", 1, "--quiet")
-    mds = estimated(estimate="posterior", n_init=1)
-    assert found["params"]["estimate"] == "posterior"
-    assert found["stress"] == mds.stress_ > estimated(n_init=1).stress_
-
-
 @pytest.mark.parametrize("given", ["-1", "much", "inf"])
 def test_a_ridge_that_there_is_not_is_refused_before_anything_is_read(shell, given):
     why = shell.refusal("fit", "there_is_no_such_file.csv", "--ridge", given)

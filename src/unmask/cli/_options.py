@@ -181,12 +181,6 @@ class Search:
             help="Draw the map in, against noise: a number, or heldout: as pairs say.",
         ),
     ] = "0"
-    estimate: Annotated[
-        Literal["least-squares", "posterior"],
-        fitting_option(
-            "--estimate", help="The map of least stress, or the mean of all that may have made the data: few objects."
-        ),
-    ] = "least-squares"
     n_init: Annotated[
         int | None, fitting_option("--n-init", min=1, help="Number of starts; by default the more the fewer objects.")
     ] = None

@@ -36,7 +36,6 @@ VALUED = {
             "weights",
             "solver",
             "ridge",
-            "estimate",
         ),
         *("symmetrize", "similarity"),
     )

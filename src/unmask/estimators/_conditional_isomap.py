@@ -42,7 +42,7 @@ class ConditionalIsomap(ConditionalMDS):
         with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
         than 3 GB.
     metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, ridge, orthogonal, \
-adjust, n_free, init, n_init, estimate, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
+adjust, n_free, init, n_init, solver, max_iter, tol, symmetrize, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes

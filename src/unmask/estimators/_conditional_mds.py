@@ -13,15 +13,12 @@ from .. import kernels
 from .._typing import Array
 from ..checking import (
     Dissimilarities,
-    UnfinishedMapWarning,
     is_file,
     open_file,
     quote,
     require_choice,
     require_integer,
     require_number,
-    require_package,
-    warn_user,
 )
 from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
@@ -42,8 +39,7 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..problem.leak import linear_leak
-from ..progress import Callback, current_watch, watching
+from ..progress import Callback, watching
 from ..solvers import (
     RULES,
     Attempt,
@@ -57,23 +53,16 @@ from ..solvers import (
     place_others,
     within_errors,
 )
-from ._adjustment import Decision, FreeMap
+from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
 from ._drawing import (
-    ESTIMATES,
     FEWEST_DRAWS,
-    UnfinishedError,
-    draw_as_usual,
     draw_posterior,
     keep_for_posterior,
-    moved_to,
-    refuse_many,
-    refuse_posterior,
 )
 from ._many import PARTNERS, choose_solver, exact_after_all, sampled_pairs, some_objects, takes_pairs
 from ._posterior import Posterior, require_level
 from ._searching import Search, SearchingMap
-from ._tables import Moved, block_roots
 
 SOLVERS = ("auto", *RULES, "stochastic")
 READ_TOGETHER = 128  # objects whose dissimilarities to some others are in memory at a time
@@ -166,10 +155,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
-    estimate : {"least_squares", "posterior"}, default="least_squares"
-        ``"posterior"``: after the fit by least squares, draw from the posterior of a model of its noise (see
-        :meth:`posterior`, which has more options), and report the map and the coefficients that come of it. For few
-        objects and noisy dissimilarities; needs ``pip install 'unmask[posterior]'``.
     solver : {"auto", "lbfgs", "smacof", "stochastic"}, default="auto"
         ``"lbfgs"``: limited-memory BFGS in the metric of the majoriser. ``"smacof"``: plain conditional SMACOF, slower,
         step by step as published. ``"stochastic"``, for many objects: landmarks are fitted by ``"lbfgs"``, all others
@@ -264,8 +249,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
         Values of the features in `known_error` as the fit moved them, in their own units.
-    posterior_ : Posterior
-        What was drawn; only with ``estimate="posterior"``.
     disparities_ : DataFrame of shape (n_objects, n_objects)
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
     component_ : Series
@@ -307,7 +290,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     on_disconnected: str = "error"
     leak_penalty: float = 0.0
     ridge: Any = 0.0
-    estimate: str = "least_squares"
     solver: str = "auto"
     tol: float = 1e-9
 
@@ -366,7 +348,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
         With few objects and noisy dissimilarities the map of least stress fits the noise. The mean over all maps that
         may have made the data says how sure it is, and may recover more of what is unknown. The estimator stays as it
-        is (``estimate="posterior"`` makes it report that map).
+        is.
 
         Parameters
         ----------
@@ -448,8 +430,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
     ) -> tuple[Problem, Engine]:
         SCHEMES[self.weights].require(self.level, self.n_components)
-        if self.estimate == "posterior":
-            refuse_many(checked.n)
         ranks = ranked(checked) if self.level == "ordinal" else checked
         apart = self.on_disconnected == "components"
         pairs, component = (
@@ -560,34 +540,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
         self._kept = keep_for_posterior(self, problem)
-        if self.estimate == "posterior":
-            self._report_posterior(engine, structure.moved(theta), checked, decision)
-
-    def _report_posterior(self, engine: Engine, moved: Moved, checked: Dissimilarities, decision: Decision) -> None:
-        """Draw from the posterior, and set the attributes to what comes of it."""
-        try:
-            found = draw_as_usual(self, self._seed(), current_watch())
-        except UnfinishedError as reason:
-            warn_user(f"{reason} The map is that of least squares.", UnfinishedMapWarning)
-            return
-        known, draws = self._known, found.draws
-        to_engine = found.unit * engine.scale
-        U, gram = draws.free_axes * to_engine, draws.gram.mean(axis=0) * to_engine**2
-        V = draws.V.mean(axis=0)
-        moved = moved_to(V, moved, known)
-        free = FreeMap.given(U, known, moved, float(np.abs(U).max(initial=0.0)))
-        self._report(
-            U,
-            gram,
-            np.hstack([U, V @ block_roots(gram, known)]),
-            engine=engine,
-            known=known,
-            checked=checked,
-            decision=decision._replace(leak=linear_leak(free.U, free.V, beside=free.size)),
-            moved=moved,
-        )
-        self.posterior_ = found
-        self.importance_, self.known_imputed_ = found.importance_, found.known_imputed_
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
@@ -642,10 +594,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        require_choice("estimate", self.estimate, ESTIMATES)
-        if self.estimate == "posterior":
-            require_package("nutpie", "estimate='posterior'", "posterior")
-            refuse_posterior(self)
         for name in PENALTIES:
             self._require_strength(name, getattr(self, name, 0.0))
         return p

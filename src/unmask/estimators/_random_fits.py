@@ -137,7 +137,6 @@ def _twin(estimator: Any) -> Any:
         "known_error": None,
         "on_disconnected": "error",
         "adjust": False,
-        "estimate": "least_squares",
         "n_free": "auto",
         "init": "auto",
         "n_init": STARTS,

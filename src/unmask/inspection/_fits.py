@@ -267,8 +267,6 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
     X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
-    if "estimate" in fresh.get_params(deep=False):  # what refits are about is the stress, which draws do not minimise
-        fresh = clone(fresh).set_params(estimate="least_squares")
     require_few(purpose, count_objects(X, ready=transformer is None), instead)
     landmarks = getattr(transformer, "n_landmarks", None)
     if landmarks is not None:
