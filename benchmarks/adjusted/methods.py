@@ -11,13 +11,12 @@ import pandas as pd
 from unmask import AdjustmentWarning, ConditionalMDS, LeakWarning, Spline
 from unmask.inspection import average_canonical_correlation, leak_report, mds_then_regress
 
-PUBLISHED, ORTHOGONAL, PENALTY = "published", "`orthogonal=True`", "`leak_penalty=0.1`"
+PUBLISHED, ORTHOGONAL = "published", "`orthogonal=True`"
 ADJUSTED, RIVAL = "`adjust=True`", "`mds_then_regress`"
 TOO_FEW, AS_SHOWN, SMOOTH = "`adjust=True, n_free=1`", "`adjust=True, n_free=2`", "`adjust=True`, length as `Spline()`"
 OPTIONS: dict[str, dict[str, Any]] = {
     PUBLISHED: {},
     ORTHOGONAL: {"orthogonal": True},
-    PENALTY: {"leak_penalty": 0.1},
     ADJUSTED: {"adjust": True},
     TOO_FEW: {"adjust": True, "n_free": 1},
     AS_SHOWN: {"adjust": True, "n_free": 2},

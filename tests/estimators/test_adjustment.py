@@ -52,21 +52,20 @@ def test_columns_that_depend_on_each_other_change_nothing(free):
         ({"adjust": "yes"}, "adjust='yes' is not one of False, True, 'auto'"),
         ({"adjust": 1}, "adjust=1 is not one of"),
         ({"adjust": True, "orthogonal": True}, "adjust=True with orthogonal=True.*set orthogonal=False"),
-        ({"adjust": True, "penalty": True}, "adjust=True with a leak_penalty.*leave leak_penalty=0"),
         ({"adjust": True, "n_free": 1}, "n_free=1 must be an integer of at least 2"),
         ({"adjust": False, "n_free": 3}, "but adjust=False; use adjust=True, or leave n_free out"),
         ({"adjust": "auto", "n_free": 3, "given_start": True}, "n_free=3 with adjust='auto' and a given start"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, message):
-    options = {"n_free": "auto", "orthogonal": False, "penalty": False, "given_start": False} | options
+    options = {"n_free": "auto", "orthogonal": False, "given_start": False} | options
     with pytest.raises(ValueError, match=message):
         check_adjust(options.pop("adjust"), options.pop("n_free"), 2, **options)
 
 
-def test_automatic_adjustment_gives_way_to_the_other_remedies():
-    check_adjust("auto", "auto", 2, orthogonal=True, penalty=True, given_start=True)
-    check_adjust(np.True_, 2, 2, orthogonal=False, penalty=False, given_start=True)
+def test_automatic_adjustment_gives_way_to_an_orthogonal_map():
+    check_adjust("auto", "auto", 2, orthogonal=True, given_start=True)
+    check_adjust(np.True_, 2, 2, orthogonal=False, given_start=True)
 
 
 def test_costs_are_told_from_a_tenth_of_the_degrees_of_freedom_and_for_levels_of_two():

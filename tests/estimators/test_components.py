@@ -238,12 +238,6 @@ def test_a_map_orthogonal_to_what_is_known_stays_so_however_its_groups_are_turne
             assert np.ptp(U) > 0.1
 
 
-def test_a_penalty_on_what_groups_repeat_holds_within_each(D, V):
-    """The penalised part of the map must not depend on how the groups happen to be turned."""
-    free, held = (fit(D, V, leak_penalty=price, n_init=2) for price in (0.0, 1e4))
-    assert held.leak_ < 1e-3 < free.leak_
-
-
 def test_a_group_that_the_known_features_fill_has_no_orthogonal_map(whole):
     D = np.where(np.repeat([0, 1], [3, N - 3])[:, None] == np.repeat([0, 1], [3, N - 3]), whole, np.nan)
     known = np.random.default_rng(0).uniform(size=(N, 2))

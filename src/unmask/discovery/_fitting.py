@@ -209,8 +209,6 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
 def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
     """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
     decided = {"adjust": bool(mds.adjusted_), **({"n_free": int(mds.n_free_)} if mds.adjusted_ else {})}
-    if "ridge" in params:
-        decided["ridge"] = mds.ridge_
     return {name: value for name, value in params.items() if name not in ("adjust", "n_free")} | decided
 
 

@@ -127,7 +127,6 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             self.n_free,
             p,
             orthogonal=bool(getattr(self, "orthogonal", False)),
-            penalty=bool(getattr(self, "leak_penalty", 0.0)),
             given_start=isinstance(getattr(self, "init", None), tuple),
         )
         return p

@@ -18,20 +18,17 @@ from ..checking import (
     quote,
     require_choice,
     require_integer,
-    require_number,
 )
 from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
 from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
-    PENALTIES,
     SCHEMES,
     TIES,
     Curve,
     KnownFeatures,
     Problem,
-    Ridge,
     build_pairs,
     check_dimension,
     check_known,
@@ -46,7 +43,6 @@ from ..solvers import (
     SearchSettings,
     Stage,
     Start,
-    choose_ridge,
     descend,
     fit_landmarks,
     make_objective,
@@ -126,25 +122,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         What to do if no dissimilarity that counts connects some groups of objects: raise an error, or map each group on
         its own, with common coefficients. The groups are then put side by side, and distances between them mean
         nothing.
-    leak_penalty : float, default=0.0
-        Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
-        explain, in the units of the stress, is added to it. 0.1 is a good first try.
-    ridge : float or "heldout", default=0.0
-        Draws all objects towards the centre of the map: this times the sum of the map's squared coordinates, times the
-        mean weight of a pair, is added to the stress. Noise makes a map too large; with few objects and noisy
-        dissimilarities one that is drawn in shows more of what is unknown. The right strength is about the variance of
-        a dissimilarity's error over that of a coordinate, whatever the units and the number of objects. ``"heldout"``
-        tries some from 0 to 6.4 and takes the one with which pairs that are left out of the fit are predicted best,
-        short of making an axis of the map vanish; of more than 200 objects, among 200. ``ridge_`` has what was taken.
-        New objects are placed without it.
     orthogonal : bool, default=False
         Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none); within
         each group, if the objects are mapped in groups.
     adjust : {False, True, "auto"}, default=False
         Show the map adjusted for what is known: what the known features predict of it is taken off. A known feature may
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
-        free map. ``"auto"`` adjusts if the leak is above chance, and says so; with a `leak_penalty`, which is another
-        remedy, it does not. False is the published model.
+        free map. ``"auto"`` adjusts if the leak is above chance, and says so. False is the published model.
     n_free : "auto" or int, default="auto"
         Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
         left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
@@ -225,7 +209,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
-        Normalised stress (with the penalty, if any) at the start and after each iteration of the best start.
+        Normalised stress at the start and after each iteration of the best start.
     n_iter_ : int
         Iterations of the best start.
     converged_ : bool
@@ -233,7 +217,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     stop_reason_ : str
         Why it ended.
     starts_ : DataFrame
-        Every start: kind, stress (with the penalty, if any), iterations, passes over the pairs, convergence, reason.
+        Every start: kind, stress, iterations, passes over the pairs, convergence, reason.
     known_redundant_ : Series
         Known columns that were left out, and why.
     known_summary_ : DataFrame
@@ -253,8 +237,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
     component_ : Series
         Number of each object's group; only if they fall apart and ``on_disconnected="components"``.
-    ridge_ : float
-        The strength of the ridge: `ridge`, or what held-out pairs chose.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     object_names_ : ndarray of shape (n_objects,)
@@ -288,8 +270,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     level: str = "ratio"
     ties: str = "primary"
     on_disconnected: str = "error"
-    leak_penalty: float = 0.0
-    ridge: Any = 0.0
     solver: str = "auto"
     tol: float = 1e-9
 
@@ -454,8 +434,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "itself, so that no feature acts along a common direction. Use adjust=False, with orthogonal=True to "
                 "keep each group's map uncorrelated with what is known."
             )
-        penalties = {name: self._strength(name) for name in PENALTIES}
-        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal), component=component)
+        problem = Problem(pairs, coded, p, bool(self.orthogonal), component=component)
         problem.require_room()
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return problem, make_engine(pairs, workers, self.level, self.ties)
@@ -467,19 +446,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and moving:
             raise ValueError(
                 f"orthogonal=True with values of {quote(moving)} that are estimated (missing, or measured with error): "
-                "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
+                "what the map should be orthogonal to is not known before the fit. Use adjust=True, or fill them."
             )
 
-    def _strength(self, name: str) -> float:
-        """Return how strong a penalty is, as far as it is known before the search."""
-        given = getattr(self, name, 0.0)
-        return 0.0 if isinstance(given, str) else float(given)
-
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
-        if isinstance(self.ridge, str) and problem.p:
-            rng = np.random.default_rng(self._seed())
-            strength = choose_ridge(problem, workers, self.level, self.ties, rng)
-            problem = replace(problem, penalties={**problem.penalties, "ridge": strength})
         if not self._samples:
             return super()._search(problem, engine, checked, workers)
         self.radius_: float | None = None
@@ -509,7 +479,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
         Z, component = structure.lift(theta), problem.component
-        self.ridge_ = sum((made.strength for made in stage.objective.penalties if isinstance(made, Ridge)), 0.0)
         for name in ("component_", "disparities_"):
             self.__dict__.pop(name, None)
         if component is not None:
@@ -594,22 +563,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("ties", self.ties, TIES)
         require_choice("on_disconnected", self.on_disconnected, self._ON_DISCONNECTED)
         require_choice("solver", self.solver, SOLVERS)
-        for name in PENALTIES:
-            self._require_strength(name, getattr(self, name, 0.0))
         return p
-
-    def _require_strength(self, name: str, given: Any) -> None:
-        """Raise unless a penalty is a number or, if it is the ridge, to be chosen by pairs that can be held out."""
-        if name != "ridge" or not isinstance(given, str):
-            require_number(name, given, 0.0)
-            return
-        if given != "heldout":
-            raise ValueError(f"ridge={given!r} must be a number of at least 0, or 'heldout'.")
-        if SCHEMES[self.weights].follows_map:
-            raise ValueError(
-                f"ridge='heldout' with weights={self.weights!r}, which leave out most pairs as the map is followed, so "
-                "that those held out say little; pass a number, or weights=None."
-            )
 
     @property
     def _rule(self) -> str:  # type: ignore[override]

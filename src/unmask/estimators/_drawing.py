@@ -11,7 +11,7 @@ from .._typing import Array
 from ..checking import PosteriorWarning, UnfinishedMapWarning, require_package, warn_user
 from ..kernels import resolve_threads
 from ..posterior import TUNING, Draws, Evidence, Line, Model, empirical_tau, expected_seconds, sample
-from ..problem import PENALTIES, Problem
+from ..problem import Problem
 from ..progress import Watch
 from ._posterior import Posterior
 from ._summary import title_of
@@ -53,11 +53,10 @@ def _why_not(estimator: Any, problem: Problem) -> str:
             f"weights={estimator.weights!r} with a posterior, whose model learns by itself how the noise grows with "
             "the distance; use weights=None. (An array of weights, passed to fit, is taken for precisions.)"
         )
-    held = [name for name in PENALTIES if getattr(estimator, name, 0.0)] + ["orthogonal"] * bool(estimator.orthogonal)
-    if held:
+    if estimator.orthogonal:
         return (
-            f"{held[0]}={getattr(estimator, held[0])!r} with a posterior, whose prior is the only thing that holds the "
-            "map back; leave it out. adjust=True takes off the map what is known, in every draw."
+            "orthogonal=True with a posterior, whose prior is the only thing that holds the map back; use adjust=True, "
+            "which takes off the map what is known, in every draw."
         )
     if problem.n > MOST_OBJECTS:
         return (

@@ -146,8 +146,6 @@ def _twin(estimator: Any) -> Any:
         "random_state": 0,
         "verbose": 0,
     }
-    if hasattr(estimator, "ridge_"):
-        changes["ridge"] = estimator.ridge_
     twin = estimator._for_ready_dissimilarities()
     return twin.set_params(**{name: value for name, value in changes.items() if name in twin.get_params()})
 

@@ -159,17 +159,10 @@ class FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False, n_free="auto"))
 
-    def with_ridge_of(self, fitted: Any) -> FitSetup:
-        """Return the same with the ridge that a fit has chosen."""
-        if not hasattr(fitted, "ridge_"):
-            return self
-        return replace(self, estimator=clone(self.estimator).set_params(ridge=fitted.ridge_))
-
     def decided(self, fitted: Any) -> FitSetup:
-        """Return the same with what a fit decided: whether to adjust the map, the dimensions before that, the ridge."""
+        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
         chosen = {"adjust": fitted.adjusted_, "n_free": fitted.n_free_ if fitted.adjusted_ else "auto"}
-        setup = self.with_ridge_of(fitted)
-        return replace(setup, estimator=clone(setup.estimator).set_params(**chosen))
+        return replace(self, estimator=clone(self.estimator).set_params(**chosen))
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,12 +15,11 @@ from .linalg import orthonormal_basis
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: pairs, what is known, how many unknown dimensions, and what keeps them apart."""
+    """What is minimised: pairs, what is known, how many unknown dimensions, and whether they are orthogonal to it."""
 
     pairs: Pairs | Edges
     known: KnownFeatures
     p: int
-    penalties: Mapping[str, float] = field(default_factory=dict)  # how strong each is, by its name
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
     component: IntArray | None = None  # number of each object's group, if they fall into several
@@ -42,7 +40,7 @@ class Problem:
                 which = "" if self.component is None else f" of group {group + 1}"
                 raise ValueError(
                     f"orthogonal=True: the known features fill all {taken} dimensions of the {len(members)} objects"
-                    f"{which}: nothing is left for a map; use leak_penalty, or fewer known features."
+                    f"{which}: nothing is left for a map; pass fewer known features."
                 )
 
 
