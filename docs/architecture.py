@@ -54,7 +54,7 @@ def picture() -> str:
         box(270, 20, 210, 92, IN, ["a source", "n, dtype, tile, rows", "and the labels"], "checking/"),
         box(520, 20, 200, 92, KNOWN, ["pairs that count", "a scheme of weights,", "a measurement level"], "problem/"),
         box(520, 128, 200, 92, KNOWN, ["what is known", "types of features,", "coded as columns V"], "problem/"),
-        box(760, 74, 180, 92, KNOWN, ["a problem", "pairs, known, p,", "penalties"], "problem/"),
+        box(760, 74, 180, 92, KNOWN, ["a problem", "pairs, known, p"], "problem/"),
         arrow([(230, 66), (268, 66)]),
         arrow([(480, 66), (518, 66)]),
         arrow([(125, 112), (125, 174), (518, 174)], "known=", (320, 167)),

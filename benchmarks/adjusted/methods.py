@@ -12,14 +12,13 @@ from unmask import AdjustmentWarning, ConditionalMDS, LeakWarning, Spline
 from unmask.estimators import fit_with_free
 from unmask.inspection import average_canonical_correlation, leak_report, mds_then_regress
 
-PUBLISHED, ORTHOGONAL, PENALTY = "published", "`orthogonal=True`", "`leak_penalty=0.1`"
+PUBLISHED, ORTHOGONAL = "published", "`orthogonal=True`"
 ADJUSTED, RIVAL = "`adjust=True`", "`mds_then_regress`"
 TOO_FEW, AS_SHOWN = "`adjust=True`, one dimension fitted", "`adjust=True`, two dimensions fitted"
 SMOOTH = "`adjust=True`, length as `Spline()`"
 OPTIONS: dict[str, dict[str, Any]] = {
     PUBLISHED: {},
     ORTHOGONAL: {"orthogonal": True},
-    PENALTY: {"leak_penalty": 0.1},
     ADJUSTED: {"adjust": True},
     TOO_FEW: {"adjust": True},
     AS_SHOWN: {"adjust": True},

@@ -108,7 +108,7 @@ inertia = partial_dbrda(dissimilarities, known, known_types={"log size": Spline(
 # ----------
 # Three things can be done, alone or together:
 #
-# - ``orthogonal=True`` forbids the map to be correlated with what is known, ``leak_penalty`` makes it costly;
+# - ``orthogonal=True`` forbids the map to be correlated with what is known;
 # - ``known_types`` with a :class:`unmask.Spline` lets the effect of the size be curved;
 # - :func:`unmask.inspection.partial_dbrda` first takes out all that goes along with the known features and looks at the
 #   rest then, in one step and without local minima.
@@ -125,12 +125,8 @@ def every_way(dissimilarities, known):
         ("nothing known", ""): scale(dissimilarities, None).embedding_,
         ("conditional", "as it is"): scale(dissimilarities, known).embedding_,
         ("conditional", "orthogonal"): scale(dissimilarities, known, orthogonal=True).embedding_,
-        ("conditional", "leak_penalty=0.1"): scale(dissimilarities, known, leak_penalty=0.1).embedding_,
         ("conditional, Spline", "as it is"): scale(dissimilarities, known, **curved).embedding_,
         ("conditional, Spline", "orthogonal"): scale(dissimilarities, known, orthogonal=True, **curved).embedding_,
-        ("conditional, Spline", "leak_penalty=0.1"): scale(
-            dissimilarities, known, leak_penalty=0.1, **curved
-        ).embedding_,
         ("partial db-RDA", ""): partial_dbrda(dissimilarities, known).embedding.to_numpy(),
         ("partial db-RDA, Spline", ""): partial_dbrda(dissimilarities, known, **curved).embedding.to_numpy(),
     }
@@ -175,7 +171,7 @@ def with_room(points, apart):
 titles = {
     ("nothing known", ""): "Nothing known",
     ("conditional", "as it is"): "Given log size",
-    ("conditional, Spline", "leak_penalty=0.1"): "Given a Spline of log size, leak_penalty=0.1",
+    ("conditional, Spline", "orthogonal"): "Given a Spline of log size, orthogonal",
     ("partial db-RDA, Spline", ""): "Partial db-RDA, given a Spline of log size",
 }
 figure, axes = pyplot.subplots(2, 2, figsize=(9.6, 8), layout="constrained")
@@ -208,8 +204,8 @@ summary.round(2)
 # - Look at ``leak_``, and compare it with chance: about the root of the number of known columns over that of objects.
 # - A leak of 0 proves nothing if it was enforced. ``orthogonal=True`` alone takes away what goes along with the size
 #   on a straight line, and in many of the sets the map turns to the curve that remains: the curved leak shows it, and
-#   the ACC is no better than before. ``leak_penalty`` alone does not help much either.
-# - Once the known feature has the form that it needs, here by a Spline, either of the two puts the rest right.
+#   the ACC is no better than before.
+# - Once the known feature has the form that it needs, here by a Spline, it puts the rest right.
 # - Partial db-RDA needs the Spline as well. With it, it is as good as the best, many times faster, and leaves nothing
 #   to be chosen: for data like these it is the better choice. It has a price elsewhere. What a hidden feature shares
 #   with the known ones is taken out along with them. Where the two are correlated, or where dissimilarities have

@@ -132,7 +132,6 @@ def test_a_report_goes_into_the_folder_of_the_fit(shell, pages):
         "seed": 0,
         "saved_as": Path("result/study"),
         "interactive": False,
-        "estimators": False,
     }
     shell("report", "result")  # ours, so it may be replaced
     assert "is there already" in shell.refusal("report", "result", "--out", "known.csv")

@@ -89,7 +89,7 @@ def test_quiet_leaves_nothing_but_the_result(shell):
 
 def test_options_reach_the_estimator(shell):
     options = "--dim 1 --coef diagonal --level ordinal --ties secondary --orthogonal --n-init 3"
-    more = "--leak-penalty 0.5 --ridge 0.2 --max-iter 40 --seed 7 --jobs 1"
+    more = "--max-iter 40 --seed 7 --jobs 1"
     found = shell.json("fit", *GENDER, *options.split(), *more.split(), "--quiet")
     assert found["params"] == {
         "n_components": 1,
@@ -97,8 +97,6 @@ def test_options_reach_the_estimator(shell):
         "level": "ordinal",
         "ties": "secondary",
         "orthogonal": True,
-        "leak_penalty": 0.5,
-        "ridge": 0.2,
         "n_init": 3,
         "max_iter": 40,
         "random_state": 7,
@@ -109,27 +107,6 @@ def test_options_reach_the_estimator(shell):
     params = {name: value for name, value in found["params"].items() if name != "n_components"}
     mds = ConditionalMDS(1, metric="precomputed", **params).fit(kin.dissimilarities, known=kin.known[["gender"]])
     assert found["stress"] == mds.stress_
-
-
-def test_pairs_choose_the_ridge(shell):
-    found = shell.json("fit", *GENDER, "--ridge", "heldout", "--n-init", 2, "--quiet")
-    mds = estimated(ridge="heldout", n_init=2)
-    assert found["stress"] == mds.stress_
-    assert found["params"]["ridge"] == mds.ridge_
-
-
-def test_a_posterior_is_a_map_like_any_other(shell):
-    pytest.importorskip("nutpie")
-    found = shell.json("fit", *GENDER, "--estimate", "posterior", "--n-init", 1, "--quiet")
-    mds = estimated(estimate="posterior", n_init=1)
-    assert found["params"]["estimate"] == "posterior"
-    assert found["stress"] == mds.stress_ > estimated(n_init=1).stress_
-
-
-@pytest.mark.parametrize("given", ["-1", "much", "inf"])
-def test_a_ridge_that_there_is_not_is_refused_before_anything_is_read(shell, given):
-    why = shell.refusal("fit", "there_is_no_such_file.csv", "--ridge", given)
-    assert why == f"--ridge {given}: this is neither a number of at least 0 nor heldout."
 
 
 def test_weights_reach_the_estimator_and_what_does_not_go_together_is_refused(shell):

@@ -47,8 +47,6 @@ def test_examples_are_commands_that_there_are(example):
         ("Did you mean similarity='counts'?", "Did you mean --similarity counts?"),
         ("one similarity per pair, or symmetrize them", "one similarity per pair, or symmetrize them"),
         ("more than max_iter=300, or", "more than --max-iter 300, or"),
-        ("leak_penalty=-1.5 must", "--leak-penalty -1.5 must"),
-        ("ridge='heldout' with weights='curvilinear'", "--ridge heldout with --weights curvilinear"),
         ("adjust=True with orthogonal=True: both", "--adjust yes with --orthogonal: both"),
         ("at no cost; set orthogonal=False.", "at no cost; leave --orthogonal out."),
         (

@@ -1,7 +1,5 @@
 """What a fit says beyond its map: of any step, and stopped by a callback."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from unmask import Cyclic
 from unmask.discovery import Discovery, LeftOut, Stopped, _reading
 from unmask.discovery._reading import RecordedFit
-from unmask.inspection import Stability, bootstrap, choose_estimator, compare, leak_report, scree, shepard
+from unmask.inspection import Stability, bootstrap, compare, leak_report, scree, shepard
 
 N = 16
 
@@ -124,22 +122,6 @@ def test_a_callback_stops_what_it_hears(study, what, stage):
     with pytest.raises(Stopped, match="stopped by its callback"):
         getattr(study.reading(), what)(*given, callback=stop)
     assert heard.index(True) == len(heard) - 1  # nothing was heard after it had stopped
-
-
-def test_levels_and_estimators_are_those_of_inspection(study, monkeypatch):
-    monkeypatch.setattr(
-        _reading, "choose_estimator", partial(choose_estimator, levels=["ratio"], estimators=["ridge"], n_splits=2)
-    )
-    heard = []
-    found = study.reading().estimators(
-        callback=lambda p: heard.append(p.iteration) if p.stage == "estimators" else None
-    )
-    assert heard == list(range(2 * len(found) + 1))
-    assert found.attrs["chosen"] in found.index
-    closed = Discovery(distances()[1])
-    closed.fit(2, estimator="classical")
-    with pytest.raises(LeftOut, match="the closed form has one of each"):
-        closed.reading().estimators()
 
 
 def test_a_diagram_that_needs_a_fit_can_be_stopped():

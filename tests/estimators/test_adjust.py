@@ -231,7 +231,6 @@ def test_levels_of_few_objects_and_few_objects_are_said():
         ({"adjust": "yes"}, r"adjust='yes' is not one of False, True, 'auto'"),
         ({"adjust": None}, r"adjust=None is not one of"),
         ({"adjust": True, "orthogonal": True}, "set orthogonal=False"),
-        ({"adjust": True, "leak_penalty": 0.1}, "leave leak_penalty=0"),
     ],
 )
 def test_what_contradicts_itself_is_refused(options, message):
@@ -338,13 +337,6 @@ def test_places_of_levels_count_what_acts_along_the_map():
     places = mds.level_positions_.loc["known0"].fillna(0.0).to_numpy()
     means = np.array([X[part].mean(axis=0) for part in (slice(0, 20), slice(20, 40), slice(40, 60))])
     np.testing.assert_allclose(pdist(places), pdist(means), rtol=0.02)
-
-
-def test_a_penalty_is_a_remedy_of_its_own():
-    D, _, v = effect_along(np.random.default_rng(23))
-    with pytest.warns(LeakWarning):
-        mds = make_mds(adjust="auto", leak_penalty=0.01).fit(D, known=v)
-    assert not mds.adjusted_
 
 
 def test_without_dimensions_there_are_no_neighbours_to_ask():

@@ -52,18 +52,17 @@ def test_columns_that_depend_on_each_other_change_nothing(free):
         ({"adjust": "yes"}, "adjust='yes' is not one of False, True, 'auto'"),
         ({"adjust": 1}, "adjust=1 is not one of"),
         ({"adjust": True, "orthogonal": True}, "adjust=True with orthogonal=True.*set orthogonal=False"),
-        ({"adjust": True, "penalty": True}, "adjust=True with a leak_penalty.*leave leak_penalty=0"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, message):
-    options = {"orthogonal": False, "penalty": False} | options
+    options = {"orthogonal": False} | options
     with pytest.raises(ValueError, match=message):
         check_adjust(options.pop("adjust"), **options)
 
 
-def test_automatic_adjustment_gives_way_to_the_other_remedies():
-    check_adjust("auto", orthogonal=True, penalty=True)
-    check_adjust(np.True_, orthogonal=False, penalty=False)
+def test_automatic_adjustment_gives_way_to_an_orthogonal_map():
+    check_adjust("auto", orthogonal=True)
+    check_adjust(np.True_, orthogonal=False)
 
 
 def test_costs_are_told_from_a_tenth_of_the_degrees_of_freedom_and_for_levels_of_two():

@@ -370,7 +370,6 @@ def test_the_diagonal_of_weights_is_never_used(D):
         ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
         ({"tol": -1e-3}, "tol=-0.001 must be a number of at least 0"),
         ({"tol": np.nan}, "tol=nan must be a number"),
-        ({"leak_penalty": -1}, "leak_penalty=-1 must be a number of at least 0"),
         ({"orthogonal": "no"}, "orthogonal='no' must be True or False"),
         ({"verbose": "x"}, "verbose='x' must be an integer"),
         ({"metric_params": {"p": 1}}, "metric_params={'p': 1} means nothing with metric='precomputed'"),

@@ -138,12 +138,8 @@ SOME = [
     "options",
     [
         {"solver": "smacof"},
-        {"leak_penalty": 0.3},
         {"orthogonal": True},
         {"solver": "smacof", "orthogonal": True},
-        {"solver": "smacof", "leak_penalty": 0.3},
-        {"solver": "smacof", "ridge": 2.0},
-        {"ridge": 2.0},
         {"init": "random"},
         {"n_components": 1},
     ],

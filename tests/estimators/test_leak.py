@@ -33,13 +33,10 @@ def test_leak_is_measured_and_can_be_suppressed(rng):
     )
     known = pd.DataFrame(V, columns=["v"])
     leaky = fit(D, known, n_components=3, n_init=3)
-    penalised = fit(D, known, n_components=3, n_init=3, leak_penalty=1.0)
     orthogonal = fit(D, known, n_components=3, n_init=3, orthogonal=True)
     assert leaky.leak_ == pytest.approx(average_canonical_correlation(leaky.embedding_, V), rel=1e-9)
-    assert penalised.leak_ < leaky.leak_ / 2
     assert orthogonal.leak_ < 1e-6
-    assert leaky.stress_ <= penalised.stress_ <= orthogonal.stress_ * 1.02
-    assert penalised.stress_path_[-1] > penalised.stress_  # the path includes the penalty, stress_ does not
+    assert leaky.stress_ <= orthogonal.stress_ * 1.02
 
 
 def test_an_orthogonal_map_needs_room(rng):
@@ -61,11 +58,9 @@ def test_orthogonal_maps_do_not_leak_whatever_the_weights(kinship, rng, weightin
     orthogonal, stepwise = (
         fit(D, known, W, orthogonal=True, solver=s, max_iter=20_000, **options) for s in ("lbfgs", "smacof")
     )
-    penalised = fit(D, known, W, leak_penalty=1000.0, **options)
     assert orthogonal.leak_ < 1e-9
     assert stepwise.leak_ < 1e-9
     assert free.leak_ > 0.05
-    assert penalised.leak_ < 1e-2
     assert orthogonal.stress_ == pytest.approx(stepwise.stress_, rel=1e-3)
 
 

@@ -78,7 +78,6 @@ CASES = {
     "cyclic": (["hour", "length"], {"known_types": {"hour": Cyclic(24)}}),
     "spline": (["length", "width"], {"known_types": {"length": Spline()}}),
     "missing cells": (["some", "width"], {}),
-    "penalty": (["length", "width"], {"leak_penalty": 0.1}),
     "orthogonal": (["length", "width"], {"orthogonal": True}),
     "adjusted": (["length", "width"], {"adjust": True}),
     "sammon": (["length", "width"], {"weights": "sammon"}),

@@ -26,19 +26,18 @@ def test_training_rows_return_to_their_points_when_others_are_at_dissimilarity_z
     np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
     known = kinship.known[["gender"]]
     W = symmetric_weights(np.random.default_rng(0), 14) ** 3
-    for options in ({"orthogonal": True}, {"leak_penalty": 1.0}, {"pair_weights": W}, {"weights": "sammon"}):
+    for options in ({"orthogonal": True}, {"pair_weights": W}, {"weights": "sammon"}):
         mds = fit(D, known, n_components=1, n_init=5, **options)
         np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9, err_msg=str(options))
 
 
-@pytest.mark.parametrize("options", [{"orthogonal": True}, {"leak_penalty": 1.0}])
-def test_training_rows_are_told_from_others_at_dissimilarity_zero_by_all_their_dissimilarities(options):
+def test_training_rows_are_told_from_others_at_dissimilarity_zero_by_all_their_dissimilarities():
     """Held apart from what is known, a map does not put every object where its own row would fit best."""
     for seed in range(3):
         X = np.random.default_rng(seed).standard_normal((30, 2))
         D = np.maximum(np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2)) - 0.5, 0)
         known = np.round(X[:, :1])
-        mds = fit(D, known, n_components=1, n_init=2, **options)
+        mds = fit(D, known, n_components=1, n_init=2, orthogonal=True)
         np.testing.assert_allclose(mds.transform(D, known=known), mds.embedding_, atol=1e-9)
 
 

@@ -1,6 +1,5 @@
 """What the page says, part by part, and options and studies that are refused."""
 
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from unmask import ConditionalMDS
 from unmask.discovery import _reading
-from unmask.inspection import bootstrap, choose_estimator, scree
+from unmask.inspection import bootstrap, scree
 from unmask.reports import render_report
 from unmask.reports._html import number
 
@@ -84,17 +83,6 @@ def test_the_scree_is_that_of_inspection(page, study, kinship):
     assert [row[:2] for row in shown[1:]] == [[str(p), number(s)] for p, s in found["stress"].items()]
     assert f"bends most at {found.attrs['elbow']} dimension" in section(page, "scree").text
     assert found.loc[2, "stress"] <= step.stress
-
-
-def test_levels_and_estimators_are_those_of_inspection(study, kinship, monkeypatch):
-    quick = partial(choose_estimator, levels=["ratio"], estimators=["ridge"], n_splits=2)
-    monkeypatch.setattr(_reading, "choose_estimator", quick)
-    page = render_report(study, scree=False, estimators=True, bootstrap=0, compare=False)
-    mds = ConditionalMDS(2, metric="precomputed", n_init=2, random_state=0)
-    found = quick(mds, kinship.dissimilarities, study.known)
-    (shown,) = rows(section(page, "estimators"))
-    assert [row[:3] for row in shown[1:]] == [[*name, number(value)] for name, value in found["heldout"].items()]
-    assert found.attrs["recommendation"] in section(page, "estimators").text
 
 
 def test_importances_have_the_intervals_of_the_bootstrap(page, study, kinship):

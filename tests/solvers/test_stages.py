@@ -101,13 +101,12 @@ def test_the_last_stage_is_followed_to_its_end_within_max_iter(rng, max_iter, co
 # ---- values within their errors
 
 
-@pytest.mark.parametrize("penalties", [{}, {"ridge": 2.0}])  # which is no residual
 @pytest.mark.parametrize("rule", RULES)
-def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule, penalties):
+def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule):
     n = 20
     V = rng.standard_normal((n, 2))
     D = noisy_distances(rng, n, 3)
-    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4}, penalties=penalties)
+    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4})
     moved = within_errors(problem, stage, settings)
     (cells, r) = next(iter(moved.objective.structure.moved(moved.solution.theta)))
     engine, known = stage.objective.engine, problem.known

@@ -170,23 +170,6 @@ class Search:
     orthogonal: Annotated[
         bool, fitting_option("--orthogonal", help="Keep the map uncorrelated with what is known.")
     ] = False
-    leak_penalty: Annotated[
-        float, fitting_option("--leak-penalty", min=0.0, help="Price on what the map repeats of the known.")
-    ] = 0.0
-    ridge: Annotated[
-        str,
-        fitting_option(
-            "--ridge",
-            metavar="NUMBER",
-            help="Draw the map in, against noise: a number, or heldout: as pairs say.",
-        ),
-    ] = "0"
-    estimate: Annotated[
-        Literal["least-squares", "posterior"],
-        fitting_option(
-            "--estimate", help="The map of least stress, or the mean of all that may have made the data: few objects."
-        ),
-    ] = "least-squares"
     n_init: Annotated[
         int | None, fitting_option("--n-init", min=1, help="Number of starts; by default the more the fewer objects.")
     ] = None
@@ -201,9 +184,7 @@ class Search:
     n_jobs: Annotated[int | None, fitting_option("--jobs", "-j", help="Threads; every core by default.")] = None
 
     def __post_init__(self) -> None:
-        """Refuse a scheme or a ridge that there is not before anything is read."""
-        if not (isinstance(self._ridge, str) or 0.0 <= self._ridge < float("inf")):
-            raise ValueError(f"--ridge {self.ridge}: this is neither a number of at least 0 nor heldout.")
+        """Refuse a scheme that there is not before anything is read."""
         if self.weights is not None:
             from .. import solvers  # noqa: F401  where one of the schemes registers itself
             from ..checking import require_choice
@@ -212,20 +193,11 @@ class Search:
             require_choice("weights", self.weights, tuple(SCHEMES))
 
     @property
-    def _ridge(self) -> str | float:
-        try:
-            return self.ridge if self.ridge == "heldout" else float(self.ridge)
-        except ValueError:
-            return float("nan")
-
-    @property
     def params(self) -> dict[str, Any]:
         """Parameters of an estimator: the number of dimensions, and what differs from the defaults."""
         chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         if "adjust" in chosen:
             chosen["adjust"] = self.adjust == "yes"
-        if "ridge" in chosen:
-            chosen["ridge"] = self._ridge
         return {"n_components": self.n_components, **chosen}
 
 

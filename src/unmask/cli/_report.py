@@ -30,9 +30,6 @@ PagePath = Annotated[
 ]
 
 
-Estimators = Annotated[
-    bool, part_option("--estimators/--no-estimators", help="Compare measurement levels and estimators.")
-]
 Scree = Annotated[bool, part_option("--scree/--no-scree", help="Fit other numbers of dimensions.")]
 Bootstrap = Annotated[int, part_option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")]
 Compare = Annotated[bool, part_option("--compare/--no-compare", help="Compare with other methods.")]
@@ -52,7 +49,6 @@ def report(
     force: Force = False,
     title: Title = None,
     scree: Scree = True,
-    estimators: Estimators = False,
     bootstrap: Bootstrap = 50,
     compare: Compare = True,
     max_objects: MaxObjects = 500,
@@ -71,7 +67,6 @@ def report(
             path,
             title=title,
             scree=scree,
-            estimators=estimators,
             bootstrap=bootstrap,
             compare=compare,
             max_objects=max_objects,

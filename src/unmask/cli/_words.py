@@ -16,7 +16,6 @@ OPTIONS = {
     "n_jobs": "--jobs",
     "n_init": "--n-init",
     "max_iter": "--max-iter",
-    "leak_penalty": "--leak-penalty",
     "known_types": "--types",
     "n_permutations": "--permutations",
     "resume_from": "--resume",
@@ -35,8 +34,6 @@ VALUED = {
             "ties",
             "weights",
             "solver",
-            "ridge",
-            "estimate",
         ),
         *("symmetrize", "similarity"),
     )

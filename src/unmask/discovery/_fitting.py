@@ -210,10 +210,7 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
 
 def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
     """Return the parameters with what the fit decided instead of "auto": the study comes to the same map again."""
-    decided: dict[str, Any] = {"adjust": bool(mds.adjusted_)}
-    if "ridge" in params:
-        decided["ridge"] = mds.ridge_
-    return {**params, **decided}
+    return {**params, "adjust": bool(mds.adjusted_)}
 
 
 def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from ..estimators import fit_with_free
 from ..inspection import (
     Stability,
     bootstrap,
-    choose_estimator,
     compare,
     ending_all,
     leak_report,
@@ -174,20 +173,6 @@ class Reading:
                 self.known,
                 max_components=self.most_components,
                 progress=lambda done, total: tell("scree", done, total),
-                **self.weights,
-            )
-
-    def estimators(self, *, random_state: int = 0, callback: Callback | None = None) -> pd.DataFrame:
-        """Return how well levels and estimators predict, as :func:`unmask.inspection.choose_estimator` does."""
-        if self.step.estimator == "classical":
-            raise LeftOut("Levels and estimators are left out: the closed form has one of each.")
-        with series(callback) as tell:
-            return choose_estimator(
-                self.estimator,
-                self.data,
-                self.known,
-                random_state=random_state,
-                progress=lambda done, total: tell("estimators", done, total),
                 **self.weights,
             )
 

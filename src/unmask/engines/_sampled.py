@@ -222,7 +222,7 @@ class SampledGraph:
         delta = rectangle(self._engine.pairs.source, rows, self._partners).astype(np.float64) * self._engine.scale
         return self._partners, self._weights(delta), delta
 
-    def solver(self, pull: float = 0.0) -> Callable[[Array], Array]:
+    def solver(self) -> Callable[[Array], Array]:
         raise NotImplementedError("references know no inverse of H")  # pragma: no cover
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:

@@ -7,8 +7,6 @@ from ._conditional_mds import ConditionalMDS
 from ._conditional_tsne import ConditionalTSNE
 
 # Between rooms, for no one else:
-from ._drawing import refuse_many as refuse_many
-from ._drawing import refuse_posterior as refuse_posterior
 from ._fitted import aims_of as aims_of
 from ._fitted import fit_with_free as fit_with_free
 from ._fitted import known_of as known_of

@@ -117,7 +117,7 @@ def adjust_map(free: FreeMap, p: int, turn_of: Callable[[Array], Array]) -> Adju
     return Adjustment(A, centre, turn_of(residuals)[:, :p])
 
 
-def check_adjust(adjust: Any, *, orthogonal: bool, penalty: bool) -> None:
+def check_adjust(adjust: Any, *, orthogonal: bool) -> None:
     """Raise where what is asked for is not an option, or contradicts itself."""
     if not isinstance(adjust, bool | np.bool_) and not (isinstance(adjust, str) and adjust == "auto"):
         raise ValueError(f"adjust={adjust!r} is not one of False, True, 'auto'.")
@@ -125,11 +125,6 @@ def check_adjust(adjust: Any, *, orthogonal: bool, penalty: bool) -> None:
         raise ValueError(
             "adjust=True with orthogonal=True: both keep the map uncorrelated with what is known, adjust without cost "
             "of fit; set orthogonal=False."
-        )
-    if adjust and adjust != "auto" and penalty:
-        raise ValueError(
-            "adjust=True with a leak_penalty: the penalty costs fit, and adjusting takes the same off the map without; "
-            "leave leak_penalty=0."
         )
 
 
@@ -195,7 +190,7 @@ def warn_of_leak(decision: Decision) -> None:
     )
     warn_user(
         f"the map repeats what is known: its leak is {leak_in_words(decision.leak.leak, decision.leak.reference)}. "
-        f"{first}; or use fewer dimensions (n_components), or leak_penalty; or declare a feature Spline or another "
+        f"{first}; or use fewer dimensions (n_components); or declare a feature Spline or another "
         "type if its effect is not linear.",
         LeakWarning,
     )

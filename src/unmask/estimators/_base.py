@@ -118,11 +118,7 @@ class ConditionalMap(ShownMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         require_coef(self.coef)
         require_jobs(self.n_jobs)
         p = require_integer("n_components", self.n_components, 0)
-        check_adjust(
-            self.adjust,
-            orthogonal=bool(getattr(self, "orthogonal", False)),
-            penalty=bool(getattr(self, "leak_penalty", 0.0)),
-        )
+        check_adjust(self.adjust, orthogonal=bool(getattr(self, "orthogonal", False)))
         return p
 
     # ---- reading input

@@ -40,8 +40,8 @@ class ConditionalIsomap(ConditionalMDS):
         stress is then that of the pairs with a landmark in them. By default the paths between all objects, or from 500
         with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
         than 3 GB.
-    metric, metric_params, coef, known_types, known_error, weights, level, ties, leak_penalty, ridge, orthogonal, \
-adjust, init, n_init, estimate, solver, max_iter, tol, n_jobs, random_state, verbose
+    metric, metric_params, coef, known_types, known_error, weights, level, ties, orthogonal, adjust, init, n_init, \
+solver, max_iter, tol, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes
@@ -51,7 +51,7 @@ adjust, init, n_init, estimate, solver, max_iter, tol, n_jobs, random_state, ver
     embedding_, adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, \
 leak_, leak_reference_, free_leak_, knn_leak_, stress_per_point_, stress_path_, n_iter_, converged_, \
 stop_reason_, starts_, known_redundant_, known_summary_, level_positions_, known_imputed_, known_corrected_, \
-disparities_, ridge_, radius_, object_names_
+disparities_, radius_, object_names_
         As in :class:`ConditionalMDS`; ``disparities_`` are of the geodesic dissimilarities.
 
     References

@@ -13,28 +13,22 @@ from .. import kernels
 from .._typing import Array
 from ..checking import (
     Dissimilarities,
-    UnfinishedMapWarning,
     is_file,
     open_file,
     quote,
     require_choice,
     require_integer,
-    require_number,
-    require_package,
-    warn_user,
 )
 from ..dissimilarities import keep_objects
 from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
 from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
 from ..problem import (
     LEVELS,
-    PENALTIES,
     SCHEMES,
     TIES,
     Curve,
     KnownFeatures,
     Problem,
-    Ridge,
     build_pairs,
     check_dimension,
     check_known,
@@ -42,38 +36,29 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..problem.leak import linear_leak
-from ..progress import Callback, current_watch, watching
+from ..progress import Callback, watching
 from ..solvers import (
     RULES,
     Attempt,
     SearchSettings,
     Stage,
     Start,
-    choose_ridge,
     descend,
     fit_landmarks,
     make_objective,
     place_others,
     within_errors,
 )
-from ._adjustment import Decision, FreeMap
+from ._adjustment import Decision
 from ._base import PlacingMap, squared_distances
 from ._drawing import (
-    ESTIMATES,
     FEWEST_DRAWS,
-    UnfinishedError,
-    draw_as_usual,
     draw_posterior,
     keep_for_posterior,
-    moved_to,
-    refuse_many,
-    refuse_posterior,
 )
 from ._many import PARTNERS, choose_solver, exact_after_all, sampled_pairs, some_objects, takes_pairs
 from ._posterior import Posterior, require_level
 from ._searching import Search, SearchingMap
-from ._tables import Moved, block_roots
 
 SOLVERS = ("auto", *RULES, "stochastic")
 READ_TOGETHER = 128  # objects whose dissimilarities to some others are in memory at a time
@@ -133,17 +118,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         one. No disparity is negative (smacof's interval level permits it).
     ties : {"primary", "secondary"}, default="primary"
         At the ordinal level: whether equal dissimilarities may have different disparities, or must keep equal ones.
-    leak_penalty : float, default=0.0
-        Price on what the map repeats of the known features: this times the part of the map's sum of squares that they
-        explain, in the units of the stress, is added to it. 0.1 is a good first try.
-    ridge : float or "heldout", default=0.0
-        Draws all objects towards the centre of the map: this times the sum of the map's squared coordinates, times the
-        mean weight of a pair, is added to the stress. Noise makes a map too large; with few objects and noisy
-        dissimilarities one that is drawn in shows more of what is unknown. The right strength is about the variance of
-        a dissimilarity's error over that of a coordinate, whatever the units and the number of objects. ``"heldout"``
-        tries some from 0 to 6.4 and takes the one with which pairs that are left out of the fit are predicted best,
-        short of making an axis of the map vanish; of more than 200 objects, among 200. ``ridge_`` has what was taken.
-        New objects are placed without it.
     orthogonal : bool, default=False
         Keep the map uncorrelated with the known features, at some cost of fit (`adjust` costs none).
     adjust : {False, True, "auto"}, default=False
@@ -151,18 +125,13 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         act along the map's own directions, ``Z = [U + VA, VB]`` with ``V'U = 0``; distances and stress are those of the
         free map. This has `n_components` dimensions and, if it then repeats what is known, one more for each direction
         that does, at most three (``n_free_``); the first principal axes of what is left are shown. ``"auto"`` adjusts
-        if the leak is above chance, and says so; with a `leak_penalty`, which is another remedy, it does not. False is
-        the published model.
+        if the leak is above chance, and says so. False is the published model.
     init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
         coefficients (``None`` without known features).
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
-    estimate : {"least_squares", "posterior"}, default="least_squares"
-        ``"posterior"``: after the fit by least squares, draw from the posterior of a model of its noise (see
-        :meth:`posterior`, which has more options), and report the map and the coefficients that come of it. For few
-        objects and noisy dissimilarities; needs ``pip install 'unmask[posterior]'``.
     solver : {"auto", "lbfgs", "smacof", "stochastic"}, default="auto"
         ``"lbfgs"``: limited-memory BFGS in the metric of the majoriser. ``"smacof"``: plain conditional SMACOF, slower,
         step by step as published. ``"stochastic"``, for many objects: landmarks are fitted by ``"lbfgs"``, all others
@@ -231,7 +200,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     stress_per_point_ : Series
         Each object's part of ``stress_``.
     stress_path_ : ndarray
-        Normalised stress (with the penalty, if any) at the start and after each iteration of the best start.
+        Normalised stress at the start and after each iteration of the best start.
     n_iter_ : int
         Iterations of the best start.
     converged_ : bool
@@ -239,7 +208,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     stop_reason_ : str
         Why it ended.
     starts_ : DataFrame
-        Every start: kind, stress (with the penalty, if any), iterations, passes over the pairs, convergence, reason.
+        Every start: kind, stress, iterations, passes over the pairs, convergence, reason.
     known_redundant_ : Series
         Known columns that were left out, and why.
     known_summary_ : DataFrame
@@ -255,12 +224,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
         Values of the features in `known_error` as the fit moved them, in their own units.
-    posterior_ : Posterior
-        What was drawn; only with ``estimate="posterior"``.
     disparities_ : DataFrame of shape (n_objects, n_objects)
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
-    ridge_ : float
-        The strength of the ridge: `ridge`, or what held-out pairs chose.
     radius_ : float or None
         Where the radius of curvilinear weights ended, in the units of the dissimilarities.
     object_names_ : ndarray of shape (n_objects,)
@@ -290,9 +255,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     weights: str | None = None
     level: str = "ratio"
     ties: str = "primary"
-    leak_penalty: float = 0.0
-    ridge: Any = 0.0
-    estimate: str = "least_squares"
     solver: str = "auto"
     tol: float = 1e-9
 
@@ -351,7 +313,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
         With few objects and noisy dissimilarities the map of least stress fits the noise. The mean over all maps that
         may have made the data says how sure it is, and may recover more of what is unknown. The estimator stays as it
-        is (``estimate="posterior"`` makes it report that map).
+        is.
 
         Parameters
         ----------
@@ -433,8 +395,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
     ) -> tuple[Problem, Engine]:
         SCHEMES[self.weights].require(self.level, self.n_components)
-        if self.estimate == "posterior":
-            refuse_many(checked.n)
         ranks = ranked(checked) if self.level == "ordinal" else checked
         pairs = (
             sampled_pairs(checked, self.weights, workers, self._seed())
@@ -451,8 +411,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         )
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
-        penalties = {name: self._strength(name) for name in PENALTIES}
-        problem = Problem(pairs, coded, p, penalties, bool(self.orthogonal))
+        problem = Problem(pairs, coded, p, bool(self.orthogonal))
         problem.require_room()
         warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
         return problem, make_engine(pairs, workers, self.level, self.ties)
@@ -464,19 +423,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         if self.orthogonal and moving:
             raise ValueError(
                 f"orthogonal=True with values of {quote(moving)} that are estimated (missing, or measured with error): "
-                "what the map should be orthogonal to is not known before the fit. Use leak_penalty, or fill them."
+                "what the map should be orthogonal to is not known before the fit. Use adjust=True, or fill them."
             )
 
-    def _strength(self, name: str) -> float:
-        """Return how strong a penalty is, as far as it is known before the search."""
-        given = getattr(self, name, 0.0)
-        return 0.0 if isinstance(given, str) else float(given)
-
     def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
-        if isinstance(self.ridge, str) and problem.p:
-            rng = np.random.default_rng(self._seed())
-            strength = choose_ridge(problem, workers, self.level, self.ties, rng)
-            problem = replace(problem, penalties={**problem.penalties, "ridge": strength})
         if not self._samples:
             return super()._search(problem, engine, checked, workers)
         self.radius_: float | None = None
@@ -506,7 +456,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
 
         engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
         Z = structure.lift(theta)
-        self.ridge_ = sum((made.strength for made in stage.objective.penalties if isinstance(made, Ridge)), 0.0)
         self._curve = None
         self._fingerprints: Array | None = None
         if isinstance(engine, LevelEngine):
@@ -532,34 +481,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         elif self._fingerprints is None:
             self._fingerprints = self._fingerprints_of(checked, workers)
         self._kept = keep_for_posterior(self, problem)
-        if self.estimate == "posterior":
-            self._report_posterior(engine, structure.moved(theta), checked, decision)
-
-    def _report_posterior(self, engine: Engine, moved: Moved, checked: Dissimilarities, decision: Decision) -> None:
-        """Draw from the posterior, and set the attributes to what comes of it."""
-        try:
-            found = draw_as_usual(self, self._seed(), current_watch())
-        except UnfinishedError as reason:
-            warn_user(f"{reason} The map is that of least squares.", UnfinishedMapWarning)
-            return
-        known, draws = self._known, found.draws
-        to_engine = found.unit * engine.scale
-        U, gram = draws.free_axes * to_engine, draws.gram.mean(axis=0) * to_engine**2
-        V = draws.V.mean(axis=0)
-        moved = moved_to(V, moved, known)
-        free = FreeMap.given(U, known, moved, float(np.abs(U).max(initial=0.0)))
-        self._report(
-            U,
-            gram,
-            np.hstack([U, V @ block_roots(gram, known)]),
-            engine=engine,
-            known=known,
-            checked=checked,
-            decision=decision._replace(leak=linear_leak(free.U, free.V, beside=free.size)),
-            moved=moved,
-        )
-        self.posterior_ = found
-        self.importance_, self.known_imputed_ = found.importance_, found.known_imputed_
 
     def _point_stress(self, engine: Engine, Z: Array) -> Array:
         # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
@@ -613,26 +534,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_choice("level", self.level, LEVELS)
         require_choice("ties", self.ties, TIES)
         require_choice("solver", self.solver, SOLVERS)
-        require_choice("estimate", self.estimate, ESTIMATES)
-        if self.estimate == "posterior":
-            require_package("nutpie", "estimate='posterior'", "posterior")
-            refuse_posterior(self)
-        for name in PENALTIES:
-            self._require_strength(name, getattr(self, name, 0.0))
         return p
-
-    def _require_strength(self, name: str, given: Any) -> None:
-        """Raise unless a penalty is a number or, if it is the ridge, to be chosen by pairs that can be held out."""
-        if name != "ridge" or not isinstance(given, str):
-            require_number(name, given, 0.0)
-            return
-        if given != "heldout":
-            raise ValueError(f"ridge={given!r} must be a number of at least 0, or 'heldout'.")
-        if SCHEMES[self.weights].follows_map:
-            raise ValueError(
-                f"ridge='heldout' with weights={self.weights!r}, which leave out most pairs as the map is followed, so "
-                "that those held out say little; pass a number, or weights=None."
-            )
 
     @property
     def _rule(self) -> str:  # type: ignore[override]

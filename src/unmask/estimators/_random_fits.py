@@ -134,7 +134,6 @@ def _twin(estimator: Any) -> Any:
         "known_types": None,
         "known_error": None,
         "adjust": False,
-        "estimate": "least_squares",
         "init": "auto",
         "n_init": STARTS,
         "max_iter": 300,
@@ -142,8 +141,6 @@ def _twin(estimator: Any) -> Any:
         "random_state": 0,
         "verbose": 0,
     }
-    if hasattr(estimator, "ridge_"):
-        changes["ridge"] = estimator.ridge_
     twin = estimator._for_ready_dissimilarities()
     return twin.set_params(**{name: value for name, value in changes.items() if name in twin.get_params()})
 

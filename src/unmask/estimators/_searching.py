@@ -126,7 +126,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
                 if watch.watched or journal is not None:
                     watch.journal.describe(describe_fit(self, problem, engine, checked))
                 search, decision = fit_free_map(
-                    False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
+                    self.adjust,
                     n_free,
                     p,
                     problem.known,

@@ -10,7 +10,6 @@ from ._correlations import (
     leak,
     recovery,
 )
-from ._estimators import choose_estimator
 from ._fits import ending_all as ending_all
 from ._gplvm import UnfinishedScoreWarning, gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
@@ -33,7 +32,6 @@ __all__ = [
     "average_canonical_correlation",
     "bootstrap",
     "canonical_correlations",
-    "choose_estimator",
     "choose_n_components",
     "coef_error",
     "compare",

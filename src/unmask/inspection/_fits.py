@@ -160,17 +160,10 @@ class FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False), n_free=None)
 
-    def with_ridge_of(self, fitted: Any) -> FitSetup:
-        """Return the same with the ridge that a fit has chosen."""
-        if not hasattr(fitted, "ridge_"):
-            return self
-        return replace(self, estimator=clone(self.estimator).set_params(ridge=fitted.ridge_))
-
     def decided(self, fitted: Any) -> FitSetup:
-        """Return the same with what a fit decided: whether to adjust the map, the dimensions before that, the ridge."""
-        setup = self.with_ridge_of(fitted)
-        estimator = clone(setup.estimator).set_params(adjust=fitted.adjusted_)
-        return replace(setup, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
+        """Return the same with what a fit decided: whether to adjust the map, and the dimensions before that."""
+        estimator = clone(self.estimator).set_params(adjust=fitted.adjusted_)
+        return replace(self, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
 
     def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
         """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
@@ -269,8 +262,6 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
     X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
-    if "estimate" in fresh.get_params(deep=False):  # what refits are about is the stress, which draws do not minimise
-        fresh = clone(fresh).set_params(estimate="least_squares")
     require_few(purpose, count_objects(X, ready=transformer is None), instead)
     landmarks = getattr(transformer, "n_landmarks", None)
     if landmarks is not None:

@@ -116,7 +116,7 @@ def permutation_test(
     _require_cells(setup.estimator.adjust, known_of(fitted))
     name, statistic = _STATISTICS[bool(setup.estimator.adjust)]
     # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
-    plain = setup.with_ridge_of(fitted).unlabelled()
+    plain = setup.unlabelled()
     refits = _permuted_fits(plain, fitted, statistic, n_permutations, rng, progress or nobody)
     rows = []
     for number, refit in enumerate(refits):
@@ -174,7 +174,7 @@ def _permuted_fits(
 def _limit_of(fitted: Any) -> float:
     """Return the stress above which a start is not worth another; infinite where starts are told apart otherwise.
 
-    That is where the map may be adjusted, where a penalty or a later stage changes the stress that a start led to, and
+    That is where the map may be adjusted, where a later stage changes the stress that a start led to, and
     where too few were followed to know how far they differ.
     """
     stresses = getattr(fitted, "starts_", {"stress": np.empty(0)})["stress"]

@@ -15,8 +15,8 @@ from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
 from ..kernels import each
-from ..problem import held_out_pairs
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, anything_known, make_setup, nobody, warm_start
+from ._heldout import held_out_pairs
 from ._permutation import FurtherDimension
 from ._residuals import TooFewPairsError
 
@@ -299,7 +299,7 @@ def _splits(setup: FitSetup, share: float, n_splits: int, rng: Any) -> list[tupl
     i, j = np.triu_indices(setup.n, 1)
     present = ~np.isnan(setup.D[i, j])
     i, j = i[present], j[present]
-    return [(i[held], j[held]) for held in held_out_pairs(i, j, setup.n, share, n_splits, rng, f"share={share}")]
+    return [(i[held], j[held]) for held in held_out_pairs(i, j, setup.n, share, n_splits, rng)]
 
 
 def _held_out(setup: FitSetup, full: Sequence[_Step], task: tuple[tuple[IntArray, IntArray], Advance]) -> Array:

@@ -1,7 +1,6 @@
 """Pictures of maps: every function that draws takes ``ax=`` and returns the Axes; `explore` makes a page instead."""
 
 from ._coef import plot_coef, plot_importance
-from ._estimators import plot_estimators
 from ._explore import InteractiveMap, explore
 from ._fonts import MissingFontWarning
 from ._leak import plot_leak
@@ -22,7 +21,6 @@ __all__ = [
     "MissingFontWarning",
     "explore",
     "plot_coef",
-    "plot_estimators",
     "plot_importance",
     "plot_leak",
     "plot_levels",

@@ -122,12 +122,6 @@ class Draws:
         """The map."""
         return self.axes[:, : self.p]
 
-    @property
-    def free_axes(self) -> Array:
-        """All axes of the map as it is before adjusting."""
-        V = self._as_known.mean(axis=0)
-        return np.asarray(self.axes + (V - V.mean(axis=0)) @ self.mean_A)
-
     @cached_property
     def _turns(self) -> Array:
         """What turns each draw onto the map."""
@@ -144,11 +138,6 @@ class Draws:
         """The covariance of each object's place about its point on the map."""
         off = self.aligned - self.embedding
         return np.asarray(np.einsum("sni,snj->nij", off, off) / len(self))
-
-    @property
-    def mean_A(self) -> Array:  # noqa: N802
-        """How the known features act along all axes of the map, on average."""
-        return np.asarray((self.A @ self._turns).mean(axis=0))
 
     @property
     def gram_everywhere(self) -> Array:

@@ -1,4 +1,4 @@
-"""Coding known features, weights, structures, penalties: everything that makes a frozen problem.
+"""Coding known features, weights, structures: everything that makes a frozen problem.
 
 Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
 """
@@ -6,14 +6,12 @@ Two modules of it are used by themselves: ``leak`` (what a map repeats of what i
 from ._blocks import Cells, CommonBlock
 from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import WeightGraph, make_graph
-from ._heldout import held_out_pairs
 from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
 from ._pairs import build_pairs, warn_of_few_pairs
-from ._penalties import PENALTIES, Penalty, Ridge, make_structure
 from ._problem import Problem, check_dimension
 from ._schemes import SCHEMES, Equal, Scheme, register_scheme
-from ._structures import KnownSpace, Structure
+from ._structures import KnownSpace, Structure, make_structure
 from ._types import (
     FEATURE_TYPES,
     Coding,
@@ -34,7 +32,6 @@ from ._types import (
 __all__ = [
     "FEATURE_TYPES",
     "LEVELS",
-    "PENALTIES",
     "SCHEMES",
     "TIES",
     "Cells",
@@ -54,9 +51,7 @@ __all__ = [
     "Nominal",
     "Numeric",
     "Ordinal",
-    "Penalty",
     "Problem",
-    "Ridge",
     "Scheme",
     "Spline",
     "Structure",
@@ -65,7 +60,6 @@ __all__ = [
     "check_dimension",
     "check_known",
     "feature_type",
-    "held_out_pairs",
     "inferred_type",
     "known_table",
     "make_cost",

@@ -36,8 +36,8 @@ class WeightGraph(Protocol):
     def laplacian(self, X: Array) -> Array:
         """Return ``H X``."""
 
-    def solver(self, pull: float = 0.0) -> Callable[[Array], Array]:
-        """Return a function that applies the (pseudo-)inverse of H + pull I, factorised once."""
+    def solver(self) -> Callable[[Array], Array]:
+        """Return a function that applies the pseudo-inverse of H, factorised once."""
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         """Return squared dissimilarities times X; one that does not count is ``offset + |fill_i - fill_j|^2``."""
@@ -79,17 +79,11 @@ class TableGraph:
         self.degrees, HX = self._passes.laplacian_pass(self.pairs, X, self.workers)
         return np.asarray(HX)
 
-    def solver(self, pull: float = 0.0) -> Callable[[Array], Array]:
+    def solver(self) -> Callable[[Array], Array]:
         if self.unit_weights:
-            middle = 1.0 / pull if pull else 0.0  # of the mean, on which H does not act
-
-            def solve(X: Array) -> Array:
-                mean = X.mean(axis=0)
-                return np.asarray((X - mean) / (self.n + pull) + middle * mean)
-
-            return solve
+            return lambda X: np.asarray((X - X.mean(axis=0)) / self.n)
         square_array(self.pairs.source, "solver='smacof' where pairs differ in weight", "use solver='lbfgs'")
-        return dense_solver(kernels.plain.pair_weights(self.pairs), pull)
+        return dense_solver(kernels.plain.pair_weights(self.pairs))
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
@@ -160,8 +154,8 @@ class EdgeGraph:
     def laplacian(self, X: Array) -> Array:
         return np.asarray(self.degrees[:, None] * X - self._weights @ X)
 
-    def solver(self, pull: float = 0.0) -> Callable[[Array], Array]:
-        return sparse_solver(self._weights, pull)
+    def solver(self) -> Callable[[Array], Array]:
+        return sparse_solver(self._weights)
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         """Model of all pairs (low rank) plus what the edges differ from it (sparse): never N x N."""

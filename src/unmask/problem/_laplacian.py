@@ -41,27 +41,19 @@ def _free(component: IntArray) -> IntArray:
     return np.setdiff1d(np.arange(len(component)), last)
 
 
-def dense_solver(weights: Array, pull: float = 0.0) -> Callable[[Array], Array]:
-    """Return the inverse of H + pull I for a dense symmetric matrix of weights; without a pull H+."""
-    H = np.diag(weights.sum(axis=1) + pull) - weights
-    component = None if pull else connected_components(sp.csr_array(weights > 0), directed=False)[1]
-    free: IntArray = np.arange(len(H)) if component is None else _free(component)
+def dense_solver(weights: Array) -> Callable[[Array], Array]:
+    """Return the pseudo-inverse of H for a dense symmetric matrix of weights."""
+    component = connected_components(sp.csr_array(weights > 0), directed=False)[1]
+    free = _free(component)
+    H = np.diag(weights.sum(axis=1)) - weights
     factor = scipy.linalg.cho_factor(H[np.ix_(free, free)], overwrite_a=True, check_finite=False)
-
-    def inner(X: Array) -> Array:
-        return np.asarray(scipy.linalg.cho_solve(factor, X, check_finite=False))
-
-    return inner if component is None else _grounded(inner, component, free)
+    return _grounded(lambda X: np.asarray(scipy.linalg.cho_solve(factor, X, check_finite=False)), component, free)
 
 
-def sparse_solver(weights: sp.csr_array, pull: float = 0.0) -> Callable[[Array], Array]:
+def sparse_solver(weights: sp.csr_array) -> Callable[[Array], Array]:
     """Return the same for a sparse symmetric matrix of weights."""
-    H = sp.csr_array(sp.diags_array(np.asarray(weights.sum(axis=1)) + pull) - weights)
-    component = None if pull else connected_components(weights, directed=False)[1]
-    free: IntArray = np.arange(H.shape[0]) if component is None else _free(component)
+    component = connected_components(weights, directed=False)[1]
+    free = _free(component)
+    H = sp.csr_array(sp.diags_array(np.asarray(weights.sum(axis=1))) - weights)
     factor = scipy.sparse.linalg.splu(sp.csc_array(H[free][:, free]))
-
-    def inner(X: Array) -> Array:
-        return np.asarray(factor.solve(np.ascontiguousarray(X)))
-
-    return inner if component is None else _grounded(inner, component, free)
+    return _grounded(lambda X: np.asarray(factor.solve(np.ascontiguousarray(X))), component, free)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..checking import count
 from ..kernels import Edges, Pairs
@@ -13,12 +12,11 @@ from .linalg import orthonormal_basis
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: pairs, what is known, how many unknown dimensions, and what keeps them apart."""
+    """What is minimised: pairs, what is known, how many unknown dimensions, and whether they are orthogonal to it."""
 
     pairs: Pairs | Edges
     known: KnownFeatures
     p: int
-    penalties: Mapping[str, float] = field(default_factory=dict)  # how strong each is, by its name
     orthogonal: bool = False
     error_price: float = 0.0  # of moving a measured cell by its standard error; 0: it does not move
 
@@ -34,7 +32,7 @@ class Problem:
         if taken >= self.n - 1:
             raise ValueError(
                 f"orthogonal=True: the known features fill all {taken} dimensions of the {self.n} objects: nothing is "
-                "left for a map; use leak_penalty, or fewer known features."
+                "left for a map; pass fewer known features."
             )
 
 

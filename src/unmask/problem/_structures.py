@@ -20,8 +20,10 @@ import numpy as np
 import scipy.linalg
 
 from .._typing import Array
-from ._blocks import Cells, CoefBlock
-from .linalg import symmetric_root
+from ._blocks import Cells, CoefBlock, coef_blocks
+from ._graph import WeightGraph
+from ._problem import Problem
+from .linalg import basis_by_group, symmetric_root
 
 
 @dataclass(frozen=True)
@@ -30,35 +32,26 @@ class KnownSpace:
 
     Q: Array
 
-    def scale(self, U: Array, factor: float) -> Array:
-        """Multiply the part of U that the known features explain; with 0 nothing of it is left."""
-        return np.asarray(U + (factor - 1.0) * (self.Q @ (self.Q.T @ U)))
+    def off(self, U: Array) -> Array:
+        """Return the part of U that is orthogonal to the known features."""
+        return np.asarray(U - self.Q @ (self.Q.T @ U))
 
-    def stiffen(self, solve: Callable[[Array], Array], stiffness: float) -> Callable[[Array], Array]:
-        """Turn H+ into the inverse of H + stiffness QQ'; when infinite, steps of U stay in the complement of Q."""
+    def hold(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """Turn the inverse of H into the inverse on the complement of Q, so that steps of U stay there."""
         S = solve(self.Q)
-        QS = self.Q.T @ S
-        if np.isinf(stiffness):
-            correction = scipy.linalg.solve(QS, S.T)
-        else:
-            correction = stiffness * scipy.linalg.solve(np.eye(len(QS)) + stiffness * QS, S.T)
+        correction = scipy.linalg.solve(self.Q.T @ S, S.T)
         return lambda X: np.asarray(solve(X) - S @ (correction @ X))
 
 
 @dataclass(frozen=True)
 class Structure:
-    """theta = (U, B) for U free, kept apart from what is known, or orthogonal to it, and B in blocks.
-
-    ``keep`` is what U has of theta's part in the known space: 1 all of it, 0 none (orthogonal), in between so much that
-    a penalty on it weighs as much as the stress on the rest.
-    """
+    """theta = (U, B) for U free or orthogonal to the known features, and B in blocks."""
 
     n: int
     p: int
     root_degrees: Array  # root of H's diagonal, as a column, or one number for unit weights
     blocks: tuple[CoefBlock, ...]
-    space: KnownSpace | None = None
-    keep: float = 1.0
+    space: KnownSpace | None = None  # to which U is orthogonal
 
     @cached_property
     def layout(self) -> list[tuple[CoefBlock, slice, slice]]:
@@ -88,7 +81,7 @@ class Structure:
     def unknown(self, theta: Array) -> Array:
         """Return U."""
         U = theta[: self.n_unknown].reshape(self.n, self.p) / self.root_degrees
-        return U if self.space is None else self.space.scale(U, self.keep)
+        return U if self.space is None else self.space.off(U)
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
@@ -130,31 +123,28 @@ class Structure:
         g = np.empty(self.size)
         GU = G[:, : self.p]
         if self.space is not None:
-            GU = self.space.scale(GU, self.keep)
+            GU = self.space.off(GU)
         np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
         for block, part, columns in self.layout:
             g[part] = block.adjoint(theta[part], G[:, columns])
         return g
 
     def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
-        """Return the step of conditional SMACOF in theta, given the inverse of U's majoriser; B's is the identity."""
+        """Return the step of conditional SMACOF in theta, given the inverse of H; B's majoriser is the identity."""
+        solve = solve if self.space is None else self.space.hold(solve)
 
         def step(gradient: Array) -> Array:
             # In U the step is H+ G. Theta is root * U and its gradient is G / root.
             out = gradient.copy()
-            G = self._expand(gradient[: self.n_unknown].reshape(self.n, self.p)) * self.root_degrees
-            out[: self.n_unknown] = (self._expand(solve(G)) * self.root_degrees).ravel()
+            G = gradient[: self.n_unknown].reshape(self.n, self.p) * self.root_degrees
+            out[: self.n_unknown] = (solve(G) * self.root_degrees).ravel()
             return out
 
         return step
 
-    def _expand(self, U: Array) -> Array:
-        """Divide the part of U in the known space by ``keep``; leave U as it is where ``keep`` is 0."""
-        return U if self.space is None or self.keep == 0.0 else self.space.scale(U, 1.0 / self.keep)
-
     def pack(self, U: Array, B: Array, rng: np.random.Generator | None = None) -> Array:
         """Return theta for a map U and coefficients B in standard units (kept columns); ``rng`` scatters free cells."""
-        parts: list[Array] = [(self._expand(U) * self.root_degrees).ravel()]
+        parts: list[Array] = [(U * self.root_degrees).ravel()]
         parts += [block.pack(B[np.ix_(block.columns, block.columns)], rng) for block in self.blocks]
         return self.project(np.concatenate(parts))
 
@@ -178,3 +168,17 @@ class Structure:
         for block, part, _ in self.layout:
             M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
         return M
+
+
+def make_structure(problem: Problem, graph: WeightGraph) -> Structure:
+    """Return the structure of a problem's parameters."""
+    known, HV = problem.known, graph.laplacian(problem.known.values)
+    degrees = graph.degrees
+    blocks = coef_blocks(known, HV, degrees, problem.error_price)
+    if not (problem.orthogonal and problem.p and known.n_kept):
+        root = np.sqrt(degrees[:1] if graph.unit_weights else degrees[:, None])
+        return Structure(problem.n, problem.p, root, blocks)
+    # Groups mapped apart are turned each on its own, so that it is within each that the map is orthogonal.
+    space = KnownSpace(basis_by_group(known.values, problem.component))
+    # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
+    return Structure(problem.n, problem.p, np.sqrt(degrees.max(keepdims=True)), blocks, space)

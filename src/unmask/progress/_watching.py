@@ -44,8 +44,8 @@ class Progress:
     iteration : int
         Number of the iteration; 0 where a start or a stage begins.
     stress : float
-        What is being minimised: the normalised stress, with the penalty, if any; of `GeneralMDS` and `ConditionalTSNE`
-        the cost. NaN in a stage without iterations.
+        What is being minimised: the normalised stress; of `GeneralMDS` and `ConditionalTSNE` the cost. NaN in a stage
+        without iterations.
     start, n_starts : int
         Number of the start, from 1, and how many there are; both 0 in a stage without iterations. Starts may run side
         by side.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REMEDY = (
     "Fit it with adjust=True (on the command line --adjust yes), which takes that off the map and leaves the fit as it "
-    "is; or with fewer dimensions, or a leak_penalty."
+    "is; or with fewer dimensions."
 )
 
 

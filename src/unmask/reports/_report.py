@@ -14,7 +14,6 @@ from ..plotting import hash_source, map_asset
 from ..progress import Callback, series
 from ._asked import asked, before_and_after, step_by_step
 from ._cautions import cautions, cautions_section, in_short
-from ._estimators import estimators_section
 from ._findings import dimensions, importances, quality, sureness
 from ._html import Html, clip, count, element, items, join
 from ._record import history, script, versions
@@ -34,7 +33,6 @@ def write_report(
     *,
     title: str | None = None,
     scree: bool = True,
-    estimators: bool = False,
     bootstrap: int = 50,
     compare: bool | Sequence[str] = True,
     seed: int = 0,
@@ -51,7 +49,7 @@ def write_report(
         A study with at least one fit.
     path : str or path
         The file to write, which usually ends in ``.html``. It is written whole or not at all.
-    title, scree, estimators, bootstrap, compare, seed, max_objects, saved_as, interactive, callback
+    title, scree, bootstrap, compare, seed, max_objects, saved_as, interactive, callback
         As in :func:`render_report`.
 
     Returns
@@ -76,7 +74,6 @@ def write_report(
         study,
         title=title,
         scree=scree,
-        estimators=estimators,
         bootstrap=bootstrap,
         compare=compare,
         seed=seed,
@@ -95,7 +92,6 @@ def render_report(
     *,
     title: str | None = None,
     scree: bool = True,
-    estimators: bool = False,
     bootstrap: int = 50,
     compare: bool | Sequence[str] = True,
     seed: int = 0,
@@ -114,8 +110,6 @@ def render_report(
         Heading of the page; by default the title of the study.
     scree : bool, default=True
         Whether to fit further numbers of dimensions, some 13 fits.
-    estimators : bool, default=False
-        Whether to compare measurement levels and estimators, some 40 fits of which half choose a ridge.
     bootstrap : int, default=50
         Number of resamples for intervals and ellipses, each a short fit; 0 for none.
     compare : bool or sequence of str, default=True
@@ -148,7 +142,7 @@ def render_report(
     ValueError
         If there is nothing to report, or a parameter is not what it must be.
     """
-    options = _options(scree, estimators, bootstrap, compare, seed, max_objects, saved_as, interactive)
+    options = _options(scree, bootstrap, compare, seed, max_objects, saved_as, interactive)
     subject = Subject(_checked(study), options)
     heading = clip(title if title is not None else study.title) or "A study of dissimilarities"
     builders = _builders(subject.options)
@@ -173,7 +167,6 @@ def _builders(options: ReportOptions) -> dict[str, Callable[[Subject], Section]]
         "maps": (True, step_by_step),
         "what is repeated": (True, repeats_section),
         "scree": (options.scree, dimensions),
-        "levels and estimators": (options.estimators, estimators_section),
         "importances": (True, importances),
         "quality of the fit": (True, quality),
         "confidence ellipses": (options.resamples > 0, sureness),
@@ -198,7 +191,6 @@ def _checked(study: Any) -> Discovery:
 
 def _options(
     scree: Any,
-    estimators: Any,
     bootstrap: Any,
     compare: Any,
     seed: Any,
@@ -217,7 +209,6 @@ def _options(
         methods = tuple(compare)
     return ReportOptions(
         scree=require_flag("scree", scree),
-        estimators=require_flag("estimators", estimators),
         resamples=resamples,
         rivals=methods,
         seed=require_integer("seed", seed, 0),

@@ -30,7 +30,6 @@ class ReportOptions:
     seed: int
     max_objects: int
     saved_as: str
-    estimators: bool = False
     interactive: bool = False
 
 

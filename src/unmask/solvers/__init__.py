@@ -14,7 +14,6 @@ from ._curvilinear import CurvilinearWeights
 from ._interrupt import hearing_interrupt
 from ._loop import Reason, SearchSettings, Solution, minimise
 from ._objective import Objective, Point, make_objective
-from ._ridge import choose_ridge
 from ._rules import RULES, Lbfgs
 from ._stages import Stage, run_stage, within_errors
 from ._starts import (
@@ -49,7 +48,6 @@ __all__ = [
     "axis_signs",
     "best_of",
     "canonical_map",
-    "choose_ridge",
     "closed_form",
     "descend",
     "fit_landmarks",

@@ -1,4 +1,4 @@
-"""The function that is minimised: lift, pass, penalties, adjoint."""
+"""The function that is minimised: lift, pass, adjoint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .._typing import Array
 from ..engines import Engine
-from ..problem import Penalty, Problem, Structure, make_structure
+from ..problem import Problem, Structure, make_structure
 
 
 class Point(NamedTuple):
@@ -19,12 +19,11 @@ class Point(NamedTuple):
 
 
 class Objective:
-    """Stress plus penalties as a function of theta: one pass over the pairs a call. Several threads may call it."""
+    """The stress as a function of theta: one pass over the pairs a call. Several threads may call it."""
 
-    def __init__(self, engine: Engine, structure: Structure, penalties: tuple[Penalty, ...] = ()) -> None:
+    def __init__(self, engine: Engine, structure: Structure) -> None:
         self.engine = engine
         self.structure = structure
-        self.penalties = penalties
         self.total = engine.total
 
     def __call__(self, theta: Array) -> Point:
@@ -32,8 +31,6 @@ class Objective:
         theta = structure.project(theta)
         Z = structure.lift(theta)
         value, G = self.engine.stress(Z)
-        for penalty in self.penalties:
-            value += penalty.add_to(G, Z)
         gradient = structure.adjoint(theta, G)
         if structure.nonlinear:
             value += structure.price(theta)
@@ -46,26 +43,21 @@ class Objective:
     @property
     def halvings(self) -> int:
         """Number of times a step along the gradient may have to be halved: none for the stress and a linear lift."""
-        majorised = self.engine.majorises and all(penalty.majorised for penalty in self.penalties)
-        return 30 if self.structure.nonlinear or not majorised else 0
+        return 30 if self.structure.nonlinear or not self.engine.majorises else 0
 
     def safe_step(self) -> float:
         """Return the length of a step along the gradient, in theta, that can never raise the objective.
 
         Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
-        H <= 2 diag(H), as for every Laplacian. A penalty is part of the metric (see Structure) and costs nothing here.
+        H <= 2 diag(H), as for every Laplacian.
         """
         return 1.0 if self.engine.graph.unit_weights else 0.5
 
     def smacof_step(self) -> Callable[[Array], Array]:
         """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        solve = self.engine.graph.solver(sum(penalty.pull for penalty in self.penalties))
-        for penalty in self.penalties:
-            if penalty.space is not None:
-                solve = penalty.space.stiffen(solve, penalty.stiffness)
-        return self.structure.step(solve)
+        return self.structure.step(self.engine.graph.solver())
 
 
 def make_objective(problem: Problem, engine: Engine) -> Objective:
-    """Return the objective of a problem for an engine, with its structure and penalties."""
-    return Objective(engine, *make_structure(problem, engine.graph))
+    """Return the objective of a problem for an engine, with its structure."""
+    return Objective(engine, make_structure(problem, engine.graph))

@@ -36,8 +36,7 @@ def within_errors(problem: Problem, stage: Stage, settings: SearchSettings) -> S
     """
     engine = stage.objective.engine
     pairs = sum(len(rows) for rows, _ in engine.graph.observed_pairs())
-    stress, _ = engine.stress(stage.objective.structure.lift(stage.solution.theta))  # without penalties
-    price = max(stress / pairs, 1e-12)
+    price = max(stage.solution.value * stage.objective.total / pairs, 1e-12)
     objective = make_objective(replace(problem, error_price=price), engine)
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
     return run_stage("errors", objective, theta, settings)

@@ -125,9 +125,7 @@ def _among(problem: Problem, at: IntArray, workers: Workers) -> tuple[Problem, O
     pairs = _pairs(problem)
     source = ArraySource(np.ascontiguousarray(rectangle(pairs.source, at, at)))
     part = Pairs(source, pairs.scale, pairs.weighting, floor=pairs.floor, factor=pairs.factor, every_pair=True)
-    # A ridge stands for so many pairs of each object, which has fewer here: among all of them it would weigh the less.
-    ridge = problem.penalties.get("ridge", 0.0) * len(at) / problem.n
-    own = replace(problem, pairs=part, known=problem.known.take(at), penalties={**problem.penalties, "ridge": ridge})
+    own = replace(problem, pairs=part, known=problem.known.take(at))
     return own, make_objective(own, make_engine(part, workers))
 
 

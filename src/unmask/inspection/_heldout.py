@@ -11,12 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from .._typing import IntArray
 
 
-def held_out_pairs(
-    rows: IntArray, columns: IntArray, n: int, share: float, n_splits: int, rng: Any, name: str = "share"
-) -> list[IntArray]:
-    """Return sets of pairs to hold out, by their places in the list, that leave together what hangs together.
+def held_out_pairs(rows: IntArray, columns: IntArray, n: int, share: float, n_splits: int, rng: Any) -> list[IntArray]:
+    """Return sets of pairs to hold out, by their places in the list: disjoint while there are enough.
 
-    They are disjoint while there are enough; ``name`` is what asks for it, for the message.
+    Objects that all pairs connect stay connected without those held out.
     """
     size = max(1, round(share * len(rows)))
     queue: IntArray = np.empty(0, dtype=np.int64)
@@ -31,8 +29,7 @@ def held_out_pairs(
             splits.append(held)
         elif attempts > 20 * n_splits:
             raise ValueError(
-                f"{name}: without a share of {share:g} of the pairs the objects fall into groups; "
-                + ("hold out fewer." if name.startswith("share") else "pass a number.")
+                f"share={share:g}: without this share of the pairs the objects fall into groups; hold out fewer."
             )
     return splits
 
