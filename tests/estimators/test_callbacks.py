@@ -22,6 +22,7 @@ from unmask import (
     ConditionalTSNE,
     GeneralMDS,
     MissingDissimilarityWarning,
+    Numeric,
     Progress,
     SpectralMap,
     UnfinishedMapWarning,
@@ -128,7 +129,7 @@ def test_stages_after_the_search_are_stopped_too(X):
 def test_values_that_move_within_their_errors_are_a_stage(X, rng):
     stages = []
     known = X[:, :1] + 0.1 * rng.standard_normal((40, 1))
-    mds = ConditionalMDS(n_init=1, known_error={"known0": 0.1}, random_state=0)
+    mds = ConditionalMDS(n_init=1, known_types={"known0": Numeric(error=0.1)}, random_state=0)
     mds.fit(X, known=known, callback=lambda progress: stages.append(progress.stage))
     assert list(dict.fromkeys(stages)) == ["search", "errors"]
 

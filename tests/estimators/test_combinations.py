@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalMDS, Cyclic, Spline
+from unmask import ConditionalMDS, Cyclic, Numeric, Spline
 
 N = 16
 COEFS = ["full", "diagonal", "grouped"]  # "auto" is one of them
@@ -182,8 +182,9 @@ def test_groups_apart_go_with_every_level_and_type(data, kind, level, solver):
 @pytest.mark.parametrize("weights", [None, "sammon", "curvilinear", "array", "sparse"])
 def test_errors_of_measurement_go_with_every_weighting(data, kind, weights):
     missing = ["nothing"] if kind == "all" else MISSING
+    types = {name: TYPES[name] for name in KNOWN[kind] if name in TYPES} | {"x": Numeric(error=0.1)}
     for coef, gaps in itertools.product(COEFS, missing):
-        mds = run(data, coef, weights, "ratio", kind, gaps, known_error={"x": 0.1})
+        mds = run(data, coef, weights, "ratio", kind, gaps, known_types=types)
         assert_sound(mds, (coef, weights, kind, gaps))
         assert list(mds.known_corrected_.columns) == ["x"]
 

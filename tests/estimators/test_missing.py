@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from tests import recordings
 from tests.helpers import noisy_distances, with_missing
-from unmask import ConditionalMDS, Cyclic, FewPairsWarning, MissingDissimilarityWarning
+from unmask import ConditionalMDS, Cyclic, FewPairsWarning, MissingDissimilarityWarning, Numeric
 from unmask.datasets import make_car_brands
 
 N = 24
@@ -157,7 +157,7 @@ def test_the_stress_is_that_of_the_mixture_where_no_level_fits_alone(D, kind):
 def test_missing_and_mismeasured_cells_of_one_feature(D):
     known = pd.DataFrame({"x": np.random.default_rng(5).uniform(size=N), "y": np.random.default_rng(6).uniform(size=N)})
     known.loc[4, "x"] = np.nan
-    mds = fit(D, known, known_error={"x": 0.1})
+    mds = fit(D, known, known_types={"x": Numeric(error=0.1)})
     assert mds.known_imputed_.loc[0, "value"] == pytest.approx(mds.known_corrected_.loc[4, "x"], rel=1e-12)
     filled = known.assign(x=mds.known_corrected_["x"]).to_numpy()
     assert plain_stress(D, mds.embedding_, filled @ mds.coef_.to_numpy()) == pytest.approx(mds.stress_, rel=1e-9)

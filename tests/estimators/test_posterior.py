@@ -14,7 +14,7 @@ from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from unmask import ConditionalIsomap, ConditionalMDS, PosteriorWarning, UnfinishedMapWarning
+from unmask import ConditionalIsomap, ConditionalMDS, Numeric, PosteriorWarning, UnfinishedMapWarning
 from unmask.estimators import _drawing
 from unmask.estimators._posterior import how_noise_grows
 from unmask.inspection import average_canonical_correlation, choose_estimator
@@ -54,7 +54,7 @@ def case(quick):
     D.loc["o0", "o1"] = D.loc["o1", "o0"] = np.nan
     known.loc["o2", "size"], known.loc["o3", "kind"] = np.nan, None
     with pytest.warns(match="missing"):
-        mds = fitted(D, known, known_error={"size": 0.3})
+        mds = fitted(D, known, known_types={"size": Numeric(error=0.3)})
     return D, known, mds, mds.posterior(**FEW)
 
 

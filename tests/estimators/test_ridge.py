@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalIsomap, ConditionalMDS
+from unmask import ConditionalIsomap, ConditionalMDS, Numeric
 from unmask.solvers import _ridge, _stochastic
 
 from .fits import fit
@@ -110,7 +110,7 @@ def test_units_of_dissimilarities_and_weights_do_not_matter(rng, ridge):
         {"level": "ordinal"},
         {"level": "spline"},
         {"adjust": True},
-        {"known_error": {"known0": 0.05}},
+        {"known_types": {"known0": Numeric(error=0.05)}},
         {"weights": "curvilinear"},
     ],
 )

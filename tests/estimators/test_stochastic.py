@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 
-from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedMapWarning
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeric, Spline, UnfinishedMapWarning
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
@@ -335,7 +335,7 @@ def test_landmarks_of_isomap_are_its_references():
         ({"level": "ordinal"}, {}, "level='ordinal', which fits a transformation to all pairs"),
         ({"weights": "curvilinear"}, {}, "weights='curvilinear', which follow the distances"),
         ({}, {"weights": np.ones((N, N))}, "an array of weights"),
-        ({"known_error": {"length": 0.1}}, {}, "known_error, which weighs"),
+        ({"known_types": {"length": Numeric(error=0.1)}}, {}, "a measurement error, which weighs"),
     ],
 )
 def test_what_needs_all_pairs_is_refused(features, parameters, fit, message):

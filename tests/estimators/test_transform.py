@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalMDS
+from unmask import ConditionalMDS, Numeric
 
 from .fits import fit
 
@@ -64,7 +64,7 @@ def test_training_rows_return_to_their_points_with_values_that_moved_within_thei
     D = noisy_distances(rng, 20, noise=0.3)
     known = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
     known.loc[3, "b"] = np.nan
-    mds = fit(D, known, known_error={"a": 0.5}, n_init=3, **options)
+    mds = fit(D, known, known_types={"a": Numeric(error=0.5)}, n_init=3, **options)
     assert np.abs(mds.known_corrected_["a"] - known["a"]).max() > 0.1
     rows = np.delete(np.arange(20), 3)
     placed = mds.transform(D[rows], known=known.iloc[rows])

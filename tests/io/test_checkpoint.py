@@ -15,6 +15,7 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
+    Numeric,
     UnfinishedMapWarning,
 )
 from unmask.io import FileProblem
@@ -25,7 +26,7 @@ SEARCHING = {
     "ordinal": ConditionalMDS(n_init=2, level="ordinal", tol=1e-6, random_state=0),
     "orthogonal": ConditionalMDS(n_init=2, orthogonal=True, random_state=0),
     "adjusted": ConditionalMDS(n_init=2, adjust=True, random_state=0),
-    "errors": ConditionalMDS(n_init=2, known_error={"known0": 0.1}, random_state=0),
+    "errors": ConditionalMDS(n_init=2, known_types={"known0": Numeric(error=0.1)}, random_state=0),
     "curvilinear": ConditionalMDS(1, weights="curvilinear", n_init=2, random_state=0),
     "isomap": ConditionalIsomap(n_init=3, n_neighbors=6, random_state=0),
     "general": GeneralMDS(n_init=3, loss="huber", random_state=0),

@@ -195,6 +195,7 @@ class ConditionalGPLVM(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transfo
                 f"most {MOST_OBJECTS}; map a sample and transform the others, or use ConditionalMDS."
             )
         self._known = _complete(check_known(known, len(X), self._labels, "diagonal", types=self.known_types))
+        self._known.require_no_error(type(self).__name__)
         self._centre = X.mean(axis=0)
         with np.errstate(over="ignore"):
             self._unit = float(np.sqrt(np.mean((X - self._centre) ** 2)))

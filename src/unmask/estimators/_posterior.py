@@ -61,7 +61,7 @@ class Posterior:
         Missing cells of `known`, as in the estimator; ``certainty`` is the share of the draws with this level, and
         numbers have an interval from ``lower`` to ``upper``.
     known_corrected_ : DataFrame
-        Cells of the features in `known_error`: object, feature, ``value``, ``lower``, ``upper``.
+        Cells of features with a measurement error: object, feature, ``value``, ``lower``, ``upper``.
     diagnostics_ : DataFrame
         ``r_hat``, ``ess_bulk``, ``ess_tail`` of the noise, the coefficients and the map, the worst of each. Where an
         R-hat is above 1.05 or an effective sample size below 100, a :class:`PosteriorWarning` was given.

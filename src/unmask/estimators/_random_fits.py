@@ -134,7 +134,6 @@ def _twin(estimator: Any) -> Any:
         "metric_params": None,
         "coef": blocks if any(len(block) > 1 for block in blocks) else "diagonal",
         "known_types": None,
-        "known_error": None,
         "on_disconnected": "error",
         "adjust": False,
         "estimate": "least_squares",

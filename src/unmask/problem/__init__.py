@@ -24,11 +24,13 @@ from ._types import (
     Numeric,
     Ordinal,
     Spline,
+    declares_error,
     feature_type,
     inferred_type,
     type_as_text,
     type_from_text,
     types_with_levels,
+    without_errors,
 )
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "build_pairs",
     "check_dimension",
     "check_known",
+    "declares_error",
     "feature_type",
     "held_out_pairs",
     "inferred_type",
@@ -78,4 +81,5 @@ __all__ = [
     "type_from_text",
     "types_with_levels",
     "warn_of_few_pairs",
+    "without_errors",
 ]
