@@ -1,5 +1,7 @@
 """Drill: optimality conditions, agreement with scikit-learn's graphical lasso, paths, conventions, errors."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -10,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
 from unmask.dissimilarities import DisconnectedGraphWarning, _drill
-from unmask.dissimilarities._drill import Drill, _Field, drill_path
+from unmask.dissimilarities._drill import Drill, _Field
 
 
 @parametrize_with_checks([Drill()])
@@ -91,7 +93,8 @@ def test_derivatives_agree_with_finite_differences(rng):
 
 def test_a_path_finds_what_single_fits_find_in_fewer_steps(rng):
     X, penalties = walk(rng), (1.0, 0.5, 0.2, 0.1)
-    path = drill_path(Drill(6, tol=1e-8), X, penalties)
+    drill = Drill(6, tol=1e-8, warm_start=True)
+    path = [deepcopy(drill.set_params(penalty=penalty).fit(X)) for penalty in penalties]
     alone = [Drill(6, penalty=penalty, tol=1e-8).fit(X) for penalty in penalties]
     for warm, cold in zip(path, alone, strict=True):
         scale = np.abs(cold.covariance_).max()

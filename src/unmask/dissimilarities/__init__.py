@@ -1,6 +1,6 @@
 """Transformers that prescribe dissimilarities: any of them can be conditioned by an estimator behind it."""
 
-from ._drill import Drill, drill_path
+from ._drill import Drill
 from ._entropy import MaximumEntropyUnfolding
 from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
@@ -45,7 +45,6 @@ __all__ = [
     "TextureDissimilarity",
     "UnknownWordWarning",
     "WordDissimilarity",
-    "drill_path",
     "make_transformer",
     "similarity_to_dissimilarity",
 ]

@@ -19,7 +19,7 @@ from ._permutation import dimension_test, permutation_test
 from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
 from ._rivals import PartialDbrda, dbrda_test, mds_then_regress, partial_dbrda
-from ._scores import coef_error, neighbourhood_scores, signal_to_noise
+from ._scores import neighbourhood_scores
 from ._scree import choose_n_components, elbow, scree
 from ._shepard import shepard, stress_per_point
 
@@ -35,7 +35,6 @@ __all__ = [
     "canonical_correlations",
     "choose_estimator",
     "choose_n_components",
-    "coef_error",
     "compare",
     "dbrda_test",
     "dimension_test",
@@ -54,6 +53,5 @@ __all__ = [
     "register_method",
     "scree",
     "shepard",
-    "signal_to_noise",
     "stress_per_point",
 ]
