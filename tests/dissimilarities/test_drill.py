@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
-from unmask.dissimilarities import DisconnectedGraphWarning, _drill
+from unmask import MapWarning
+from unmask.dissimilarities import _drill
 from unmask.dissimilarities._drill import Drill, _Field
 
 
@@ -176,7 +177,7 @@ def test_products_with_the_second_derivatives_and_their_near_inverse(rng):
 @pytest.mark.slow
 def test_a_thousand_objects():
     X = load_digits().data[:1000]
-    with pytest.warns(DisconnectedGraphWarning, match="2 parts"):
+    with pytest.warns(MapWarning, match="2 parts"):
         found = Drill(6, penalty=0.5).fit(X)
     assert found.converged_
     assert 0 < found.graph_.nnz < found.candidates_.nnz

@@ -28,11 +28,9 @@ TYPES = {"hour": Cyclic(24), "dose": Spline(3)}
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning",
-    "ignore::unmask.FewPairsWarning",
-    "ignore::unmask.ImputedKnownWarning",  # the features have nothing to do with the dissimilarities
+    "ignore::unmask.MapWarning",
+    "ignore::unmask.KnownFeatureWarning",  # the features have nothing to do with the dissimilarities
     "ignore::unmask.MissingDissimilarityWarning",
-    "ignore::unmask.RedundantKnownWarning",
-    "ignore::unmask.SmallNeighbourhoodWarning",
 )
 
 

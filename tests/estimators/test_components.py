@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask import ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning, Spline
+from unmask import ConditionalIsomap, ConditionalMDS, KnownFeatureWarning, MissingDissimilarityWarning, Spline
 from unmask.dissimilarities import Geodesic
 
 SIZES = (9, 12)
@@ -155,7 +155,7 @@ def test_an_object_alone_is_refused(whole):
 
 def test_a_feature_that_differs_only_between_groups_carries_nothing(D, V):
     known = pd.DataFrame({"group": GROUP, "x": V[:, 0]})
-    with pytest.warns(RedundantKnownWarning, match="'group' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'group' is constant"):
         mds = fit(D, known, n_init=1)
     assert mds.coef_.loc["group", "group"] == 0
 
@@ -187,7 +187,7 @@ def test_missing_cells_and_ordered_levels_within_groups(D, V):
     np.testing.assert_allclose(cdist(Z, Z), mds.predict_dissimilarities().iloc[:9, :9], rtol=0, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 def test_geodesics_and_a_map_of_components_are_the_isomap_of_components():
     rng = np.random.default_rng(5)
     X, known = rng.uniform(size=(40, 3)), rng.uniform(size=(40, 1))

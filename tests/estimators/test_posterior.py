@@ -11,16 +11,17 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from unmask import ConditionalIsomap, ConditionalMDS, Numeric, PosteriorWarning, UnfinishedMapWarning
+from unmask import ConditionalIsomap, ConditionalMDS, Numeric, UnfinishedWarning
 from unmask.estimators import _drawing
 from unmask.estimators._posterior import how_noise_grows
 from unmask.inspection import average_canonical_correlation, choose_estimator
 
 # So few draws as a test can afford are too few to be relied on, which is said.
-pytestmark = pytest.mark.filterwarnings("ignore:the posterior:unmask.PosteriorWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the posterior:sklearn.exceptions.ConvergenceWarning")
 N, FEW = 12, {"n_draws": 50, "chains": 2}
 
 
@@ -289,12 +290,12 @@ def test_too_many_objects_and_groups_apart_are_refused(monkeypatch):
 
 def test_it_says_how_long_it_will_take(monkeypatch):
     monkeypatch.setattr(_drawing, "LONG", 0.0)
-    with pytest.warns(PosteriorWarning, match="of 12 objects will take about 0 minutes"):
+    with pytest.warns(UserWarning, match="of 12 objects will take about 0 minutes"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
 
 
 def test_few_draws_are_warned_of():
-    with pytest.warns(PosteriorWarning, match=r"worth only \d+ independent ones.*n_draws=20"):
+    with pytest.warns(ConvergenceWarning, match=r"worth only \d+ independent ones.*n_draws=20"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
 
 
@@ -330,7 +331,7 @@ def test_callback_hears_of_the_chains_and_stops_them():
     assert all(a.iteration < b.iteration <= 500 for a, b in pairwise(heard))
     with pytest.raises(ValueError, match="stopped before its chains had drawn enough"):
         mds.posterior(callback=lambda progress: True)
-    with pytest.warns(UnfinishedMapWarning, match=r"stopped after \d+ of 20000 draws"):
+    with pytest.warns(UnfinishedWarning, match=r"stopped after \d+ of 20000 draws"):
         found = mds.posterior(n_draws=20_000, chains=1, callback=lambda progress: progress.iteration > 200)
     assert 10 <= found.n_draws_ < 20_000
 
@@ -338,7 +339,7 @@ def test_callback_hears_of_the_chains_and_stops_them():
 def test_a_fit_that_is_stopped_while_it_draws_keeps_the_map_of_least_squares():
     D, _, _ = make_data()
     mds = ConditionalMDS(metric="precomputed", n_init=4, random_state=0, n_jobs=1, estimate="posterior")
-    with pytest.warns(UnfinishedMapWarning, match="The map is that of least squares"):
+    with pytest.warns(UnfinishedWarning, match="The map is that of least squares"):
         mds.fit(D, callback=lambda progress: progress.stage == "posterior")
     np.testing.assert_allclose(mds.embedding_, fitted(D).embedding_)
 

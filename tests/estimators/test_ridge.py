@@ -13,7 +13,7 @@ from unmask.solvers import _ridge, _stochastic
 from .fits import fit
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::unmask.LeakWarning", "ignore::unmask.MissingDissimilarityWarning", "ignore::unmask.ImputedKnownWarning"
+    "ignore::unmask.LeakWarning", "ignore::unmask.MissingDissimilarityWarning", "ignore::unmask.KnownFeatureWarning"
 )
 
 
@@ -218,7 +218,7 @@ def test_what_it_cannot_be_is_said(rng, options, message):
         fit(D, V, **options)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.FewPairsWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 def test_pairs_that_can_be_held_out_are_needed(rng):
     """Of a tree no pair can go without the objects falling apart."""
     X = rng.normal(size=(12, 2))

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 
-from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeric, Spline, UnfinishedMapWarning
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeric, Spline, UnfinishedWarning
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
@@ -21,7 +21,7 @@ from unmask.kernels import ArraySource
 from unmask.progress import Listener
 from unmask.solvers import _stochastic
 
-pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.ImputedKnownWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.KnownFeatureWarning")
 
 N = 1000
 
@@ -287,7 +287,7 @@ def test_it_is_heard_and_stopped(features):
         heard.append(progress)
         return progress.stage == "stochastic" and progress.iteration == 3
 
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds = ConditionalMDS(solver="stochastic", n_init=1, random_state=0).fit(
             X, known=known[["length"]], callback=stop_soon
         )

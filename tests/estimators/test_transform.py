@@ -56,7 +56,7 @@ def test_training_rows_are_told_apart_by_dissimilarities_that_did_not_count(stor
         np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 @pytest.mark.parametrize("options", [{}, {"level": "interval"}, {"weights": "sammon"}, {"coef": "diagonal"}])
 def test_training_rows_return_to_their_points_with_values_that_moved_within_their_error(options):
     """The values that are given again are those that were measured, not those that the fit made of them."""

@@ -16,7 +16,7 @@ from unmask import (
     ConditionalTSNE,
     GeneralMDS,
     Numeric,
-    UnfinishedMapWarning,
+    UnfinishedWarning,
 )
 from unmask.io import FileProblem
 
@@ -119,7 +119,7 @@ def test_an_interrupted_fit_is_kept_where_it_was_interrupted(X, tmp_path):
     def stop(progress):
         return progress.start == 2 and progress.iteration == 3
 
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         clone(mds).fit(X, callback=[stop, Checkpoint(file, every=10_000)])
     heard = []
     resumed = clone(mds).fit(X, resume_from=file, callback=heard.append)

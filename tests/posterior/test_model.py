@@ -41,7 +41,7 @@ def mixed(rng):
     return table, types
 
 
-@pytest.mark.filterwarnings("ignore::unmask.EstimatedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_gradient_is_that_of_differences_for_every_type_of_feature(rng):
     table, types = mixed(rng)
     types |= {"size": Numeric(error=0.3), "price": Numeric(lower=0.5, error=0.2)}
@@ -72,7 +72,7 @@ def test_density_is_that_of_the_model_as_it_is_written(rng):
     assert model(one)[0] - model(other)[0] == pytest.approx(by_scipy(one) - by_scipy(other), rel=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.EstimatedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 @pytest.mark.parametrize("bounds", [{}, {"lower": -1.0}, {"upper": 1.0}, {"lower": -1.0, "upper": 2.0}])
 def test_prior_of_a_missing_number_is_normal_within_its_bounds(rng, bounds):
     column = rng.uniform(-0.9, 0.9, N)

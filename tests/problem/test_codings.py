@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import Cyclic, Nominal, Numeric, Ordinal, RedundantKnownWarning, Spline
+from unmask import Cyclic, KnownFeatureWarning, Nominal, Numeric, Ordinal, Spline
 from unmask.problem import check_known, type_as_text, type_from_text
 from unmask.problem._blocks import CommonBlock
 
@@ -185,7 +185,7 @@ def test_a_place_between_ordered_levels_decodes_to_the_nearest():
 def test_one_level_carries_no_information(kind):
     table = pd.DataFrame({"x": ["one"] * 5, "y": np.arange(5.0)})
     declared = Ordinal(["one"]) if kind == "ordinal" else kind
-    with pytest.warns(RedundantKnownWarning, match="'x' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'x' is constant"):
         known = check_known(table, 5, None, "auto", types={"x": declared})
     assert known.kept == (1,)
 

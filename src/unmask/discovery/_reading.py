@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
-from ..checking import EstimatedKnownWarning
+from ..checking import KnownFeatureWarning
 from ..inspection import (
     Stability,
     bootstrap,
@@ -214,7 +214,7 @@ class Reading:
         if not self.step.n_components:
             raise LeftOut("Other methods are left out: they need at least one dimension.")
         with series(callback) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", EstimatedKnownWarning)
+            warnings.simplefilter("ignore", KnownFeatureWarning)
             return compare(
                 self.dissimilarities,
                 self.known,

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import (
-    UnfinishedMapWarning,
+    UnfinishedWarning,
     known_by_name,
     labelled_frame,
     labels_of,
@@ -221,7 +221,7 @@ class ConditionalGPLVM(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transfo
             warn_user(
                 f"the fit was interrupted after {self.n_iter_} iterations; its map is the likeliest by then, and "
                 "unfinished: fit again to have all of it.",
-                UnfinishedMapWarning,
+                UnfinishedWarning,
             )
         elif not self.converged_:
             warn_user(

@@ -13,7 +13,7 @@ from .. import kernels
 from .._typing import Array
 from ..checking import (
     Dissimilarities,
-    UnfinishedMapWarning,
+    UnfinishedWarning,
     is_file,
     open_file,
     quote,
@@ -556,7 +556,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         try:
             found = draw_as_usual(self, self._seed(), current_watch())
         except UnfinishedError as reason:
-            warn_user(f"{reason} The map is that of least squares.", UnfinishedMapWarning)
+            warn_user(f"{reason} The map is that of least squares.", UnfinishedWarning)
             return
         known, draws = self._known, found.draws
         to_engine = found.unit * engine.scale

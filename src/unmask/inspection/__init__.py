@@ -12,7 +12,7 @@ from ._correlations import (
 )
 from ._estimators import choose_estimator
 from ._fits import ending_all as ending_all
-from ._gplvm import UnfinishedScoreWarning, gplvm_score
+from ._gplvm import gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report
 from ._permutation import dimension_test, permutation_test
@@ -28,7 +28,6 @@ __all__ = [
     "ProcrustesComparison",
     "Stability",
     "Task",
-    "UnfinishedScoreWarning",
     "abs_correlations",
     "average_canonical_correlation",
     "bootstrap",

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import squareform
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import PosteriorWarning, quote, require_choice, require_integer, require_number
+from ..checking import quote, require_choice, require_integer, require_number
 from ..estimators import ConditionalMDS, refuse_many, refuse_posterior
 from ..problem import held_out_pairs
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, nobody, warm_start
@@ -203,7 +204,7 @@ def choose_estimator(
             (progress or nobody)(done, total)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that pairs are missing is what this is about
-                warnings.simplefilter("default", PosteriorWarning)
+                warnings.simplefilter("default", ConvergenceWarning)
                 distances = way.distances(setup, level, starts[level], rest)[i, j]
             errors[split, at] = _error(distances, setup.D[i, j], weight, out)
             done += 1

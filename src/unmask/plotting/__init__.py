@@ -3,7 +3,6 @@
 from ._coef import plot_coef, plot_importance
 from ._estimators import plot_estimators
 from ._explore import InteractiveMap, explore
-from ._fonts import MissingFontWarning
 from ._leak import plot_leak
 from ._levels import plot_levels
 from ._map import plot_map
@@ -19,7 +18,6 @@ from ._shepard import plot_shepard
 
 __all__ = [
     "InteractiveMap",
-    "MissingFontWarning",
     "explore",
     "plot_coef",
     "plot_estimators",

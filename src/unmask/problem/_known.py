@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import (
-    RedundantKnownWarning,
+    KnownFeatureWarning,
     align_rows,
     as_pandas,
     is_pandas,
@@ -497,6 +497,6 @@ def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple
         warn_user(
             f"known columns carry no information of their own: {listed}. The fit goes on without "
             f"{'them' if len(report) > 1 else 'it'} (coefficient 0).",
-            RedundantKnownWarning,
+            KnownFeatureWarning,
         )
     return report

@@ -12,7 +12,7 @@ from .fits import N, fit
 # ---- what was taken for what
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_the_summary_says_what_was_inferred_and_what_declared(D, sites):
     known = pd.DataFrame(
         {
