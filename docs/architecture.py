@@ -66,7 +66,7 @@ def picture() -> str:
         box(40, 300, 190, 92, SEARCH, ["θ = (U, B, …)", "starts, step rules,", "one loop"], "solvers/"),
         box(300, 300, 170, 92, KNOWN, ["Z = [U, VB]", "a structure: lift,", "adjoint, metric"], "problem/"),
         box(540, 300, 170, 92, PAIRS, ["an engine", "reads each pair once:", "stress and gradient"], "engines/"),
-        box(770, 300, 150, 92, PAIRS, ["the passes", "compiled, and a", "plain twin of each"], "kernels/"),
+        box(770, 300, 150, 92, PAIRS, ["the passes", "compiled; NumPy", "for few objects"], "kernels/"),
         arrow([(230, 330), (298, 330)], "lift", (264, 322)),
         arrow([(470, 330), (538, 330)], "pass", (504, 322)),
         arrow([(710, 330), (768, 330)]),

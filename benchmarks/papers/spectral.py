@@ -16,13 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import SpectralMap
-from unmask.dissimilarities import (
-    DisconnectedGraphWarning,
-    LaplacianEigenmaps,
-    LocallyLinear,
-    MaximumEntropyUnfolding,
-)
+from unmask import MapWarning, SpectralMap
+from unmask.dissimilarities import LaplacianEigenmaps, LocallyLinear, MaximumEntropyUnfolding
 from unmask.inspection import gplvm_score
 
 from ..measure import versions
@@ -84,7 +79,7 @@ def scores(Y: np.ndarray, k: int) -> dict[str, Any]:
     union = np.maximum(tables[0], tables[0].T)
     axes = ridged_locally_linear(weights_of_each(Y, tables[0]))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        warnings.simplefilter("ignore", MapWarning)
         joined = gplvm_score(SpectralMap(LocallyLinear(k)).fit(Y), Y)
     return {
         "mean affinity, not divided": [gplvm_score(eigenmap((A + A.T) / 2, divided=False), Y) for A in tables],

@@ -24,14 +24,12 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from unmask import ConditionalMDS, IgnoredTargetWarning, LeakWarning
+from unmask import ConditionalMDS, LeakWarning, MapWarning
 from unmask.inspection import compare, name_axes
 from unmask.plotting import plot_map
 
 warnings.simplefilter("ignore", LeakWarning)  # the leak is looked at below
-warnings.simplefilter(
-    "ignore", IgnoredTargetWarning
-)  # a pipeline passes the target to every step; a map has no use of it
+warnings.simplefilter("ignore", MapWarning)  # a pipeline passes the target to every step; a map has no use of it
 crabs = data("MASS", "crabs")
 logs = np.log(crabs[["FL", "RW", "CL", "CW", "BD"]])  # frontal lobe, rear width, carapace length and width, body depth
 size = logs.mean(axis=1).rename("log size").to_frame()

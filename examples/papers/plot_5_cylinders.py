@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib import pyplot
 from sklearn.exceptions import ConvergenceWarning
 
-from unmask import ConditionalMDS, LeakWarning
+from unmask import ConditionalMDS, LeakWarning, Numeric
 from unmask.datasets import make_cylinders
 from unmask.inspection import abs_correlations, average_canonical_correlation, scree
 from unmask.plotting import plot_scree
@@ -211,11 +211,11 @@ table.round({"stress": 5}).round(dict.fromkeys(table.columns[1:], 2)).astype(obj
 #
 # How far off the settings were
 # -----------------------------
-# This is beyond the paper. If settings are suspected to drift, one can say so: ``known_error`` gives each a standard
-# deviation, and the fit may move its values at a price. Declared here is twice the deviation of the simulation, as in
-# practice nobody knows it. How well the moves follow the hidden drift, and what they leave of it:
+# This is beyond the paper. If settings are suspected to drift, one can say so: ``Numeric(error=…)`` gives each a
+# standard deviation, and the fit may move its values at a price. Declared here is twice the deviation of the
+# simulation, as in practice nobody knows it. How well the moves follow the hidden drift, and what they leave of it:
 
-moved = scale(2, known, known_error={"speed": 1.4, "depth": 0.06})
+moved = scale(2, known, known_types={"speed": Numeric(error=1.4), "depth": Numeric(error=0.06)})
 drift, moves = cylinders.actual - known, moved.known_corrected_ - known
 pd.DataFrame(
     {

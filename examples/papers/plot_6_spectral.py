@@ -23,11 +23,10 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 
-from unmask import ConditionalMDS, LeakWarning, SpectralMap
+from unmask import ConditionalMDS, LeakWarning, MapWarning, SpectralMap
 from unmask.datasets import make_robot_wifi, make_running_figure
 from unmask.dissimilarities import (
     AcyclicLocallyLinear,
-    DisconnectedGraphWarning,
     Drill,
     Geodesic,
     LaplacianEigenmaps,
@@ -83,7 +82,7 @@ def maps(data):
     found = {}
     for name, method in METHODS.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            warnings.simplefilter("ignore", MapWarning)
             warnings.simplefilter("ignore", LeakWarning)
             plain = SpectralMap(method(data.n_neighbors)).fit(data.features)
             D = plain.dissimilarity_.dissimilarities_

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import IgnoredTargetWarning
+from unmask import MapWarning
 from unmask.checking._parameters import (
     count,
     refuse_target,
@@ -91,7 +91,7 @@ def test_what_can_be_passes():
 
 def test_a_target_is_ignored_where_pipelines_pass_one_on_and_refused_where_it_must_be_a_mistake():
     refuse_target(None)
-    with pytest.warns(IgnoredTargetWarning, match="y is ignored.*known="):
+    with pytest.warns(MapWarning, match="y is ignored.*known="):
         refuse_target([0, 1, 0])
     with pytest.raises(ValueError, match=r"second argument of type ndarray.*fit\(X, known=…\)"):
         refuse_target(np.zeros((3, 2)))

@@ -63,7 +63,6 @@ def test_a_source_is_surveyed_in_parts_and_handed_on_as_it_is():
             lambda source, U: inspection.scree(ConditionalMDS(metric="precomputed"), source),
             "scree needs all 40 x 40",
         ),
-        (lambda source, U: inspection.signal_to_noise(source, source), "signal_to_noise needs all 40 x 40"),
         (lambda source, U: inspection.compare(source), "compare needs all 40 x 40"),
     ],
 )

@@ -68,7 +68,7 @@ def test_few_of_very_many_pairs_are_not_blown_up_to_a_square(few, make):
 
 @pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::unmask.FewPairsWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 def test_a_map_of_few_of_very_many_pairs_takes_little_memory(few):
     i, j, _ = few
     places = np.random.default_rng(1).standard_normal((N, 2))

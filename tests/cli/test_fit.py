@@ -243,6 +243,8 @@ def test_only_the_first_of_many_estimated_cells_are_printed():
         ("numeric:..5.5", Numeric(upper=5.5)),
         ("numeric:-1..9", Numeric(-1.0, 9.0)),
         ("numeric:log:1..9", Numeric(1.0, 9.0, log=True)),
+        ("numeric:error=0.5", Numeric(error=0.5)),
+        ("numeric:-1..9:error=2", Numeric(-1.0, 9.0, error=2.0)),
         ("numeric", "numeric"),
     ],
 )
@@ -257,6 +259,9 @@ def test_bounds_and_logarithms(text, declared):
         ("gender=numeric:low", "'low' is not what numeric takes"),
         ("gender=numeric:a..b", "'a..b' is not what numeric takes"),
         ("gender=numeric:log:3", "'log:3' is not what numeric takes"),
+        ("gender=numeric:error=a", "'error=a' is not what numeric takes"),
+        ("gender=numeric:1..:2..", "'1..:2..' is not what numeric takes"),
+        ("gender=numeric:error=-1", "error=-1.0 of the Numeric of 'gender' must be a number of at least 0"),
         ("gender=numeric:2..9", "holds 1, which is outside the bounds"),
         ("gender", "is not COLUMN=TYPE"),
         ("gender=", "is not COLUMN=TYPE"),

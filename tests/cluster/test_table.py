@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from tests.cluster.conftest import N, distributed, zarr
 from tests.helpers import with_missing
-from unmask import Checkpoint, ConditionalMDS, UnfinishedMapWarning
+from unmask import Checkpoint, ConditionalMDS, UnfinishedWarning
 from unmask.checking import check_dissimilarities
 from unmask.cluster import ClusterError, spread
 from unmask.cluster._table import SpreadPasses
@@ -113,7 +113,7 @@ def test_progress_and_cancelling_are_as_in_memory(client, table):
         heard.append((progress.iteration, progress.stress))
         return progress.iteration == 3
 
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         stopped = estimator().fit(table[1], callback=stop)
     assert stopped.n_iter_ == 3
     assert [stress for _, stress in heard] == list(stopped.stress_path_)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tests.helpers import with_missing
 from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, MissingDissimilarityWarning, Ordinal
-from unmask.discovery import Discovery, Step, UnfinishedMapWarning
+from unmask.discovery import Discovery, Step, UnfinishedWarning
 
 from .studies import FAST
 
@@ -131,7 +131,7 @@ def test_a_callback_hears_of_every_iteration_and_may_stop(capsys):
     assert step.finished
     assert [progress.iteration for progress in heard] == list(range(len(heard)))
     assert capsys.readouterr().out.count("normalised stress") == len(heard) + 1  # and one about the start
-    with pytest.warns(UnfinishedMapWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
+    with pytest.warns(UnfinishedWarning, match="the fit of step 2 was interrupted; its map is unfinished"):
         stopped = study.fit(2, callback=lambda progress: progress.iteration == 3, n_init=2)
     assert not stopped.finished
     assert not stopped.converged
@@ -162,7 +162,7 @@ def test_ctrl_c_keeps_the_map_and_the_handler():
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         step = study.fit(2, callback=press, n_init=3)
     assert not step.finished
     assert signal.getsignal(signal.SIGINT) is before

@@ -55,6 +55,19 @@ def test_estimated_cells_come_back(kinship, tmp_path, format_):
     assert "Numeric(lower=1, log=True)" in study.to_script()
 
 
+def test_a_measurement_error_comes_back(kinship, tmp_path):
+    known = kinship.known[["degree"]].astype(float)
+    study = Discovery(kinship.dissimilarities, known, known_types={"degree": Numeric(error=0.5)})
+    step = study.fit(2, n_init=1)
+    assert step.stress < Discovery(kinship.dissimilarities, known).fit(2, n_init=1).stress
+    loaded = Discovery.load(study.save(tmp_path / "study"))
+    assert_same(study, loaded)
+    assert loaded.known_types == {"degree": Numeric(error=0.5)}
+    assert loaded.replay()["same"].all()
+    assert "Numeric(error=0.5)" in study.to_script()
+    assert len(loaded.reading().shepard())
+
+
 # ---- whole or not at all
 
 

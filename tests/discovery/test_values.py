@@ -37,7 +37,16 @@ def test_values_come_back_and_have_code(tmp_path):
     moment = pd.Timestamp("2020-02-03 04:05")
     for value in (
         *(None, True, 3, -0.5, "x", [1, [2]], (1,), (), {"a": 1}, {"$a": 1, 2: (3,)}, np.inf, 1e300),
-        *(Cyclic(24.0), Ordinal(("a", "b")), Nominal(), Numeric(), Numeric(0.5, 9, True), Spline(3), moment),
+        *(
+            Cyclic(24.0),
+            Ordinal(("a", "b")),
+            Nominal(),
+            Numeric(),
+            Numeric(0.5, 9, True),
+            Numeric(error=0.5),
+            Spline(3),
+            moment,
+        ),
     ):
         written = json.loads(json.dumps(encode(value), allow_nan=False))
         assert decode(written) == value

@@ -1,5 +1,7 @@
 """Drill: optimality conditions, agreement with scikit-learn's graphical lasso, paths, conventions, errors."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -9,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
-from unmask.dissimilarities import DisconnectedGraphWarning, _drill
-from unmask.dissimilarities._drill import Drill, _Field, drill_path
+from unmask import MapWarning
+from unmask.dissimilarities import _drill
+from unmask.dissimilarities._drill import Drill, _Field
 
 
 @parametrize_with_checks([Drill()])
@@ -91,7 +94,8 @@ def test_derivatives_agree_with_finite_differences(rng):
 
 def test_a_path_finds_what_single_fits_find_in_fewer_steps(rng):
     X, penalties = walk(rng), (1.0, 0.5, 0.2, 0.1)
-    path = drill_path(Drill(6, tol=1e-8), X, penalties)
+    drill = Drill(6, tol=1e-8, warm_start=True)
+    path = [deepcopy(drill.set_params(penalty=penalty).fit(X)) for penalty in penalties]
     alone = [Drill(6, penalty=penalty, tol=1e-8).fit(X) for penalty in penalties]
     for warm, cold in zip(path, alone, strict=True):
         scale = np.abs(cold.covariance_).max()
@@ -173,7 +177,7 @@ def test_products_with_the_second_derivatives_and_their_near_inverse(rng):
 @pytest.mark.slow
 def test_a_thousand_objects():
     X = load_digits().data[:1000]
-    with pytest.warns(DisconnectedGraphWarning, match="2 parts"):
+    with pytest.warns(MapWarning, match="2 parts"):
         found = Drill(6, penalty=0.5).fit(X)
     assert found.converged_
     assert 0 < found.graph_.nnz < found.candidates_.nnz

@@ -13,8 +13,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalIsomap, ConditionalMDS
-from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
+from unmask import ConditionalIsomap, ConditionalMDS, MapWarning
+from unmask.dissimilarities import Geodesic
 
 
 @parametrize_with_checks([Geodesic()])
@@ -33,7 +33,7 @@ def test_paths_equal_those_of_scikit_learn(rng):
 
 def test_parts_are_joined_with_a_warning_that_counts_them_or_refused(rng):
     X = np.concatenate([rng.standard_normal((20, 2)), rng.standard_normal((20, 2)) + 50])
-    with pytest.warns(DisconnectedGraphWarning, match="falls into 2 parts, which were joined"):
+    with pytest.warns(MapWarning, match="falls into 2 parts, which were joined"):
         joined = Geodesic(n_neighbors=3).fit(X)
     assert np.isfinite(joined.dissimilarities_).all()
     assert joined.n_components_joined_ == 2
@@ -59,7 +59,7 @@ def test_fitted_objects_keep_their_paths_and_new_ones_go_through_neighbours(rng,
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 @pytest.mark.parametrize("rule", [{"n_neighbors": 4}, {"n_neighbors": None, "radius": 1.2}])
-@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 def test_mutual_neighbours_give_fitted_objects_their_paths_back(rng, metric, rule):
     X = rng.standard_normal((40, 3))
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
@@ -96,7 +96,7 @@ def test_labels_travel_through_a_pipeline(kinship, labels):
 
 def test_hundreds_of_parts_are_joined(rng):
     X = rng.standard_normal((1500, 3))
-    with pytest.warns(DisconnectedGraphWarning, match="parts, which were joined"):
+    with pytest.warns(MapWarning, match="parts, which were joined"):
         geodesic = Geodesic(1, mutual=True).fit(X)
     assert geodesic.n_components_joined_ > 500
     assert np.isfinite(geodesic.dissimilarities_).all()
@@ -139,7 +139,7 @@ def test_bad_dissimilarities(kinship):
 
 
 @pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_fitted_objects_with_many_columns_get_their_own_paths(rng, mutual):
     # scikit-learn finds such distances from products of rows, which puts an object 0.001 from itself here.
     X = rng.standard_normal((40, 30)) + 1e4
@@ -230,7 +230,7 @@ def test_few_columns_are_searched_by_a_tree_however_many_objects_there_are(monke
 
 @pytest.mark.slow  # pynndescent compiles itself for a minute
 @pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_approximate_neighbours_are_the_nearest_on_few_objects(rng, monkeypatch, mutual):
     pytest.importorskip("pynndescent")
     X = np.concatenate([rng.standard_normal((290, 3)), np.zeros((10, 3))])  # duplicates too

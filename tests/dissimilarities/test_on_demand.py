@@ -12,10 +12,11 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from tests.kernels import twins
 from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import Metric
 from unmask.engines import make_engine
-from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features, plain
+from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features
 from unmask.kernels._features import Formula, between
 
 N = 1100  # five rows of tiles, the last of them short; two chunks
@@ -49,7 +50,7 @@ def large(monkeypatch):
 def test_the_compiled_comparison_is_the_plain_one(rng, columns, formula, dtype):
     rows, others = rng.standard_normal((30, columns)), rng.standard_normal((40, columns))
     rows, others = rows.astype(dtype), np.ascontiguousarray(others.T, dtype=dtype)
-    found, expected = (compare(rows, others, 3, 37, formula) for compare in (between, plain.between))
+    found, expected = (compare(rows, others, 3, 37, formula) for compare in (between, twins.between))
     assert found.dtype == dtype
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 if dtype == np.float64 else 5e-6)
 

@@ -6,13 +6,12 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask.dissimilarities import DisconnectedGraphWarning
+from unmask import MapWarning
 from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
 from unmask.dissimilarities._kernel import KernelDissimilarity
 from unmask.dissimilarities._laplacian import LaplacianEigenmaps
 from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear
 from unmask.dissimilarities._spectral import (
-    DuplicateObjectWarning,
     covariance_of_distances,
     inverse_of_laplacian,
     laplacian,
@@ -100,7 +99,7 @@ def test_fitted_objects_have_their_fitted_rows_and_labels_travel(cls, curve):
     pd.testing.assert_frame_equal(model.transform(frame.iloc[[7, 3]]), D.iloc[[7, 3]])
 
 
-@pytest.mark.filterwarnings("ignore::unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 @pytest.mark.parametrize("cls", GRAPH_METHODS)
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_new_object_lies_at_the_weighted_mean_of_its_neighbours(cls, metric, curve):
@@ -146,7 +145,7 @@ def test_double_centring_and_distances_are_inverse_to_each_other(rng):
 @pytest.mark.parametrize("cls", JOINING)
 def test_parts_are_joined_with_a_warning_that_counts_them(cls, rng):
     parts = np.concatenate([rng.normal(size=(10, 5)), rng.normal(size=(10, 5)) + 50, rng.normal(size=(10, 5)) - 50])
-    with pytest.warns(DisconnectedGraphWarning, match=r"3 (parts|groups)"):
+    with pytest.warns(MapWarning, match=r"3 (parts|groups)"):
         model = cls(3).fit(parts)
     assert model.n_components_joined_ >= 3
     D = model.dissimilarities_
@@ -166,7 +165,7 @@ def test_all_pairs_are_joined_without_a_number_of_neighbours(cls, curve):
 @pytest.mark.parametrize("cls", [MaximumEntropyUnfolding, AcyclicLocallyLinear])
 def test_duplicates_are_raised_with_a_warning(cls, curve):
     doubled = np.concatenate([curve, curve[:2]])
-    with pytest.warns(DuplicateObjectWarning, match=r"2 of \d+"):
+    with pytest.warns(MapWarning, match=r"2 of \d+"):
         D = cls(4).fit_transform(doubled)
     assert np.isfinite(D).all()
     assert 0 < D[0, 40] < 0.2 * np.median(D)
@@ -174,7 +173,7 @@ def test_duplicates_are_raised_with_a_warning(cls, curve):
 
 def test_duplicates_have_the_floor_and_near_ones_their_distance():
     squares = np.array([0.0, 0.9e-8, 1.1e-8, 1e-4, 0.5, 1.0, 1.0, 1.0, 3.0, 4.0])  # median of those above 0: 1
-    with pytest.warns(DuplicateObjectWarning, match="2 of 10 edges join objects that are equal or nearly so"):
+    with pytest.warns(MapWarning, match="2 of 10 edges join objects that are equal or nearly so"):
         found = raised(squares)
     np.testing.assert_array_equal(found, [1e-3, 1e-3, *squares[2:]])
     with pytest.raises(ValueError, match=r"all 3 edges join objects that are equal .* change n_neighbors"):

@@ -11,12 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
 
 from tests import recordings
-from unmask.dissimilarities import DisconnectedGraphWarning, Geodesic
+from unmask import MapWarning
+from unmask.dissimilarities import Geodesic
 from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
 from unmask.dissimilarities._kernel import KernelDissimilarity
 from unmask.dissimilarities._laplacian import LaplacianEigenmaps
 from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear, _covariance
-from unmask.dissimilarities._spectral import DuplicateObjectWarning, edges
+from unmask.dissimilarities._spectral import edges
 from unmask.estimators._spectral_map import SpectralMap
 
 
@@ -147,7 +148,7 @@ def test_groups_that_only_reconstruct_themselves_are_led_out():
     a, b = rng.normal(scale=0.1, size=(6, 4)), rng.normal(scale=0.1, size=(7, 4)) + np.array([5, 0, 0, 0])
     between = np.array([[2.5, 0.0, 0.0, 0.0]])
     Y = np.concatenate([a, b, between])
-    with pytest.warns(DisconnectedGraphWarning, match="2 groups"):
+    with pytest.warns(MapWarning, match="2 groups"):
         model = LocallyLinear(3).fit(Y)
     extra = np.flatnonzero(np.count_nonzero(model.weights_.toarray(), axis=1) == 4)
     assert len(extra) == 1
@@ -195,7 +196,7 @@ def test_order_is_that_of_the_rows_and_errors_say_so(rng):
 
 def test_objects_reproduced_exactly_have_a_bounded_precision():
     Y = np.column_stack([np.r_[np.zeros(4), 1.0, 2.0, 4.0, 7.0], np.ones(8)])
-    with pytest.warns(DuplicateObjectWarning, match="of 7 objects are reproduced"):
+    with pytest.warns(MapWarning, match="of 7 objects are reproduced"):
         model = AcyclicLocallyLinear(1).fit(Y)
     # Steps of 0 (three of them), 1, 1, 2 and 3: the median square of the others is (1 + 4) / 2.
     assert model.precisions_.max() == pytest.approx(1 / (1e-3 * 2.5), rel=1e-9)
@@ -232,7 +233,7 @@ def test_default_tolerance_bounds_the_violation(sheet):
 def test_maximum_entropy_of_a_tree_keeps_all_edges():
     # On a tree the field is a random walk: each weight is 1 / squared length, squares add along paths.
     line = np.cumsum([0.0, 1.0, 2.0, 0.5])[:, None]
-    with pytest.warns(DisconnectedGraphWarning, match="2 parts"):
+    with pytest.warns(MapWarning, match="2 parts"):
         model = MaximumEntropyUnfolding(1, tol=1e-10).fit(line)
     expected = np.cumsum([0, 1.0, 4.0, 0.25])
     np.testing.assert_allclose(model.dissimilarities_[0] ** 2, expected, rtol=1e-7, atol=1e-9)

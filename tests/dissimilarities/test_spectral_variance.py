@@ -46,7 +46,7 @@ def test_a_ring_becomes_the_regular_polygon_of_its_edges(rng):
     assert found.objective_ == pytest.approx(8 * radius**2, rel=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_optimality_conditions_and_duality_gap(rng):
     X = rng.standard_normal((20, 3)).cumsum(axis=0)
     found = MaximumVarianceUnfolding(2, angles=False, tol=1e-6, max_iter=60).fit(X)
@@ -168,7 +168,7 @@ def test_swiss_roll_is_unrolled(n):
     assert procrustes(np.column_stack([arc, X[:, 1]]), map_of(found.covariance_))[2] < 1e-3
 
 
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_turning_scaling_and_order_change_nothing_else(rng):
     X = rng.standard_normal((25, 3)).cumsum(axis=0)
     turned = np.linalg.qr(rng.standard_normal((3, 3)))[0]

@@ -14,8 +14,8 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
+    MapWarning,
     MissingDissimilarityWarning,
-    SquareFeaturesWarning,
 )
 from unmask.discovery import Discovery
 from unmask.dissimilarities import Geodesic, LocallyLinear, MaximumEntropyUnfolding, Metric, make_transformer
@@ -121,7 +121,7 @@ def test_a_fitted_map_does_not_keep_the_table_of_a_metric(X):
 def test_dissimilarities_taken_for_features_are_noticed_in_a_sparse_matrix(kinship):
     import scipy.sparse as sp
 
-    with pytest.warns(SquareFeaturesWarning, match="symmetric table of 14 rows"):
+    with pytest.warns(MapWarning, match="symmetric table of 14 rows"):
         ConditionalMDS(2, **FAST).fit(sp.csr_array(kinship.dissimilarities.to_numpy(float)))
 
 

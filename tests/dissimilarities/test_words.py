@@ -14,14 +14,8 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 
 from tests.helpers import common_checks
-from unmask import ConditionalMDS
-from unmask.dissimilarities._words import (
-    UnknownWordWarning,
-    WordDissimilarity,
-    _read_corpus,
-    cooccurrences,
-    positive_information,
-)
+from unmask import ConditionalMDS, MapWarning
+from unmask.dissimilarities._words import WordDissimilarity, _read_corpus, cooccurrences, positive_information
 
 SEA = ["ship", "sail", "wave", "harbour", "anchor", "fish"]
 KITCHEN = ["pot", "pan", "stove", "spoon", "flour", "oven"]
@@ -189,11 +183,11 @@ def test_unknown_words_are_all_named_or_dropped_with_a_warning(rng):
     with pytest.raises(ValueError, match=r"min_count=5 times \('dragon' \(2\)\); leave them out"):
         WordDissimilarity(5).fit(asked, text=text)
     dropping = WordDissimilarity(5, on_unknown="drop").set_output(transform="pandas")
-    with pytest.warns(UnknownWordWarning, match="3 of 5 words .* they were left out"):
+    with pytest.warns(MapWarning, match="3 of 5 words .* they were left out"):
         D = dropping.fit_transform(asked, text=text)
     assert list(D.index) == list(D.columns) == list(dropping.counts_.index) == ["ship", "pot"]
     assert dropping.unknown_.to_dict() == {"dragon": 2, "unicorn": 0, "phoenix": 0}
-    with pytest.warns(UnknownWordWarning, match="1 of 2 words occur less"):
+    with pytest.warns(MapWarning, match="1 of 2 words occur less"):
         assert list(dropping.transform(["dragon", "wave"]).index) == ["wave"]
     with pytest.raises(ValueError, match="no word is left"):
         dropping.transform(["dragon"])

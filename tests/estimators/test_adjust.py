@@ -272,7 +272,7 @@ def with_gaps(noise=0.05, seed=18):
     return D, known, true
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_a_missing_number_is_taken_from_the_map_where_that_is_surer():
     D, known, true = with_gaps()
     mds = make_mds(adjust=True).fit(D, known=known)
@@ -285,7 +285,7 @@ def test_a_missing_number_is_taken_from_the_map_where_that_is_surer():
     assert cell["remark"] == ""
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_a_bounded_number_stays_within_its_bounds():
     D, known, _ = with_gaps()
     types = {"v": Numeric(lower=float(known["v"].min()), upper=float(known["v"].min()) + 1e4)}
@@ -293,7 +293,7 @@ def test_a_bounded_number_stays_within_its_bounds():
     assert mds.known_imputed_["value"].item() >= known["v"].min()
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_a_number_that_nothing_determines_is_refused():
     rng = np.random.default_rng(19)
     D = squareform(pdist(rng.normal(size=(40, 2))))
@@ -304,7 +304,7 @@ def test_a_number_that_nothing_determines_is_refused():
     assert not make_mds(adjust="auto").fit(D, known=known).adjusted_
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 @pytest.mark.parametrize("options", [{}, {"level": "interval"}])
 def test_a_number_that_the_dissimilarities_determine_is_kept(options):
     rng = np.random.default_rng(20)

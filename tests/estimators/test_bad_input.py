@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning, RedundantKnownWarning
+from unmask import ConditionalClassicalMDS, ConditionalMDS, KnownFeatureWarning, MissingDissimilarityWarning
 
 
 def fit(D, known=None, weights=None, **options):
@@ -209,7 +209,7 @@ def test_another_number_of_rows_gives_both_counts(D, V):
 def test_redundant_known_columns_are_named_and_left_out(D, V, coef):
     expected = fit(D, V, coef=coef)
     V = V.assign(same=2 * V["degree"] + 1, nothing=7.0)
-    with pytest.warns(RedundantKnownWarning, match="'same' is a copy of 'degree'; 'nothing' is constant") as caught:
+    with pytest.warns(KnownFeatureWarning, match="'same' is a copy of 'degree'; 'nothing' is constant") as caught:
         mds = fit(D, V, coef=coef)
     assert caught[0].filename == __file__
     assert mds.stress_ == pytest.approx(expected.stress_, rel=1e-12)
@@ -220,7 +220,7 @@ def test_redundant_known_columns_are_named_and_left_out(D, V, coef):
 
 
 def test_linearly_dependent_known_columns_are_named_and_left_out(D, V):
-    with pytest.warns(RedundantKnownWarning, match="'sum' is a linear combination of 'gender', 'degree'"):
+    with pytest.warns(KnownFeatureWarning, match="'sum' is a linear combination of 'gender', 'degree'"):
         mds = fit(D, V.assign(sum=V["gender"] - 2 * V["degree"]))
     assert mds.stress_ == pytest.approx(fit(D, V).stress_, rel=1e-12)
     # With a diagonal B the squared differences of a sum are a regressor of their own.
@@ -229,7 +229,7 @@ def test_linearly_dependent_known_columns_are_named_and_left_out(D, V):
 
 def test_the_copy_that_stands_alone_is_left_out_and_not_its_double_in_a_larger_block(D, V):
     V = V.assign(again=V["gender"])
-    with pytest.warns(RedundantKnownWarning, match="'gender' is a copy of 'again'"):
+    with pytest.warns(KnownFeatureWarning, match="'gender' is a copy of 'again'"):
         mds = fit(D, V, coef=[["gender"], ["again", "degree"]])
     assert mds.stress_ == pytest.approx(fit(D, V[["again", "degree"]]).stress_, rel=1e-12)
 
@@ -238,7 +238,7 @@ def test_the_copy_that_stands_alone_is_left_out_and_not_its_double_in_a_larger_b
 def test_nearly_dependent_known_columns_neither_crash_nor_explode(D, V, rng, size):
     near = V.assign(sum=V["gender"] + V["degree"] + size * rng.standard_normal(14))
     if size < 1e-6:
-        with pytest.warns(RedundantKnownWarning, match="'sum' is a linear combination"):
+        with pytest.warns(KnownFeatureWarning, match="'sum' is a linear combination"):
             mds = fit(D, near)
     else:
         mds = fit(D, near)
@@ -247,7 +247,7 @@ def test_nearly_dependent_known_columns_neither_crash_nor_explode(D, V, rng, siz
 
 
 def test_only_redundant_columns_leave_ordinary_mds(D):
-    with pytest.warns(RedundantKnownWarning, match="The fit goes on without it"):
+    with pytest.warns(KnownFeatureWarning, match="The fit goes on without it"):
         mds = fit(D, np.ones(14))
     assert mds.stress_ == pytest.approx(fit(D).stress_, rel=1e-9)
     assert mds.importance_.to_numpy().tolist() == [[0.0, 0.0]]

@@ -21,9 +21,10 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
+    Numeric,
     Progress,
     SpectralMap,
-    UnfinishedMapWarning,
+    UnfinishedWarning,
 )
 from unmask.dissimilarities import Drill, Geodesic, LocallyLinear, MaximumEntropyUnfolding, MaximumVarianceUnfolding
 
@@ -83,7 +84,7 @@ def test_true_stops_the_fit_and_leaves_the_best_map_so_far(estimator, X):
         return progress.stage == "search" and progress.iteration == 2
 
     stopped = clone(estimator)
-    with pytest.warns(UnfinishedMapWarning, match="the fit was interrupted in start 1; its map is the best") as said:
+    with pytest.warns(UnfinishedWarning, match="the fit was interrupted in start 1; its map is the best") as said:
         stopped.fit(X, callback=stop)
     assert len(said) == 1
     assert stopped.starts_["n_iter"].tolist() == [2]
@@ -98,7 +99,7 @@ def test_true_stops_the_fit_and_leaves_the_best_map_so_far(estimator, X):
 def test_the_best_of_several_starts_is_kept(X):
     mds = ConditionalMDS(n_init=5, random_state=0)
     whole = clone(mds).fit(X)
-    with pytest.warns(UnfinishedMapWarning, match="in start 3;"):
+    with pytest.warns(UnfinishedWarning, match="in start 3;"):
         stopped = mds.fit(X, callback=lambda progress: progress.start == 3 and progress.iteration == 1)
     assert stopped.starts_["n_iter"].tolist() == [*whole.starts_["n_iter"][:2], 1]
     assert stopped.stress_ == pytest.approx(stopped.starts_["stress"].min())
@@ -106,7 +107,7 @@ def test_the_best_of_several_starts_is_kept(X):
 
 
 def test_a_callback_that_always_stops_leaves_the_start(X):
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         stopped = ConditionalIsomap(n_neighbors=6, random_state=0).fit(X, callback=lambda progress: True)
     assert len(stopped.starts_) == 1
     assert stopped.n_iter_ == 0
@@ -118,7 +119,7 @@ def test_stages_after_the_search_are_stopped_too(X):
         return progress.stage == "curvilinear" and progress.iteration == 1
 
     whole = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         stopped = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X, callback=stop)
     assert stopped.radius_ > whole.radius_
     assert stopped.stop_reason_ == "it was interrupted"
@@ -127,7 +128,7 @@ def test_stages_after_the_search_are_stopped_too(X):
 def test_values_that_move_within_their_errors_are_a_stage(X, rng):
     stages = []
     known = X[:, :1] + 0.1 * rng.standard_normal((40, 1))
-    mds = ConditionalMDS(n_init=1, known_error={"known0": 0.1}, random_state=0)
+    mds = ConditionalMDS(n_init=1, known_types={"known0": Numeric(error=0.1)}, random_state=0)
     mds.fit(X, known=known, callback=lambda progress: stages.append(progress.stage))
     assert list(dict.fromkeys(stages)) == ["search", "errors"]
 
@@ -197,7 +198,7 @@ def test_starts_side_by_side_are_heard_one_at_a_time(rng):
 
 def test_a_callback_stops_starts_that_run_side_by_side(rng):
     X = rng.standard_normal((220, 3))
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds = ConditionalMDS(n_init=6, n_jobs=2, random_state=0).fit(X, callback=lambda p: p.iteration == 4)
     assert 1 <= len(mds.starts_) <= 2
     assert mds.starts_["n_iter"].max() == 4
@@ -355,7 +356,7 @@ def test_a_fit_is_a_tree_of_stages_starts_and_iterations(X):
 def test_scikit_learns_callbacks_stop_a_fit_too(X):
     recorder = Recorder(stop_after=3)
     mds = ConditionalMDS(n_init=3, random_state=0).set_callbacks(recorder)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds.fit(X)
     assert mds.starts_["n_iter"].tolist() == [3]
     assert recorder.lines[-1] == "teardown"

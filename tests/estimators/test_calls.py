@@ -14,8 +14,7 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
-    IgnoredTargetWarning,
-    SquareFeaturesWarning,
+    MapWarning,
 )
 from unmask.datasets import load_kinship
 
@@ -41,16 +40,16 @@ def test_a_table_in_the_place_of_a_target_is_refused(estimator, method):
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_a_target_as_pipelines_pass_it_on_is_ignored_with_a_warning(estimator):
     X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.warns(IgnoredTargetWarning, match="known="):
+    with pytest.warns(MapWarning, match="known="):
         estimator.fit(X, np.arange(20))
-    with pytest.warns(IgnoredTargetWarning):
+    with pytest.warns(MapWarning):
         make_pipeline(ConditionalMDS(n_init=1, random_state=0), KNeighborsClassifier()).fit(X, np.arange(20) % 2)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("table", [KIN.dissimilarities, KIN.dissimilarities.to_numpy()], ids=["labels", "array"])
 def test_dissimilarities_taken_for_features_are_said(estimator, table):
-    with pytest.warns(SquareFeaturesWarning, match="metric='precomputed'"):
+    with pytest.warns(MapWarning, match="metric='precomputed'"):
         estimator.fit(table)
 
 
@@ -67,5 +66,5 @@ def test_dissimilarities_taken_for_features_are_said(estimator, table):
 def test_other_square_tables_are_features(change):
     table = change(KIN.dissimilarities)
     with warnings.catch_warnings():
-        warnings.simplefilter("error", SquareFeaturesWarning)
+        warnings.simplefilter("error", MapWarning)
         assert ConditionalClassicalMDS().fit(pd.DataFrame(table).astype(float)).embedding_.shape == (14, 2)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalMDS, Cyclic, Spline
+from unmask import ConditionalMDS, Cyclic, Numeric, Spline
 
 N = 16
 COEFS = ["full", "diagonal", "grouped"]  # "auto" is one of them
@@ -28,11 +28,9 @@ TYPES = {"hour": Cyclic(24), "dose": Spline(3)}
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning",
-    "ignore::unmask.FewPairsWarning",
-    "ignore::unmask.ImputedKnownWarning",  # the features have nothing to do with the dissimilarities
+    "ignore::unmask.MapWarning",
+    "ignore::unmask.KnownFeatureWarning",  # the features have nothing to do with the dissimilarities
     "ignore::unmask.MissingDissimilarityWarning",
-    "ignore::unmask.RedundantKnownWarning",
-    "ignore::unmask.SmallNeighbourhoodWarning",
 )
 
 
@@ -160,8 +158,9 @@ def test_other_options_go_with_every_kind_of_problem(data, options):
 @pytest.mark.parametrize("weights", [None, "sammon", "curvilinear", "array", "sparse"])
 def test_errors_of_measurement_go_with_every_weighting(data, kind, weights):
     missing = ["nothing"] if kind == "all" else MISSING
+    types = {name: TYPES[name] for name in KNOWN[kind] if name in TYPES} | {"x": Numeric(error=0.1)}
     for coef, gaps in itertools.product(COEFS, missing):
-        mds = run(data, coef, weights, "ratio", kind, gaps, known_error={"x": 0.1})
+        mds = run(data, coef, weights, "ratio", kind, gaps, known_types=types)
         assert_sound(mds, (coef, weights, kind, gaps))
         assert list(mds.known_corrected_.columns) == ["x"]
 

@@ -15,7 +15,7 @@ from sklearn.manifold import Isomap
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unmask import ConditionalGPLVM, Nominal
-from unmask.checking import UnfinishedMapWarning
+from unmask.checking import UnfinishedWarning
 from unmask.estimators import _conditional_gplvm as room
 from unmask.inspection import gplvm_score
 
@@ -175,7 +175,7 @@ def test_ctrl_c_keeps_the_map_and_says_so(curves, monkeypatch):
         return real(self, theta)
 
     monkeypatch.setattr(room.Likelihood, "__call__", interrupted)
-    with pytest.warns(UnfinishedMapWarning, match="interrupted after . iterations; its map is the likeliest by then"):
+    with pytest.warns(UnfinishedWarning, match="interrupted after . iterations; its map is the likeliest by then"):
         gplvm = ConditionalGPLVM().fit(curves[0])
     assert len(calls) == 4
     assert gplvm.embedding_.shape == (60, 2)

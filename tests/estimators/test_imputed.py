@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import t as student
 
-from unmask import ConditionalMDS, GeneralMDS, ImputedKnownWarning, Numeric
+from unmask import ConditionalMDS, GeneralMDS, KnownFeatureWarning, Numeric
 from unmask.engines import TableEngine
 from unmask.estimators._imputed import cell_widths
 from unmask.kernels import ArraySource, Pairs, Workers
@@ -50,7 +50,7 @@ def imputed(mds):
 
 def test_a_bounded_cell_is_as_good_as_the_bound_put_in():
     D, known, _ = data(1, feature=lambda v: np.append(-0.5, np.abs(v[1:]) + 0.1))
-    with pytest.warns(ImputedKnownWarning, match="outside the range of the data"):
+    with pytest.warns(KnownFeatureWarning, match="outside the range of the data"):
         free = fit(D, known)
     assert imputed(free).value == pytest.approx(-0.5, abs=0.2)
     mds = fit(D, known, known_types={"v0": Numeric(lower=0.0)}, tol=1e-12)
@@ -95,7 +95,7 @@ def test_new_objects_are_placed_by_the_same_logarithm():
 def test_a_value_outside_the_data_is_flagged():
     """The object lies far out along the feature, farther than any whose value is known."""
     D, known, truth = data(5, noise=0.02, feature=lambda v: np.append(4.0, v[1:].clip(-1.5, 1.5)))
-    with pytest.warns(ImputedKnownWarning, match=r"'v0' of 0 is .*outside the range of the data.*Numeric\(lower=…\)"):
+    with pytest.warns(KnownFeatureWarning, match=r"'v0' of 0 is .*outside the range of the data.*Numeric\(lower=…\)"):
         mds = fit(D, known)
     cell = imputed(mds)
     assert cell.remark == "outside the range of the data: -1.5 to 1.5"
@@ -107,7 +107,7 @@ def test_a_value_that_the_dissimilarities_do_not_determine_is_flagged():
     D, known, _ = data(6)
     known["v0"] = np.random.default_rng(7).permutation(np.arange(40.0))
     known.loc[0, "v0"] = np.nan
-    with pytest.warns(ImputedKnownWarning, match="not determined by the dissimilarities"):
+    with pytest.warns(KnownFeatureWarning, match="not determined by the dissimilarities"):
         cell = imputed(fit(D, known, p=3))
     assert "not determined by the dissimilarities" in cell.remark
     assert np.isnan(cell.lower) or cell.upper - cell.lower >= 38
@@ -136,7 +136,7 @@ def test_disparities_justify_no_interval(options):
 
 def test_general_costs_flag_values_but_have_no_interval():
     D, known, _ = data(5, noise=0.02, feature=lambda v: np.append(4.0, v[1:].clip(-1.5, 1.5)))
-    with pytest.warns(ImputedKnownWarning, match="outside the range of the data: -1.5 to 1.5"):
+    with pytest.warns(KnownFeatureWarning, match="outside the range of the data: -1.5 to 1.5"):
         cell = imputed(GeneralMDS(metric="precomputed", random_state=0, n_init=2).fit(D, known=known))
     assert np.isnan([cell.lower, cell.upper, cell.certainty]).all()
 
@@ -196,7 +196,7 @@ SETTINGS = [
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
     """95% nominal, in 360 sets, of which chance makes a standard error of 1.2%."""
     covered, repetitions = [], 60

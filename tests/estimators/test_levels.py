@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.manifold import smacof, trustworthiness
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalMDS, SmallNeighbourhoodWarning
+from unmask import ConditionalMDS, MapWarning
 from unmask.datasets import load_kinship
 
 N = 20
@@ -235,7 +235,7 @@ def test_a_ratio_fit_has_no_disparities_not_even_those_of_an_earlier_fit(D):
 # ---- curvilinear weights
 
 
-@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_curvilinear_weights_unroll_a_swiss_roll(seed):
     X, _ = make_swiss_roll(800, random_state=seed)
@@ -248,7 +248,7 @@ def test_curvilinear_weights_unroll_a_swiss_roll(seed):
     assert curvilinear > 0.98
 
 
-@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning")
 @pytest.mark.parametrize("seed", range(30, 34))
 def test_curvilinear_weights_are_more_trustworthy_on_rolls_they_were_not_chosen_on(seed):
     X, _ = make_swiss_roll(800, random_state=seed)
@@ -267,14 +267,14 @@ def test_a_neighbourhood_too_small_is_said_and_by_objects_far_away(recwarn):
     mds = ConditionalMDS(2, weights="curvilinear", n_init=1, random_state=0).fit(X)
     assert not recwarn.list
     far = np.vstack([X, [[9.0, 9.0], [-9.0, 5.0], [8.0, -9.0]]])
-    with pytest.warns(SmallNeighbourhoodWarning, match=r"too small to hold every object.*radius_=.*leave them"):
+    with pytest.warns(MapWarning, match=r"too small to hold every object.*radius_=.*leave them"):
         other = ConditionalMDS(2, weights="curvilinear", n_init=1, random_state=0).fit(far)
     assert other.radius_ > 3 * mds.radius_ > 0
     assert other.converged_
     assert ConditionalMDS(n_init=1).fit(X).radius_ is None
 
 
-@pytest.mark.filterwarnings("ignore::unmask.SmallNeighbourhoodWarning", "ignore::unmask.LeakWarning")
+@pytest.mark.filterwarnings("ignore::unmask.MapWarning", "ignore::unmask.LeakWarning")
 @pytest.mark.parametrize("strength", [3.0, 10.0])
 def test_curvilinear_weights_count_however_strongly_known_features_act(strength):
     """The radius is one of the distances by which pairs are weighted: those of the map and of the known features."""
@@ -299,7 +299,7 @@ def test_curvilinear_weights_of_kinship_given_gender_and_degree():
 
 def test_curvilinear_weights_that_leave_every_pair_in_are_warned_of():
     X = np.random.default_rng(11).uniform(size=(7, 3))
-    with pytest.warns(SmallNeighbourhoodWarning, match=r"7 objects are too few.*in 3 dimensions.*every pair counts"):
+    with pytest.warns(MapWarning, match=r"7 objects are too few.*in 3 dimensions.*every pair counts"):
         mds = ConditionalMDS(3, weights="curvilinear", n_init=1, random_state=0).fit(X)
     assert mds.radius_ == np.inf
 

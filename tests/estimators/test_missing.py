@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from tests import recordings
 from tests.helpers import noisy_distances, with_missing
-from unmask import ConditionalMDS, Cyclic, FewPairsWarning, MissingDissimilarityWarning
+from unmask import ConditionalMDS, Cyclic, MapWarning, MissingDissimilarityWarning, Numeric
 from unmask.datasets import make_car_brands
 
 N = 24
@@ -32,7 +32,7 @@ def D():
 # ---- missing cells of known features
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")  # the features are random
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")  # the features are random
 @pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
 @pytest.mark.parametrize("coef", ["full", "diagonal"])
 def test_the_stress_is_that_of_the_imputed_table_and_the_value_the_best(D, coef, solver):
@@ -119,7 +119,7 @@ def test_missing_cells_are_recovered_from_exact_distances(feature):
         assert row["remark"] == ""
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")  # the map can make up for the cell
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")  # the map can make up for the cell
 def test_the_known_cells_of_the_row_are_used():
     """An object of unknown x is still placed by its y: without it the map would have to show it."""
     rng = np.random.default_rng(3)
@@ -153,11 +153,11 @@ def test_the_stress_is_that_of_the_mixture_where_no_level_fits_alone(D, kind):
         assert set(mds.known_imputed_["value"]) <= set("abc")
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")  # the features are random
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")  # the features are random
 def test_missing_and_mismeasured_cells_of_one_feature(D):
     known = pd.DataFrame({"x": np.random.default_rng(5).uniform(size=N), "y": np.random.default_rng(6).uniform(size=N)})
     known.loc[4, "x"] = np.nan
-    mds = fit(D, known, known_error={"x": 0.1})
+    mds = fit(D, known, known_types={"x": Numeric(error=0.1)})
     assert mds.known_imputed_.loc[0, "value"] == pytest.approx(mds.known_corrected_.loc[4, "x"], rel=1e-12)
     filled = known.assign(x=mds.known_corrected_["x"]).to_numpy()
     assert plain_stress(D, mds.embedding_, filled @ mds.coef_.to_numpy()) == pytest.approx(mds.stress_, rel=1e-9)
@@ -237,7 +237,7 @@ def test_objects_that_hang_on_few_pairs_are_named(D):
     table.loc["o7", "o3":] = table.loc["o3":, "o7"] = np.nan
     with (
         pytest.warns(MissingDissimilarityWarning),
-        pytest.warns(FewPairsWarning, match=r"no more than there are dimensions \(3\): object 'o7' \(3\)\. Do not"),
+        pytest.warns(MapWarning, match=r"no more than there are dimensions \(3\): object 'o7' \(3\)\. Do not"),
     ):
         fit(table, np.arange(N), n_init=1)
 
@@ -250,5 +250,5 @@ def test_zero_weights_leave_few_pairs_too(D, form):
     W = np.ones((N, N))
     W[2:9, :] = W[:, 2:9] = 0
     W[:2, :] = W[:, :2] = 1
-    with pytest.warns(FewPairsWarning, match=r"object 2 \(2\), object 3 \(2\).*object 6 \(2\) and 2 more"):
+    with pytest.warns(MapWarning, match=r"object 2 \(2\), object 3 \(2\).*object 6 \(2\) and 2 more"):
         fit(D, None, W if form == "array" else sp.csr_array(W), n_init=1)

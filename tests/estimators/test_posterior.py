@@ -11,14 +11,15 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 
-from unmask import ConditionalIsomap, ConditionalMDS, PosteriorWarning, UnfinishedMapWarning
+from unmask import ConditionalIsomap, ConditionalMDS, Numeric, UnfinishedWarning
 from unmask.estimators import _drawing
 from unmask.estimators._posterior import how_noise_grows
 from unmask.inspection import average_canonical_correlation
 
 # So few draws as a test can afford are too few to be relied on, which is said.
-pytestmark = pytest.mark.filterwarnings("ignore:the posterior:unmask.PosteriorWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the posterior:sklearn.exceptions.ConvergenceWarning")
 N, FEW = 12, {"n_draws": 50, "chains": 2}
 
 
@@ -51,7 +52,7 @@ def case(quick):
     D.loc["o0", "o1"] = D.loc["o1", "o0"] = np.nan
     known.loc["o2", "size"], known.loc["o3", "kind"] = np.nan, None
     with pytest.warns(match="missing"):
-        mds = fitted(D, known, known_error={"size": 0.3})
+        mds = fitted(D, known, known_types={"size": Numeric(error=0.3)})
     return D, known, mds, mds.posterior(**FEW)
 
 
@@ -264,12 +265,12 @@ def test_too_many_objects_are_refused(monkeypatch):
 
 def test_it_says_how_long_it_will_take(monkeypatch):
     monkeypatch.setattr(_drawing, "LONG", 0.0)
-    with pytest.warns(PosteriorWarning, match="of 12 objects will take about 0 minutes"):
+    with pytest.warns(UserWarning, match="of 12 objects will take about 0 minutes"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
 
 
 def test_few_draws_are_warned_of():
-    with pytest.warns(PosteriorWarning, match=r"worth only \d+ independent ones.*n_draws=20"):
+    with pytest.warns(ConvergenceWarning, match=r"worth only \d+ independent ones.*n_draws=20"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
 
 
@@ -303,7 +304,7 @@ def test_callback_hears_of_the_chains_and_stops_them():
     assert all(a.iteration < b.iteration <= 500 for a, b in pairwise(heard))
     with pytest.raises(ValueError, match="stopped before its chains had drawn enough"):
         mds.posterior(callback=lambda progress: True)
-    with pytest.warns(UnfinishedMapWarning, match=r"stopped after \d+ of 20000 draws"):
+    with pytest.warns(UnfinishedWarning, match=r"stopped after \d+ of 20000 draws"):
         found = mds.posterior(n_draws=20_000, chains=1, callback=lambda progress: progress.iteration > 200)
     assert 10 <= found.n_draws_ < 20_000
 

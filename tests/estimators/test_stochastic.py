@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 
-from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedMapWarning
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeric, Spline, UnfinishedWarning
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
@@ -21,7 +21,7 @@ from unmask.kernels import ArraySource
 from unmask.progress import Listener
 from unmask.solvers import _stochastic
 
-pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.ImputedKnownWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.KnownFeatureWarning")
 
 N = 1000
 
@@ -286,7 +286,7 @@ def test_it_is_heard_and_stopped(features):
         heard.append(progress)
         return progress.stage == "stochastic" and progress.iteration == 3
 
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds = ConditionalMDS(solver="stochastic", n_init=1, random_state=0).fit(
             X, known=known[["length"]], callback=stop_soon
         )
@@ -334,7 +334,7 @@ def test_landmarks_of_isomap_are_its_references():
         ({"level": "ordinal"}, {}, "level='ordinal', which fits a transformation to all pairs"),
         ({"weights": "curvilinear"}, {}, "weights='curvilinear', which follow the distances"),
         ({}, {"weights": np.ones((N, N))}, "an array of weights"),
-        ({"known_error": {"length": 0.1}}, {}, "known_error, which weighs"),
+        ({"known_types": {"length": Numeric(error=0.1)}}, {}, "a measurement error, which weighs"),
     ],
 )
 def test_what_needs_all_pairs_is_refused(features, parameters, fit, message):

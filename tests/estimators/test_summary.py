@@ -171,9 +171,7 @@ def test_an_unfinished_fit_is_the_first_thing_to_mend(kinship):
     assert texts(summary, NEXT) == ["Fit again with more iterations than max_iter=2."]
 
 
-@pytest.mark.filterwarnings(
-    "ignore::unmask.AdjustmentWarning", "ignore::unmask.RedundantKnownWarning", "ignore::unmask.ImputedKnownWarning"
-)
+@pytest.mark.filterwarnings("ignore::unmask.AdjustmentWarning", "ignore::unmask.KnownFeatureWarning")
 def test_what_was_left_out_estimated_or_taken_off_by_chance_is_said(kinship):
     known = kinship.known[["gender"]].assign(twice=2 * kinship.known["gender"], name=list("aabbccddeeffgg"))
     known.loc["Son", "gender"] = np.nan

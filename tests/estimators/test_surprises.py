@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, ConditionalTSNE, GeneralMDS
-from unmask.checking import RedundantKnownWarning
+from unmask.checking import KnownFeatureWarning
 from unmask.discovery import Discovery
 
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -20,9 +20,9 @@ FAST = {"metric": "precomputed", "n_init": 1, "random_state": 0}
 @pytest.mark.parametrize("column", [["x"] * 12, pd.Categorical(["x"] * 12), [True] * 12])
 @pytest.mark.parametrize("estimator", [ConditionalMDS(**FAST), ConditionalClassicalMDS(metric="precomputed")])
 def test_a_column_of_one_text_is_as_constant_as_one_of_one_number(column, estimator):
-    with pytest.warns(RedundantKnownWarning, match="'a' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'a' is constant"):
         mds = estimator.fit(D, known=pd.DataFrame({"a": column}))
-    with pytest.warns(RedundantKnownWarning, match="'a' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'a' is constant"):
         like = estimator.__class__(**estimator.get_params()).fit(D, known=pd.DataFrame({"a": [1.0] * 12}))
     assert mds.stress_ == pytest.approx(like.stress_)
     assert (mds.coef_.to_numpy() == 0).all()

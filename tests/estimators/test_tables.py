@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 
-from unmask import RedundantKnownWarning
+from unmask import KnownFeatureWarning
 from unmask.estimators._tables import coef_table, importance_table, level_table, shared_table, summary_table
 from unmask.problem import check_known
 
@@ -39,7 +39,7 @@ def test_units_whose_squares_are_beyond_all_numbers_are_no_hindrance(two):
 
 
 def test_a_column_that_was_left_out_has_zeros_and_keeps_its_place(two):
-    with pytest.warns(RedundantKnownWarning, match="'one' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'one' is constant"):
         known = coded(two.assign(one=1.0)[["mass", "one", "length"]])
     B = coef_table(known, GRAM, unit=1.0)
     assert list(B.columns) == ["mass", "one", "length"]
@@ -72,7 +72,7 @@ def test_levels_are_where_the_coefficients_put_their_codes():
 
 def test_no_levels_make_an_empty_table_and_one_level_a_place_of_zero(two):
     assert level_table(coded(two), np.eye(2)).shape == (0, 0)
-    with pytest.warns(RedundantKnownWarning):
+    with pytest.warns(KnownFeatureWarning):
         known = coded(two.assign(site="a"), "grouped")
     assert level_table(known, np.eye(2)).loc[("site", "a"), "axis1"] == 0
 

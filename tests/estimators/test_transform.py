@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from tests.helpers import noisy_distances, symmetric_weights
-from unmask import ConditionalMDS
+from unmask import ConditionalMDS, Numeric
 
 from .fits import fit
 
@@ -55,7 +55,7 @@ def test_training_rows_are_told_apart_by_dissimilarities_that_did_not_count(stor
         np.testing.assert_allclose(mds.transform(D), mds.embedding_, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 @pytest.mark.parametrize("options", [{}, {"level": "interval"}, {"weights": "sammon"}, {"coef": "diagonal"}])
 def test_training_rows_return_to_their_points_with_values_that_moved_within_their_error(options):
     """The values that are given again are those that were measured, not those that the fit made of them."""
@@ -63,7 +63,7 @@ def test_training_rows_return_to_their_points_with_values_that_moved_within_thei
     D = noisy_distances(rng, 20, noise=0.3)
     known = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
     known.loc[3, "b"] = np.nan
-    mds = fit(D, known, known_error={"a": 0.5}, n_init=3, **options)
+    mds = fit(D, known, known_types={"a": Numeric(error=0.5)}, n_init=3, **options)
     assert np.abs(mds.known_corrected_["a"] - known["a"]).max() > 0.1
     rows = np.delete(np.arange(20), 3)
     placed = mds.transform(D[rows], known=known.iloc[rows])

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from unmask import ConditionalMDS
+from unmask import ConditionalMDS, Numeric
 from unmask.datasets import make_cylinders
 from unmask.inspection import abs_correlations
 
@@ -80,10 +80,10 @@ def test_drift_shows_as_correlation_with_the_settings(seed):
 
 
 @pytest.mark.parametrize("seed", FRESH_SEEDS)
-def test_known_error_finds_the_drift(seed):
+def test_a_measurement_error_finds_the_drift(seed):
     cylinders = make_cylinders(random_state=seed)
-    errors = {"speed": 1.4, "depth": 0.06}
-    mds = ConditionalMDS(2, known_error=errors, **OPTIONS).fit(cylinders.dissimilarities, known=cylinders.known)
+    types = {"speed": Numeric(error=1.4), "depth": Numeric(error=0.06)}
+    mds = ConditionalMDS(2, known_types=types, **OPTIONS).fit(cylinders.dissimilarities, known=cylinders.known)
     drift, moves = cylinders.actual - cylinders.known, mds.known_corrected_ - cylinders.known
     assert (moves.corrwith(drift) > 0.5).all()
     assert (((moves - drift) ** 2).mean() < (drift**2).mean()).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, UnfinishedMapWarning
+from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, UnfinishedWarning
 
 
 class GoodEnough:
@@ -24,7 +24,7 @@ class GoodEnough:
 def test_it_stops_any_fit_that_iterates(make, rng):
     X = rng.standard_normal((40, 4))
     callback = GoodEnough(0.9)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds = make(init="random", n_init=3, random_state=0).fit(X, callback=callback)
     path = mds.cost_path_ if make is GeneralMDS else mds.stress_path_
     assert path[-1] <= 0.9 * callback.first < path[-2]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import ConditionalMDS, UnfinishedTestWarning
+from unmask import ConditionalMDS, UnfinishedWarning
 from unmask.inspection import _fits, bootstrap, choose_n_components, dimension_test, jackknife, permutation_test
 from unmask.inspection._fits import agreed, all_seen, make_setup, warm_start
 from unmask.solvers import Objective
@@ -119,6 +119,6 @@ def test_ctrl_c_ends_refits_that_run_side_by_side(monkeypatch):
             raise KeyboardInterrupt
 
     mds = ConditionalMDS(1, metric="precomputed", n_init=2, tol=1e-6, random_state=0, n_jobs=2)
-    with pytest.warns(UnfinishedTestWarning, match="after 3 of 20 permutations"):
+    with pytest.warns(UnfinishedWarning, match="after 3 of 20 permutations"):
         table = permutation_test(mds, *noisy_plane(), n_permutations=20, progress=interrupt)
     assert table["permutations"].tolist() == [3]

@@ -15,7 +15,7 @@ from sklearn.manifold import Isomap
 
 from tests import recordings
 from unmask.inspection import _gplvm
-from unmask.inspection._gplvm import START, Process, UnfinishedScoreWarning, gplvm_score
+from unmask.inspection._gplvm import START, Process, gplvm_score
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_errors_and_warnings(curve, monkeypatch):
     with pytest.raises(ValueError, match="standardize='yes'"):
         gplvm_score(X, Y, standardize="yes")
     monkeypatch.setattr(_gplvm, "MAX_ITER", 1)
-    with pytest.warns(UnfinishedScoreWarning, match="after 1 iterations"):
+    with pytest.warns(ConvergenceWarning, match="after 1 iterations"):
         gplvm_score(X, Y)
 
 

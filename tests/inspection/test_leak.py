@@ -1,11 +1,10 @@
-"""The report of what a map repeats: three measures beside chance, and words that follow from them."""
+"""The report of what a map repeats: two measures beside chance, and words that follow from them."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
 
-from unmask import ConditionalMDS, Ordinal
+from unmask import ConditionalMDS
 from unmask.inspection import _leak as leak_module
 from unmask.inspection import leak, leak_report, mds_then_regress, partial_dbrda
 from unmask.problem import check_known
@@ -19,10 +18,6 @@ NUMBERS = [
     "neighbours_baseline",
     "neighbours_reference",
     "neighbours_p",
-    "distance",
-    "distance_baseline",
-    "distance_reference",
-    "distance_p",
 ]
 
 
@@ -73,32 +68,6 @@ def test_numbers_are_those_of_the_measures(ring):
     assert one.loc["radius", "linear"] == report.loc["radius", "linear"]
 
 
-def distance_correlation(X, Y):
-    """Székely's V-statistic, written out by sums over pairs and triples of objects (his equation 2.18)."""
-    a, b = cdist(X, X), cdist(Y, Y)
-
-    def covariance(a, b):
-        return np.mean(a * b) + a.mean() * b.mean() - 2 * np.mean(a.mean(axis=1) * b.mean(axis=1))
-
-    return np.sqrt(covariance(a, b) / np.sqrt(covariance(a, a) * covariance(b, b)))
-
-
-def test_distance_correlation_is_the_definition(ring):
-    U, table = ring
-    report = leak_report(
-        U, table.assign(grade=np.digitize(table["radius"], [1.5, 2.5])), known_types={"grade": Ordinal()}
-    )
-    sides = np.column_stack([table["side"] == "left", table["side"] == "right"]) / np.sqrt(2)
-    grade = np.digitize(table["radius"], [1.5, 2.5])[:, None]
-    for name, values in {"radius": table[["radius"]], "noise": table[["noise"]], "side": sides, "grade": grade}.items():
-        assert report.loc[name, "distance"] == pytest.approx(distance_correlation(U, values), rel=1e-9)
-
-
-def test_distance_correlation_of_a_line_with_itself_is_one():
-    x = np.arange(20.0)
-    assert leak_report(x, 3 - 2 * x).loc["known0", "distance"] == pytest.approx(1.0, rel=1e-12)
-
-
 def test_labels_units_and_seeds(ring):
     U, table = ring
     report = leak_report(U, table)
@@ -106,7 +75,7 @@ def test_labels_units_and_seeds(ring):
     other = table.assign(radius=1e6 + 1e3 * table["radius"], side=table["side"].map({"left": "z", "right": "y"}))
     pd.testing.assert_frame_equal(report, leak_report(1e-3 * U + 7, other), rtol=1e-6)
     again = leak_report(U, table, random_state=1, n_permutations=19)
-    assert (again["distance_p"] >= 0.05).all()
+    assert (again["neighbours_p"] >= 0.05).all()
     np.testing.assert_allclose(again["neighbours"], report["neighbours"], rtol=1e-12)
     assert (again["neighbours_baseline"] != report["neighbours_baseline"]).all()
 
@@ -127,7 +96,7 @@ def test_a_map_without_what_is_known_is_compared_with_such_maps(kinship):
 @pytest.mark.slow
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_chance_is_found_as_often_as_it_should_be(adjusted):
-    """Every measure has level .05 on maps of noise, and the verdict, which takes any of three, about twice that."""
+    """Every measure has level .05 on maps of noise, and the verdict, which takes either, at most twice that."""
     rng, number = np.random.default_rng(11), 200
     table = pd.DataFrame({"species": np.repeat(["a", "b", "c"], 10), "size": rng.standard_normal(30)})
     V = np.column_stack([np.ones(30), check_known(table, 30, None, "auto").values])
@@ -137,12 +106,11 @@ def test_chance_is_found_as_often_as_it_should_be(adjusted):
         U = U - V @ np.linalg.lstsq(V, U, rcond=None)[0] if adjusted else U
         report = leak_report(U, table, n_permutations=39, random_state=seed)
         assert report.attrs["adjusted"] == adjusted
-        tests = report.loc[["species", "size"], ["linear_p", "neighbours_p", "distance_p"]] <= 0.05
+        tests = report.loc[["species", "size"], ["linear_p", "neighbours_p"]] <= 0.05
         found.append(np.column_stack([tests, report["verdict"].iloc[:2] != "no more than chance"]))
     levels, error = np.mean(found, axis=0), np.sqrt(0.05 * 0.95 / number)
-    assert (levels[:, :3] < 0.05 + 4 * error).all()
-    assert (levels[:, 2] > 0.05 - 4 * error).all()
-    assert levels[:, 3].mean() < 0.14
+    assert (levels[:, :2] < 0.05 + 4 * error).all()
+    assert levels[:, 2].mean() < 0.14
     if adjusted:
         assert (levels[:, 0] == 0).all()
 
@@ -159,11 +127,10 @@ def test_features_that_tell_nothing_of_their_own(ring):
 
 def test_samples_of_many_objects(rng, monkeypatch):
     monkeypatch.setattr(leak_module, "MOST_NEAR", 60)
-    monkeypatch.setattr(leak_module, "MOST_FAR", 40)
     U = rng.standard_normal((300, 2))
     report = leak_report(U, U[:, 0], n_permutations=19)
     assert report.loc["known0", "linear"] == pytest.approx(1.0)
-    assert report.loc["known0", "neighbours_p"] == report.loc["known0", "distance_p"] == 0.05
+    assert report.loc["known0", "neighbours_p"] == 0.05
     pd.testing.assert_frame_equal(report, leak_report(U, U[:, 0], n_permutations=19))
 
 
@@ -172,7 +139,7 @@ def test_nothing_known_and_maps_without_dimensions():
     assert report.empty
     assert list(report.columns) == ["type", *NUMBERS, "verdict"]
     flat = leak_report(np.empty((9, 0)), np.arange(9.0))
-    assert flat.loc["known0", ["linear", "distance"]].tolist() == [0.0, 0.0]
+    assert flat.loc["known0", "linear"] == 0.0
     assert flat.loc["known0", "verdict"] == "no more than chance"
 
 

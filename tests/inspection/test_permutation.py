@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import kstest
 
-from unmask import ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedTestWarning
+from unmask import ConditionalIsomap, ConditionalMDS, Cyclic, Spline, UnfinishedWarning
 from unmask.inspection import dimension_test, permutation_test
 from unmask.solvers import Objective
 
@@ -155,7 +155,7 @@ def test_ctrl_c_keeps_the_permutations_so_far(kinship):
 
     heard = []
     D, known = kinship.dissimilarities, kinship.known[["gender", "degree"]]
-    with pytest.warns(UnfinishedTestWarning, match="interrupted after 7 of 38 permutations"):
+    with pytest.warns(UnfinishedWarning, match="interrupted after 7 of 38 permutations"):
         table = permutation_test(mds(1), D, known, n_permutations=19, progress=interrupt)
     assert heard == [(done, 38) for done in range(1, 8)]
     assert table["permutations"].tolist() == [4, 3]
@@ -182,7 +182,7 @@ def test_ctrl_c_within_a_refit_ends_the_test(kinship, monkeypatch):
 
     evaluate = Objective.__call__
     monkeypatch.setattr(Objective, "__call__", interrupted)
-    with pytest.warns(UnfinishedTestWarning):
+    with pytest.warns(UnfinishedWarning):
         table = permutation_test(mds(1), kinship.dissimilarities, kinship.known[["gender"]], n_permutations=999)
     assert 0 < table["permutations"].item() < 200
 

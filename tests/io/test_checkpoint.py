@@ -15,7 +15,8 @@ from unmask import (
     ConditionalMDS,
     ConditionalTSNE,
     GeneralMDS,
-    UnfinishedMapWarning,
+    Numeric,
+    UnfinishedWarning,
 )
 from unmask.io import FileProblem
 
@@ -25,7 +26,7 @@ SEARCHING = {
     "ordinal": ConditionalMDS(n_init=2, level="ordinal", tol=1e-6, random_state=0),
     "orthogonal": ConditionalMDS(n_init=2, orthogonal=True, random_state=0),
     "adjusted": ConditionalMDS(n_init=2, adjust=True, random_state=0),
-    "errors": ConditionalMDS(n_init=2, known_error={"known0": 0.1}, random_state=0),
+    "errors": ConditionalMDS(n_init=2, known_types={"known0": Numeric(error=0.1)}, random_state=0),
     "curvilinear": ConditionalMDS(1, weights="curvilinear", n_init=2, random_state=0),
     "isomap": ConditionalIsomap(n_init=3, n_neighbors=6, random_state=0),
     "general": GeneralMDS(n_init=3, loss="huber", random_state=0),
@@ -118,7 +119,7 @@ def test_an_interrupted_fit_is_kept_where_it_was_interrupted(X, tmp_path):
     def stop(progress):
         return progress.start == 2 and progress.iteration == 3
 
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         clone(mds).fit(X, callback=[stop, Checkpoint(file, every=10_000)])
     heard = []
     resumed = clone(mds).fit(X, resume_from=file, callback=heard.append)

@@ -15,6 +15,7 @@ from unmask.kernels import (
     power_of_two_near,
 )
 
+from . import twins
 from .modes import INTERPRETED, compiled_only
 
 # One tile, exactly one tile, one more, several chunks; rows go by four, and the last of a tile one by one.
@@ -43,7 +44,7 @@ def test_passes_equal_their_twins(rng, n, weighting):
     pairs, Z = make_pairs(rng, n, weighting), coordinates(rng, n)
     with Workers(2) as workers:
         stress, G = fused().stress_pass(pairs, Z, workers)
-        expected, expected_G = plain.stress_pass(pairs, Z)
+        expected, expected_G = twins.stress_pass(pairs, Z)
         assert stress == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
         for name, arguments in {
@@ -64,7 +65,7 @@ def test_passes_equal_their_twins(rng, n, weighting):
 def test_any_number_of_columns(rng, n, columns):
     pairs, Z = make_pairs(rng, n, Weighting.UNIT), coordinates(rng, n, columns)
     stress, G = fused().stress_pass(pairs, Z, Workers(1))
-    expected, expected_G = plain.stress_pass(pairs, Z)
+    expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
 
@@ -74,7 +75,7 @@ def test_any_number_of_columns(rng, n, columns):
 def test_single_precision_pass_is_accurate_to_single_precision(rng, weighting):
     pairs, Z = make_pairs(rng, 700, weighting, np.float32), coordinates(rng, 700)
     stress, G = fused().stress_pass(pairs, Z.astype(np.float32), Workers(2))
-    expected, expected_G = plain.stress_pass(pairs, Z)
+    expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=2e-6)
     assert G.dtype == np.float64
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-5 * np.abs(expected_G).max())
@@ -83,7 +84,7 @@ def test_single_precision_pass_is_accurate_to_single_precision(rng, weighting):
 def test_single_precision_data_in_double_arithmetic_loses_nothing(rng):
     pairs, Z = make_pairs(rng, 300, Weighting.MASKED, np.float32), coordinates(rng, 300)
     stress, G = fused().stress_pass(pairs, Z, Workers(1))
-    expected, expected_G = plain.stress_pass(pairs, Z)
+    expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
 
@@ -101,15 +102,15 @@ def test_the_number_of_threads_does_not_change_a_bit(rng, dtype):
 @pytest.mark.parametrize("weighting", list(Weighting))
 def test_half_gradient_is_half_the_derivative(rng, weighting):
     pairs, Z = make_pairs(rng, 8, weighting), rng.standard_normal((8, 2))
-    numeric = approx_fprime(Z.ravel(), lambda z: plain.stress_pass(pairs, z.reshape(8, 2))[0], 1e-7)
-    np.testing.assert_allclose(2 * plain.stress_pass(pairs, Z)[1].ravel(), numeric, atol=1e-5)
+    numeric = approx_fprime(Z.ravel(), lambda z: twins.stress_pass(pairs, z.reshape(8, 2))[0], 1e-7)
+    np.testing.assert_allclose(2 * twins.stress_pass(pairs, Z)[1].ravel(), numeric, atol=1e-5)
 
 
 def test_stress_by_its_definition(rng):
     D, Z = noisy_distances(rng, 6), rng.standard_normal((6, 2))
     W = symmetric_weights(rng, 6)
     stress = sum(W[i, j] * (D[i, j] - np.linalg.norm(Z[i] - Z[j])) ** 2 for i in range(6) for j in range(i + 1, 6))
-    assert plain.stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z)[0] == pytest.approx(stress, rel=1e-13)
+    assert twins.stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z)[0] == pytest.approx(stress, rel=1e-13)
 
 
 def test_sammon_weights_by_their_definition(rng):

@@ -13,6 +13,7 @@ from sklearn.manifold._utils import _binary_search_perplexity
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask.kernels import ArraySource, Cost, Form, Pairs, Weighting, Workers, fused, general, plain_costs
 
+from . import twins
 from .modes import compiled_only
 
 LINKS = {
@@ -74,10 +75,10 @@ def test_pass_equals_its_twin(rng, link, loss):
         with Workers(2) as workers:
             value, G = general().cost_pass(cost, Z, workers)
             shares = general().point_costs(cost, Z, workers)
-        expected, expected_G = plain_costs.cost_pass(cost, Z)
+        expected, expected_G = twins.cost_pass(cost, Z)
         np.testing.assert_allclose(value, expected, rtol=1e-12, atol=0)
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
-        np.testing.assert_allclose(shares, plain_costs.point_costs(cost, Z), rtol=1e-11, atol=1e-14 * value)
+        np.testing.assert_allclose(shares, twins.point_costs(cost, Z), rtol=1e-11, atol=1e-14 * value)
         np.testing.assert_allclose(shares.sum(), value, rtol=1e-12, atol=0)
 
 
@@ -86,12 +87,12 @@ def test_pass_equals_its_twin(rng, link, loss):
 def test_half_gradient_is_half_the_derivative(rng, link, loss):
     for weighted, missing in variants(link):
         cost, Z = make_cost(rng, 7, link, loss, weighted=weighted, missing=missing), coordinates(rng, 7, link)
-        _, G = plain_costs.cost_pass(cost, Z)
+        _, G = twins.cost_pass(cost, Z)
         step, numeric = 1e-6, np.empty_like(Z)
         for at in np.ndindex(Z.shape):
             move = np.zeros_like(Z)
             move[at] = step
-            numeric[at] = (plain_costs.cost_pass(cost, Z + move)[0] - plain_costs.cost_pass(cost, Z - move)[0]) / step
+            numeric[at] = (twins.cost_pass(cost, Z + move)[0] - twins.cost_pass(cost, Z - move)[0]) / step
         np.testing.assert_allclose(2 * G, numeric / 2, rtol=0, atol=1e-6 * np.abs(G).max())
 
 
@@ -102,7 +103,7 @@ def test_the_definitions_worked_by_other_libraries(rng):
 
     def value(form, link, loss, parameter=0.0, link_parameter=0.0, *, normalised=False):
         cost = Cost(targets, form, link, loss, None, link_parameter, parameter, normalised)
-        return plain_costs.cost_pass(cost, Z)[0]
+        return twins.cost_pass(cost, Z)[0]
 
     close = functools.partial(np.testing.assert_allclose, rtol=1e-12, atol=0)
     close(value(Form.SQUARED, plain_costs.root, plain_costs.squared), np.sum((d - t) ** 2))
@@ -148,10 +149,10 @@ def test_shares_of_inner_products_leave_an_object_with_itself_out(rng):
     for each in (cost, other):
         value, G = general().cost_pass(each, Z, Workers(1))
         assert value == pytest.approx(expected, rel=1e-12)
-        np.testing.assert_allclose(G, plain_costs.cost_pass(each, Z)[1], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(G, twins.cost_pass(each, Z)[1], rtol=0, atol=1e-12)
         np.testing.assert_allclose(general().point_costs(each, Z, Workers(1)).sum(), expected, rtol=1e-12, atol=0)
     direction, step = rng.standard_normal(Z.shape), 1e-6
-    ends = [plain_costs.cost_pass(cost, Z + side * step * direction)[0] for side in (-1, 1)]
+    ends = [twins.cost_pass(cost, Z + side * step * direction)[0] for side in (-1, 1)]
     assert 2 * np.sum(G * direction) == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-6)
 
 
@@ -162,7 +163,7 @@ def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion
     functions = (Form.SQUARED, plain_costs.student, plain_costs.kullback_leibler)
     cost = Cost(4.0 * targets, *functions, normalised=True, gathering=3.0)
     value, G = general().cost_pass(cost, Z, Workers(1))
-    expected, expected_G = plain_costs.cost_pass(cost, Z)
+    expected, expected_G = twins.cost_pass(cost, Z)
     assert value == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-12)
 
@@ -220,7 +221,7 @@ def squares(rng):
 @pytest.mark.parametrize("perplexity", [1.5, 10.0, 55.0])
 def test_neighbour_shares_have_the_entropy_asked_for(squares, perplexity):
     shares = general().neighbour_shares(squares, perplexity, Workers(2))
-    np.testing.assert_allclose(shares, plain_costs.neighbour_shares(squares, perplexity), rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(shares, twins.neighbour_shares(squares, perplexity), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12, atol=0)
     np.testing.assert_array_equal(np.diagonal(shares), 0.0)
     logs = np.log(np.where(shares > 0, shares, 1.0))
@@ -242,7 +243,7 @@ def test_neighbour_shares_are_those_of_scikit_learn(squares):
 def test_neighbours_that_are_all_equally_far_share_equally_in_any_unit(unit):
     squares = unit * (1.0 - np.eye(6))
     squares[0, 1] = squares[1, 0] = 0.0  # two objects are the same
-    for shares in (general().neighbour_shares(squares, 3.0, Workers(1)), plain_costs.neighbour_shares(squares, 3.0)):
+    for shares in (general().neighbour_shares(squares, 3.0, Workers(1)), twins.neighbour_shares(squares, 3.0)):
         np.testing.assert_allclose(shares[2:], (1 - np.eye(6))[2:] / 5, rtol=1e-12, atol=0)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12, atol=0)
         np.testing.assert_allclose(shares[0, 2:], shares[0, 2], rtol=1e-12, atol=0)

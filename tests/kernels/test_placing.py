@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from unmask.kernels import Workers, placing, plain
+from unmask.kernels import Workers, placing
 
+from . import twins
 from .modes import compiled_only
 
 
@@ -35,7 +36,7 @@ def test_compiled_places_equal_the_plain_ones(rng, n, q):
     delta, known, U, fitted_known = make_new_objects(rng, n, 20, q=q)
     weight = rng.uniform(0.2, 1.0, delta.shape)
     weight[rng.uniform(size=delta.shape) < 0.2] = 0.0
-    expected = plain.place(delta, weight, known, U, fitted_known, fitted_known, np.zeros(n))
+    expected = twins.place(delta, weight, known, U, fitted_known, fitted_known, np.zeros(n))
     np.testing.assert_allclose(compiled(delta, weight, known, U, fitted_known), expected, atol=1e-6)
 
 
@@ -45,7 +46,7 @@ def test_many_fitted_objects_place_as_low_as_all_starts_on_all_of_them(rng):
     delta, known, U, fitted_known = make_new_objects(rng, 3000, 30, noise=0.8)
     weight = np.ones_like(delta)
     reached = compiled(delta, weight, known, U, fitted_known)
-    expected = plain.place(delta, weight, known, U, fitted_known, fitted_known, np.zeros(len(U)))
+    expected = twins.place(delta, weight, known, U, fitted_known, fitted_known, np.zeros(len(U)))
     problem = (delta, weight, known, U, fitted_known)
     np.testing.assert_allclose(stresses(reached, *problem), stresses(expected, *problem), rtol=1e-9)
 

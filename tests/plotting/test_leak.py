@@ -38,17 +38,16 @@ def test_dots_ranges_and_names(report, ax):
     expected = {
         (round(row[measure], 9), round(at + offset, 9)): bool(row[f"{measure}_p"] <= 0.05)
         for at, (_, row) in enumerate(report.iterrows())
-        for measure, offset in (("linear", -0.24), ("neighbours", 0.0), ("distance", 0.24))
+        for measure, offset in (("linear", -0.12), ("neighbours", 0.12))
     }
     assert dots(ax) == expected
     assert set(expected.values()) == {True, False}
     ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
-    references = report[["linear_reference", "neighbours_reference", "distance_reference"]].to_numpy().T.ravel()
+    references = report[["linear_reference", "neighbours_reference"]].to_numpy().T.ravel()
     np.testing.assert_allclose(ends, references, rtol=1e-12)
     assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == [
         "along a line",
         "told by neighbours",
-        "distance correlation",
         "95% of chance",
     ]
     assert ax.get_title(loc="left") == "What is known"
@@ -65,8 +64,8 @@ def test_everything_is_within_the_limits(report, ax):
 def test_what_is_no_report_is_refused(report):
     with pytest.raises(ValueError, match="report is of type list; pass the table that leak_report returns"):
         plot_leak([1, 2])
-    with pytest.raises(ValueError, match="report lacks the columns 'distance', 'distance_p'"):
-        plot_leak(report.drop(columns=["distance", "distance_p"]))
+    with pytest.raises(ValueError, match="report lacks the columns 'neighbours', 'neighbours_p'"):
+        plot_leak(report.drop(columns=["neighbours", "neighbours_p"]))
     with pytest.raises(ValueError, match="report has no rows: nothing was known"):
         plot_leak(report.iloc[:0])
     with pytest.raises(ValueError, match="ax is of type str"):

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm, truncnorm
 
-from unmask import Cyclic, Numeric, Spline, kernels
+from tests.kernels import twins
+from unmask import Cyclic, Numeric, Spline
 from unmask.checking import check_dissimilarities
 from unmask.kernels import Workers
 from unmask.posterior import Evidence, empirical_tau
@@ -40,16 +41,17 @@ def mixed(rng):
     return table, types
 
 
-@pytest.mark.filterwarnings("ignore::unmask.EstimatedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_gradient_is_that_of_differences_for_every_type_of_feature(rng):
     table, types = mixed(rng)
-    model = make_model(N, 2, table, types=types, errors={"size": 0.3, "price": 0.2})
+    types |= {"size": Numeric(error=0.3), "price": Numeric(lower=0.5, error=0.2)}
+    model = make_model(N, 2, table, types=types)
     _, _, model = simulate(model, rng)
     x = rng.standard_normal(model.size)
     _, gradient = model(x)
     by_differences = [(model(x + 1e-6 * e)[0] - model(x - 1e-6 * e)[0]) / 2e-6 for e in np.eye(model.size)]
     np.testing.assert_allclose(gradient, by_differences, rtol=1e-4, atol=1e-4 * np.abs(gradient).max())
-    value, twin = model(x, kernels.plain)
+    value, twin = model(x, twins)
     assert model(x)[0] == pytest.approx(value, rel=1e-10)
     np.testing.assert_allclose(gradient, twin, rtol=1e-8, atol=1e-8 * np.abs(gradient).max())
 
@@ -70,7 +72,7 @@ def test_density_is_that_of_the_model_as_it_is_written(rng):
     assert model(one)[0] - model(other)[0] == pytest.approx(by_scipy(one) - by_scipy(other), rel=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::unmask.EstimatedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 @pytest.mark.parametrize("bounds", [{}, {"lower": -1.0}, {"upper": 1.0}, {"lower": -1.0, "upper": 2.0}])
 def test_prior_of_a_missing_number_is_normal_within_its_bounds(rng, bounds):
     column = rng.uniform(-0.9, 0.9, N)

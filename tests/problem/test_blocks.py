@@ -59,9 +59,9 @@ def block_for(rng, case, *, missing=False, price=0.0):
     np.fill_diagonal(W, 0)
     H = np.diag(W.sum(axis=1)) - W
     frame = table(rng, missing)[columns]
-    errors = {c: 0.5 for c in columns if c in ("x", "y")} if price else None
     types = {name: declared for name, declared in TYPES.items() if name in columns}
-    known = check_known(frame, N, None, coef, types=types, errors=errors)
+    types |= {name: Numeric(error=0.5) for name in columns if name in ("x", "y") and price}
+    known = check_known(frame, N, None, coef, types=types)
     (block,) = coef_blocks(known, H @ known.values, np.diag(H), price)
     assert isinstance(block.inner if isinstance(block, MovingBlock) else block, kind)
     return block, known, H
@@ -191,8 +191,8 @@ def test_cells_with_bounds_are_projected_into_them(rng, log):
     """In the feature's own units: missing ones to the bound, measured ones by no more than there is room."""
     x = pd.DataFrame({"x": np.exp(rng.standard_normal(N))})
     x.loc[[2, 5], "x"] = np.nan
-    types = {"x": Numeric(lower=0.01, upper=60.0, log=log)}
-    known = check_known(x, N, None, "auto", types=types, errors=None if log else {"x": 0.5})
+    types = {"x": Numeric(lower=0.01, upper=60.0, log=log, error=None if log else 0.5)}
+    known = check_known(x, N, None, "auto", types=types)
     (block,) = coef_blocks(known, N * known.values, np.full(N, float(N)), 0.0 if log else 1.0)
     far = np.concatenate([block.parts(np.zeros(block.size))[0], np.full(block.size - 1, 1e4)])
     for sign, bound in ((1, 60.0), (-1, 0.01)):

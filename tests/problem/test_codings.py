@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from unmask import Cyclic, Nominal, Numeric, Ordinal, RedundantKnownWarning, Spline
+from unmask import Cyclic, KnownFeatureWarning, Nominal, Numeric, Ordinal, Spline
 from unmask.problem import check_known, type_as_text, type_from_text
 from unmask.problem._blocks import CommonBlock
 
@@ -115,18 +115,21 @@ def test_a_logarithm_enters_and_the_value_comes_back():
         (Numeric(lower="low"), [2.0, 3.0], "lower='low' of the Numeric of 'known0' must be a number, or None"),
         (Numeric(upper=np.nan), [2.0, 3.0], "upper=nan of the Numeric of 'known0' must be a number, or None"),
         (Numeric(log="yes"), [2.0, 3.0], "log='yes' of the Numeric of 'known0' must be True or False"),
+        (Numeric(error=-1.0), [2.0, 3.0], "error=-1.0 of the Numeric of 'known0' must be a number of at least 0"),
+        (Numeric(error="0.5"), [2.0, 3.0], "error='0.5' of the Numeric of 'known0'"),
+        (Numeric(error=True), [2.0, 3.0], "error=True of the Numeric of 'known0'"),
+        (Numeric(error=np.inf), [2.0, 3.0], "error=inf of the Numeric of 'known0'"),
+        (
+            Numeric(log=True, error=0.1),
+            [2.0, 3.0],
+            "error=0.1 of the Numeric of 'known0' with log.*pass the logarithms",
+        ),
         ("log", [2.0, 3.0], r"'known0' is declared 'log'; declare it Numeric\(log=True\)"),
     ],
 )
 def test_numbers_that_their_type_rules_out(declared, values, why):
     with pytest.raises(ValueError, match=why):
         coded(np.array(values), declared)
-
-
-def test_an_error_of_a_logarithm_is_refused():
-    table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"'x' is declared Numeric\(log=True\).*pass the logarithms"):
-        check_known(table, 3, None, "auto", types={"x": Numeric(log=True)}, errors={"x": 0.1})
 
 
 def test_levels_declared_out_of_order_keep_the_declared_order():
@@ -182,7 +185,7 @@ def test_a_place_between_ordered_levels_decodes_to_the_nearest():
 def test_one_level_carries_no_information(kind):
     table = pd.DataFrame({"x": ["one"] * 5, "y": np.arange(5.0)})
     declared = Ordinal(["one"]) if kind == "ordinal" else kind
-    with pytest.warns(RedundantKnownWarning, match="'x' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'x' is constant"):
         known = check_known(table, 5, None, "auto", types={"x": declared})
     assert known.kept == (1,)
 
@@ -352,6 +355,8 @@ def test_declarations_can_be_compared_and_shown():
         "numeric:0..100",
         "numeric:..3",
         "numeric:log:1..",
+        "numeric:error=0.5",
+        "numeric:0..:error=0.5",
         "nominal",
         "ordinal:low<mid<high",
         "cyclic:24",

@@ -11,9 +11,10 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold._t_sne import _joint_probabilities
 
 from tests.helpers import noisy_distances, symmetric_weights, with_missing
+from tests.kernels import twins
 from unmask import Distance, Loss, Neighbours
 from unmask.checking import check_dissimilarities
-from unmask.kernels import Form, Workers, plain_costs
+from unmask.kernels import Form, Workers
 from unmask.problem import make_cost
 from unmask.problem._costs import DISTANCES, LOSSES, make_targets
 
@@ -117,7 +118,7 @@ def test_some_targets_need_every_dissimilarity(D, target):
 def test_a_target_may_leave_pairs_out(D):
     cost = put_together(D, target=lambda d: np.where(d > np.median(d), np.nan, d))
     assert np.isnan(cost.targets).any()
-    assert plain_costs.cost_pass(cost, np.zeros((N, 2)))[0] == pytest.approx(np.nansum(np.triu(cost.targets, 1) ** 2))
+    assert twins.cost_pass(cost, np.zeros((N, 2)))[0] == pytest.approx(np.nansum(np.triu(cost.targets, 1) ** 2))
 
 
 # ---- names, and functions of the user's
@@ -257,7 +258,7 @@ def test_pairs_that_do_not_count_may_have_any_target(D, rng):
     W = symmetric_weights(rng, N)
     W[2, 5] = W[5, 2] = 0.0
     cost = put_together(D, loss="logarithmic", weights=W)
-    assert math.isfinite(plain_costs.cost_pass(cost, rng.standard_normal((N, 2)))[0])
+    assert math.isfinite(twins.cost_pass(cost, rng.standard_normal((N, 2)))[0])
     D[2, 5] = D[5, 2] = np.nan
     assert np.isnan(put_together(D, loss="logarithmic").targets[2, 5])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import Cyclic, Ordinal, RedundantKnownWarning, Spline
+from unmask import Cyclic, KnownFeatureWarning, Ordinal, Spline
 from unmask.problem import check_known
 from unmask.problem._blocks import CommonBlock, DenseBlock, FunctionBlock, MonotoneBlock
 from unmask.problem._known import known_table, name_of
@@ -64,7 +64,7 @@ def test_a_feature_knows_its_columns_its_levels_places_and_its_bounds(table):
 
 def test_columns_that_say_nothing_of_their_own_are_named_and_left_out(table):
     wide = table[["x"]].assign(twice=2 * table["x"], same=7.0)
-    with pytest.warns(RedundantKnownWarning, match="'twice' is a copy of 'x'; 'same' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'twice' is a copy of 'x'; 'same' is constant"):
         known = check_known(wide, 12, None, "full")
     assert known.redundant == {"twice": "a copy of 'x'", "same": "constant"}
     assert known.kept == (0,)

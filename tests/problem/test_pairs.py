@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tests.helpers import noisy_distances
-from unmask import FewPairsWarning
+from unmask import MapWarning
 from unmask.checking import check_dissimilarities
 from unmask.kernels import Workers
 from unmask.problem import build_pairs, warn_of_few_pairs
@@ -46,7 +46,7 @@ def test_every_pair_counts_only_if_every_pair_has_a_weight(D, diagonal):
 def test_few_pairs_are_counted_without_the_diagonal(D, diagonal, form):
     """Objects 0 and 1 have three pairs each, the others more: no more than three dimensions, but more than two."""
     pairs = pairs_of(D, form(weights(diagonal, [(0, 1), (0, 2), (1, 3)])))
-    with pytest.warns(FewPairsWarning, match=r"dimensions \(3\): object 0 \(3\), object 1 \(3\)\. Do not"):
+    with pytest.warns(MapWarning, match=r"dimensions \(3\): object 0 \(3\), object 1 \(3\)\. Do not"):
         warn_of_few_pairs(pairs, 3, None)
     warn_of_few_pairs(pairs, 2, None)  # a warning is an error
 
@@ -54,7 +54,7 @@ def test_few_pairs_are_counted_without_the_diagonal(D, diagonal, form):
 @pytest.mark.filterwarnings("ignore::unmask.MissingDissimilarityWarning")
 def test_few_dissimilarities_are_counted_without_the_diagonal(D):
     D[0, 1] = D[1, 0] = D[0, 2] = D[2, 0] = np.nan
-    with pytest.warns(FewPairsWarning, match=r"dimensions \(3\): object 0 \(3\)\. Do not"):
+    with pytest.warns(MapWarning, match=r"dimensions \(3\): object 0 \(3\)\. Do not"):
         warn_of_few_pairs(pairs_of(D), 3, None)
     warn_of_few_pairs(pairs_of(D), 2, None)
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask import ConditionalMDS, FewPairsWarning
+from unmask import ConditionalMDS, MapWarning
 from unmask.problem import SCHEMES, Scheme
 
 
@@ -58,7 +58,7 @@ def test_the_weights_of_a_new_scheme_are_checked_like_an_array(rng, monkeypatch,
     with pytest.raises(ValueError, match=r"weights has -\S+ for the pair \(object 0, object 1\), which is negative"):
         fit(data, weights="negative")
     line = squareform(pdist(np.arange(20.0)[:, None] ** 2))
-    with pytest.warns(FewPairsWarning, match=r"object 19 \(5\)"):
+    with pytest.warns(MapWarning, match=r"object 19 \(5\)"):
         fit(sp.coo_array(np.triu(line)) if stored else line, weights="near", n_components=6)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask import ConditionalMDS, UnfinishedMapWarning
+from unmask import ConditionalMDS, UnfinishedWarning
 from unmask.datasets import load_kinship
 from unmask.progress import Listener
 
@@ -46,7 +46,7 @@ def test_who_is_seldom_due_hears_of_few_iterations_and_of_every_end():
 
 def test_who_is_due_may_end_the_fit():
     seldom = Seldom(stop_after=2)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds = fit(seldom)
     assert len(seldom.heard) == 2
     assert len(mds.stress_path_) <= 20

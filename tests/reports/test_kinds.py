@@ -72,7 +72,7 @@ def test_weights_and_an_external_table_are_told(no_pictures):
     assert "Conditional scaling with its defaults" in section(page, "rivals").text
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_estimated_cells_are_told(no_pictures):
     X = distances(12)[0]
     known = pd.DataFrame({"size": X[:, 0], "site": np.array(["wood", "field"])[np.arange(12) % 2]})

@@ -31,7 +31,7 @@ def test_rivals_are_those_of_inspection(page, study, kinship):
     ]
 
 
-@pytest.mark.filterwarnings("ignore::unmask.ImputedKnownWarning")
+@pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
 def test_missing_known_cells_are_estimated_for_the_rivals(no_pictures):
     known = pd.DataFrame({"a": [np.nan, *np.random.default_rng(0).normal(size=11)]})
     page = render_report(

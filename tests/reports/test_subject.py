@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalMDS, Ordinal
+from unmask import ConditionalMDS, Numeric, Ordinal
 from unmask.discovery import Discovery, LeftOut
 from unmask.reports import _subject
 from unmask.reports._subject import ReportOptions, Subject
@@ -91,7 +91,7 @@ def test_the_plain_map_is_that_of_an_estimator_told_nothing():
 
 
 def test_the_plain_map_of_a_fit_with_errors_of_what_is_known():
-    asked = subject(known=features()[["number"]], known_error={"number": 0.1})
+    asked = subject(known=features()[["number"]], types={"number": Numeric(error=0.1)})
     assert asked.fit_without_known().coef_.empty
 
 

@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from unmask import ConditionalMDS, GeneralMDS, UnfinishedMapWarning
+from unmask import ConditionalMDS, GeneralMDS, UnfinishedWarning
 from unmask.inspection import scree
 from unmask.solvers import Objective
 
@@ -34,7 +34,7 @@ def interrupt_after(monkeypatch):
 def test_the_best_map_so_far_is_kept(kinship, interrupt_after, estimator):
     interrupt_after(150)
     mds = estimator(2, metric="precomputed", n_init=20, random_state=0)
-    with pytest.warns(UnfinishedMapWarning, match=r"the fit was interrupted in start \d+; its map is the best") as said:
+    with pytest.warns(UnfinishedWarning, match=r"the fit was interrupted in start \d+; its map is the best") as said:
         mds.fit(kinship.dissimilarities, known=kinship.known[["gender"]])
     assert len(said) == 1
     assert 1 < len(mds.starts_) < 20
@@ -50,7 +50,7 @@ def test_stages_end_too(rng, interrupt_after):
     whole = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X)
     passes = int(whole.starts_["passes"].sum())
     interrupt_after(passes + 10)
-    with pytest.warns(UnfinishedMapWarning, match="interrupted in a stage that follows the starts; .* have all of it"):
+    with pytest.warns(UnfinishedWarning, match="interrupted in a stage that follows the starts; .* have all of it"):
         stopped = ConditionalMDS(1, weights="curvilinear", n_init=1, random_state=0).fit(X)
     assert stopped.stop_reason_ == "it was interrupted"
     assert stopped.radius_ > whole.radius_
@@ -110,7 +110,7 @@ def telling(monkeypatch, act, number=3):
 def test_ctrl_c_between_two_starts_keeps_the_map(kinship, monkeypatch, act, n_init):
     lines = telling(monkeypatch, act)
     mds = ConditionalMDS(2, metric="precomputed", n_init=n_init, random_state=0, verbose=1)
-    with pytest.warns(UnfinishedMapWarning, match="in start 3;") as said:
+    with pytest.warns(UnfinishedWarning, match="in start 3;") as said:
         mds.fit(kinship.dissimilarities)
     assert len(said) == 1
     assert len(lines) == len(mds.starts_) == 3
@@ -132,7 +132,7 @@ def test_ctrl_c_in_a_pass_ends_after_it(kinship, monkeypatch, estimator):
 
     monkeypatch.setattr(Objective, "__call__", interrupted)
     mds = estimator(2, metric="precomputed", n_init=20, random_state=0)
-    with pytest.warns(UnfinishedMapWarning):
+    with pytest.warns(UnfinishedWarning):
         mds.fit(kinship.dissimilarities)
     assert 1 < len(mds.starts_) < 20
     assert (mds.starts_["reason"] == "it was interrupted").sum() == 1

@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from tests.helpers import noisy_distances, with_missing
-from unmask import MissingDissimilarityWarning
+from unmask import MissingDissimilarityWarning, Numeric
 from unmask.checking import check_dissimilarities
 from unmask.engines import make_engine
 from unmask.kernels import Workers
@@ -26,10 +26,10 @@ from unmask.solvers import (
 from unmask.solvers._curvilinear import curvilinear
 
 
-def first_stage(D, known=None, p=2, rule="lbfgs", errors=None, max_iter=1000, **options):
+def first_stage(D, known=None, p=2, rule="lbfgs", types=None, max_iter=1000, **options):
     workers = Workers(1)
     checked = check_dissimilarities(D, workers=workers)
-    coded = check_known(known, checked.n, None, "auto", errors=errors)
+    coded = check_known(known, checked.n, None, "auto", types=types)
     problem = Problem(build_pairs(checked, None, None, workers), coded, p, **options)
     objective = make_objective(problem, make_engine(problem.pairs, workers))
     (start,) = make_starts(objective, coded, "closed-form", 1, np.random.default_rng(0))
@@ -106,7 +106,7 @@ def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule):
     n = 20
     V = rng.standard_normal((n, 2))
     D = noisy_distances(rng, n, 3)
-    problem, stage, _, settings = first_stage(D, V, rule=rule, errors={0: 0.4})
+    problem, stage, _, settings = first_stage(D, V, rule=rule, types={0: Numeric(error=0.4)})
     moved = within_errors(problem, stage, settings)
     (cells, r) = next(iter(moved.objective.structure.moved(moved.solution.theta)))
     engine, known = stage.objective.engine, problem.known

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
-from ._exceptions import MissingDissimilarityWarning, SquareFeaturesWarning, warn_user
+from ._exceptions import MapWarning, MissingDissimilarityWarning, warn_user
 from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, is_unlabelled, name_object, require_unique
 from ._packages import as_pandas, is_pandas
@@ -169,7 +169,7 @@ def warn_of_square_features(data: Any) -> None:
         warn_user(
             f"X is a symmetric table of {shape[0]} rows with zeros on its diagonal, as dissimilarities are, but is "
             "taken for features, whose rows are compared. If it holds dissimilarities, use metric='precomputed'.",
-            SquareFeaturesWarning,
+            MapWarning,
         )
 
 

@@ -1,33 +1,12 @@
-"""Warnings of the library; each can be filtered or turned into an error by its class."""
+"""Warnings of the library; each can be filtered or turned into an error by its class.
+
+A search that stops before it has settled is scikit-learn's ``ConvergenceWarning``.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
-
-
-class MissingDissimilarityWarning(UserWarning):
-    """Some pairs have no dissimilarity and take no part in the fit."""
-
-
-class EstimatedKnownWarning(UserWarning):
-    """Missing cells of known features were replaced by estimates."""
-
-
-class RedundantKnownWarning(UserWarning):
-    """Some known columns carry no information of their own and were left out."""
-
-
-class ImputedKnownWarning(UserWarning):
-    """A missing number was estimated that lies outside the data, or that the dissimilarities do not determine."""
-
-
-class FewPairsWarning(UserWarning):
-    """Some objects have too few dissimilarities to be held in place."""
-
-
-class SmallNeighbourhoodWarning(UserWarning):
-    """The neighbourhood of curvilinear weights could not shrink as far as it should."""
 
 
 class LeakWarning(UserWarning):
@@ -38,27 +17,28 @@ class LeakWarning(UserWarning):
 
 
 class AdjustmentWarning(UserWarning):
-    """The map was adjusted for what is known, and this is worth a word."""
+    """The map was adjusted for the known features because it repeated them, or adjusting it has a cost."""
 
 
-class IgnoredTargetWarning(UserWarning):
-    """A target ``y`` was passed to an estimator that has no use for one."""
+class MissingDissimilarityWarning(UserWarning):
+    """Some pairs have no dissimilarity and take no part in the fit."""
 
 
-class SquareFeaturesWarning(UserWarning):
-    """A table that looks like dissimilarities was taken for features."""
+class KnownFeatureWarning(UserWarning):
+    """Known columns were left out as redundant, or missing cells were replaced by estimates, some of them doubtful."""
 
 
-class UnfinishedMapWarning(UserWarning):
-    """A fit was interrupted, and its map is what it had by then."""
+class MapWarning(UserWarning):
+    """The map may not mean what it seems.
+
+    Objects have too few pairs to hold them in place, groups of objects are not connected, objects are equal, the
+    neighbourhood could not shrink, words or a target were left out, or a table that looks like dissimilarities was
+    taken for features.
+    """
 
 
-class PosteriorWarning(UserWarning):
-    """A posterior will take long, or its draws are not yet to be relied on."""
-
-
-class UnfinishedTestWarning(UserWarning):
-    """A test was interrupted, and its result is from what was done by then."""
+class UnfinishedWarning(UserWarning):
+    """A fit or a test was interrupted; its result is what it had by then."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

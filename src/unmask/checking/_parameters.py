@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._exceptions import IgnoredTargetWarning, warn_user
+from ._exceptions import MapWarning, warn_user
 
 
 def shown(value: Any) -> str:
@@ -93,7 +93,7 @@ def refuse_target(y: Any) -> None:
     if np.asarray(y).ndim == 1:
         warn_user(
             "y is ignored: a map has no target. If it holds what is known about the objects, pass it as known=….",
-            IgnoredTargetWarning,
+            MapWarning,
         )
         return
     raise ValueError(

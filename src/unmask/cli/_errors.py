@@ -21,7 +21,7 @@ ABOUT_INPUT = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 @contextmanager
 def reporting(output: Output, *, debug: bool) -> Iterator[None]:
     """Print an error in one line, and exit with the code for it."""
-    from ..checking import UnfinishedMapWarning
+    from ..checking import UnfinishedWarning
     from ..cluster import ClusterError
 
     try:
@@ -29,7 +29,7 @@ def reporting(output: Output, *, debug: bool) -> Iterator[None]:
             yield
     except BrokenPipeError:  # whoever read the output has seen enough; typer ends quietly
         raise
-    except (KeyboardInterrupt, UnfinishedMapWarning):
+    except (KeyboardInterrupt, UnfinishedWarning):
         output.fail("stopped before there was a result.")
         raise typer.Exit(STOPPED) from None
     except (*ABOUT_INPUT, ClusterError) as error:
@@ -62,7 +62,7 @@ def _trace(debug: bool) -> None:
 @contextmanager
 def _warnings_as_lines(output: Output) -> Iterator[None]:
     """Print warnings about data as one line each; ignore those meant for programmers."""
-    from ..checking import UnfinishedMapWarning
+    from ..checking import UnfinishedWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         output.warn(str(message))
@@ -71,6 +71,6 @@ def _warnings_as_lines(output: Output) -> Iterator[None]:
         warnings.simplefilter("ignore")
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("always", category)
-        warnings.simplefilter("error", UnfinishedMapWarning)  # Ctrl-C in one of many fits ends the command
+        warnings.simplefilter("error", UnfinishedWarning)  # Ctrl-C in one of many fits ends the command
         warnings.showwarning = show
         yield

@@ -51,11 +51,11 @@ def fit_map(
 @contextmanager
 def heard(output: Output, text: str, keeping: Keeping) -> Iterator[list[Any]]:
     """Show how far a fit is while it lasts, and keep it; give those who hear of it."""
-    from ..discovery import UnfinishedMapWarning
+    from ..discovery import UnfinishedWarning
     from ..io import Checkpoint
 
     with progress(output, text, 1.0, timed=False) as advance, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnfinishedMapWarning)  # said in the words of this command
+        warnings.simplefilter("ignore", UnfinishedWarning)  # said in the words of this command
         hearing: list[Any] = [] if output.quiet else [make_meter(advance, text)]
         if keeping.checkpoint is not None:
             hearing.append(Checkpoint(keeping.checkpoint, keeping.checkpoint_every))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ._fitting import labelled, say_written
@@ -106,13 +107,15 @@ def permute(
     Ctrl-C ends the test: the p-values so far are printed and written, and the exit code is 130. The command dbrda tests
     without a map, by a linear model of the squared dissimilarities.
     """
+    from ..checking import UnfinishedWarning
     from ..inspection import permutation_test
 
     folder = open_folder(saving, ["test"])
     source = read_input(output, data, given, reading)
     known = _something_known(source)
     output.note(f"Permuting {', '.join(known.columns)}: {permutations} times each; Ctrl-C keeps what is done.")
-    with progress(output, "Permuting", permutations * known.shape[1]) as advance:
+    with progress(output, "Permuting", permutations * known.shape[1]) as advance, warnings.catch_warnings():
+        warnings.simplefilter("always", UnfinishedWarning)  # elsewhere an interruption ends the command
         table = permutation_test(
             _estimator(search, neighbors, source, adjust="auto"),  # as the map that `unmask fit` shows
             source.dissimilarities,

@@ -72,8 +72,8 @@ class Given:
             "--types",
             "-t",
             metavar="A=TYPE",
-            help="Their types: numeric, numeric:0..100, numeric:log, nominal, ordinal, ordinal:low<mid<high, "
-            "cyclic:24, spline, spline:3; A=? lists all.",
+            help="Their types: numeric, numeric:0..100, numeric:log, numeric:error=0.5, nominal, ordinal, "
+            "ordinal:low<mid<high, cyclic:24, spline, spline:3; A=? lists all.",
         ),
     ] = None
 

@@ -1,6 +1,6 @@
 """The loop: fit, look, name, condition, again."""
 
-from ..checking import UnfinishedMapWarning as UnfinishedMapWarning
+from ..checking import UnfinishedWarning as UnfinishedWarning
 from ..progress import Stopped
 from ._actions import Action as Action
 from ._actions import Adoption, Amendment, Forgetting, Step

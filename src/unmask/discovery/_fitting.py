@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import UnfinishedMapWarning, quote, require_choice, require_integer, warn_user
+from ..checking import UnfinishedWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, fit_with_free, stress_of_known
 from ..progress import Callback, Listener, Progress, listeners_of
 from ..solvers import Reason, hearing_interrupt
@@ -204,8 +204,8 @@ def _said(caught: list[warnings.WarningMessage], finished: bool, number: int) ->
     message = (
         f"the fit of step {number} was interrupted; its map is unfinished: look at it, or take it back with undo()."
     )
-    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedMapWarning)]
-    return [*others, (UnfinishedMapWarning, message)]
+    others = [pair for pair in said if not issubclass(pair[0], ConvergenceWarning | UnfinishedWarning)]
+    return [*others, (UnfinishedWarning, message)]
 
 
 def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import RedundantKnownWarning, count
+from ..checking import KnownFeatureWarning, count
 from ..problem import KnownFeatures, check_known
 from ..problem.linalg import orthonormal_basis
 
@@ -65,7 +65,7 @@ def preview(feature: pd.Series[Any], kind: Any, known: pd.DataFrame, types: Mapp
 
 def _coded(table: pd.DataFrame, types: Mapping[str, Any]) -> KnownFeatures:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RedundantKnownWarning)
+        warnings.simplefilter("ignore", KnownFeatureWarning)
         return check_known(table if table.shape[1] else None, len(table), table.index, "auto", types=types or None)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import RedundantKnownWarning, align_rows, find_labels, is_pandas, quote, require_choice, require_integer
+from ..checking import KnownFeatureWarning, align_rows, find_labels, is_pandas, quote, require_choice, require_integer
 from ..problem import Cyclic, check_known
 from ._actions import Step
 from ._circle import fit_circle
@@ -105,7 +105,7 @@ def checked_values(values: Any, name: str, kind: Any, objects: pd.Index) -> pd.S
     feature = tidy(column, objects, name, "values")
     types = None if kind is None else {name: kind}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RedundantKnownWarning)
+        warnings.simplefilter("ignore", KnownFeatureWarning)
         coded = check_known(feature.to_frame(), len(objects), objects, "auto", types=types)
     if coded.n_kept == 0:
         raise ValueError(f"{name!r} is the same for all objects, which says nothing about them; adopt something else.")

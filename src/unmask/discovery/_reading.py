@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
-from ..checking import EstimatedKnownWarning
+from ..checking import KnownFeatureWarning
 from ..estimators import fit_with_free
 from ..inspection import (
     Stability,
@@ -24,7 +24,7 @@ from ..inspection import (
     shepard,
     stress_per_point,
 )
-from ..problem import KnownFeatures, check_known
+from ..problem import KnownFeatures, check_known, declares_error
 from ..progress import Callback, series
 from ._actions import Step
 
@@ -39,7 +39,7 @@ MOST_IN_PAIRS = 2000
 # Of the stress that the study recorded: a fit that has another one is another fit.
 SAME_STRESS = 1e-6
 # Parameters of a fit whose distances are those of its map and coefficients, and of the dissimilarities as they are.
-PLAIN_FIT = {"level": "ratio", "weights": None, "known_error": None}
+PLAIN_FIT = {"level": "ratio", "weights": None}
 # By this share the stress among 2,000 objects may differ from that of all.
 SAMPLED_STRESS = 0.25
 # Rows at a time, where all N² squares at once would take too much memory.
@@ -199,7 +199,7 @@ class Reading:
         if not self.step.n_components:
             raise LeftOut("Other methods are left out: they need at least one dimension.")
         with series(callback) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", EstimatedKnownWarning)
+            warnings.simplefilter("ignore", KnownFeatureWarning)
             return compare(
                 self.dissimilarities,
                 self.known,
@@ -214,7 +214,9 @@ class Reading:
         """Return the methods without that of the step itself, which has been fitted."""
         step = self.step
         chosen = set(step.params) - ({"adjust"} if not step.adjusted else set())
-        is_plain = step.estimator == "mds" and chosen <= DEFAULTS and not self.weights
+        is_plain = (
+            step.estimator == "mds" and chosen <= DEFAULTS and not self.weights and not declares_error(step.known_types)
+        )
         named = method_names() if methods is None else methods
         return [name for name in named if name != "conditional-mds" or not is_plain]
 
@@ -271,7 +273,7 @@ class Reading:
         step = self.step
         if self.weights or any(step.params.get(name, plain) != plain for name, plain in PLAIN_FIT.items()):
             return None
-        if len(step.imputed):
+        if len(step.imputed) or declares_error(step.known_types):
             return None
         picked = self.study.material.among(rows)
         Z = self._coordinates()[rows]

@@ -18,7 +18,7 @@ from ._material import Material
 QUICK = {"init": "closed-form", "n_init": 1, "tol": 1e-5}
 # Parameters of a fit that mean nothing where there are no more than 300 objects, and where nothing is known.
 FOR_MANY = ("n_landmarks",)
-ABOUT_KNOWN = ("coef", "known_types", "known_error", "orthogonal", "adjust")
+ABOUT_KNOWN = ("coef", "known_types", "orthogonal", "adjust")
 
 
 def even_box(U: Array, rng: np.random.Generator) -> Iterator[Array]:

@@ -213,7 +213,7 @@ class Discovery(Walk):
         Notes
         -----
         Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False`` and an
-        `UnfinishedMapWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
+        `UnfinishedWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
         """
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
         return self._fit(estimator, given, callback, resume_from)

@@ -1,6 +1,6 @@
 """Transformers that prescribe dissimilarities: any of them can be conditioned by an estimator behind it."""
 
-from ._drill import Drill, drill_path
+from ._drill import Drill
 from ._entropy import MaximumEntropyUnfolding
 from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
@@ -13,25 +13,22 @@ from ._network import NetworkDissimilarity
 from ._on_demand import LARGE_UNCOMPILED as LARGE_UNCOMPILED
 from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
-from ._spectral import DuplicateObjectWarning
 from ._textures import TextureDissimilarity
 from ._transformers import ComparedNew as ComparedNew
-from ._transformers import DisconnectedGraphWarning, make_transformer
 from ._transformers import compare as compare
 from ._transformers import compare_new as compare_new
 from ._transformers import fitted_labels as fitted_labels
 from ._transformers import float_type as float_type
 from ._transformers import keep_objects as keep_objects
+from ._transformers import make_transformer
 from ._transformers import rows_of_new as rows_of_new
 from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding
-from ._words import UnknownWordWarning, WordDissimilarity
+from ._words import WordDissimilarity
 
 __all__ = [
     "AcyclicLocallyLinear",
-    "DisconnectedGraphWarning",
     "Drill",
-    "DuplicateObjectWarning",
     "Geodesic",
     "KernelDissimilarity",
     "LandmarkRows",
@@ -43,9 +40,7 @@ __all__ = [
     "NetworkDissimilarity",
     "OnDemand",
     "TextureDissimilarity",
-    "UnknownWordWarning",
     "WordDissimilarity",
-    "drill_path",
     "make_transformer",
     "similarity_to_dissimilarity",
 ]

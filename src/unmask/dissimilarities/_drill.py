@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
@@ -56,7 +55,8 @@ class Drill(SpectralDissimilarity):
         Weight of the L1 penalty, in units of `S` (mean squares of the centred features). 0 leaves all edges in; the
         optimum then exists only if no group of objects that are all joined is larger than the number of features.
     warm_start : bool, default=False
-        Start from the last fit if it had as many objects and the same candidates; see :func:`drill_path`.
+        Start from the last fit if it had as many objects and the same candidates: a path of penalties then takes fewer
+        steps.
     tol : float, default=1e-6
         Largest violation of the optimality conditions, in units in which `S` has a diagonal of ones.
     max_iter : int, default=500
@@ -164,40 +164,6 @@ class Drill(SpectralDissimilarity):
             return None
         entries = (last * np.outer(scale, scale))[field.i, field.j]
         return np.asarray(entries) if np.isfinite(field.value(entries, 0.0)) else None
-
-
-def drill_path(drill: Drill, X: Any, penalties: Iterable[float]) -> list[Drill]:
-    """Fit along a path of penalties, each fit started from the one before.
-
-    Parameters
-    ----------
-    drill : Drill
-        Its other parameters are used; it is not changed.
-    X : array-like
-        As in :meth:`Drill.fit`.
-    penalties : iterable of float
-        Fitted in this order; neighbouring values next to each other save most.
-
-    Returns
-    -------
-    list of Drill
-        One fitted transformer for each penalty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from unmask.dissimilarities import Drill, drill_path
-    >>> X = np.random.default_rng(0).standard_normal((12, 30)).cumsum(axis=0)
-    >>> [fit.graph_.nnz // 2 for fit in drill_path(Drill(None), X, (20.0, 0.5, 0.05))]
-    [0, 35, 58]
-    """
-    fits: list[Drill] = []
-    for penalty in penalties:
-        fit = clone(drill).set_params(penalty=penalty, warm_start=True)
-        if fits:
-            fit._unscaled = fits[-1]._unscaled
-        fits.append(fit.fit(X))
-    return fits
 
 
 def _learned(P: Array, squared: Array) -> sp.csr_array:

@@ -11,10 +11,9 @@ from scipy.linalg import solve_triangular, svd
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
-from ..checking import require_number, warn_user
+from ..checking import MapWarning, require_number, warn_user
 from ..graphs import symmetric_graph
 from ._spectral import SpectralDissimilarity, Unfolding, nearest, nearly_zero, raised, reconstruction
-from ._transformers import DisconnectedGraphWarning
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9
@@ -103,7 +102,7 @@ class LocallyLinear(SpectralDissimilarity):
             warn_user(
                 f"{groups}; each but the largest was given the shortest edge that leaves it; raise n_neighbors to "
                 "avoid it.",
-                DisconnectedGraphWarning,
+                MapWarning,
             )
             join_closed_groups(lists, D)
         self._lists = lists

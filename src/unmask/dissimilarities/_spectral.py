@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import require_choice, require_integer, warn_user
+from ..checking import MapWarning, require_choice, require_integer, warn_user
 from ..graphs import STRUCTURES, graph_from_dissimilarities, structured_graph
 from ..progress import Callback, watching
 from ._base import DTYPES
@@ -28,10 +28,6 @@ from ._transformers import ComparingTransformer
 DUPLICATE, FLOOR = 1e-8, 1e-3
 # Ridge of the weights that place a new object among its neighbours, relative to their mean squared distance from it.
 RIDGE = 1e-3
-
-
-class DuplicateObjectWarning(UserWarning):
-    """Some objects are equal, or so nearly that rounding hides the difference; their dissimilarity was raised."""
 
 
 class Unfolding(NamedTuple):
@@ -198,7 +194,7 @@ def raised(values: Array, what: str = "edges join objects that are equal or near
         warn_user(
             f"{duplicate.sum()} of {len(values)} {what} were raised to {FLOOR:g} of the median. Merge duplicates to "
             "avoid it.",
-            DuplicateObjectWarning,
+            MapWarning,
         )
     return np.where(duplicate, FLOOR * median, values)
 

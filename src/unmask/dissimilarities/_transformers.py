@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from .._typing import Array, IntArray
 from ..checking import (
+    MapWarning,
     StoredPairs,
     as_pandas,
     check_dissimilarities,
@@ -187,10 +188,6 @@ def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
     return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
 
 
-class DisconnectedGraphWarning(UserWarning):
-    """The neighbourhood graph fell into parts."""
-
-
 class ComparingTransformer(WatchedTransformer):
     """Base of the transformers that join near objects by the dissimilarities of a `metric`, or by those in X."""
 
@@ -274,6 +271,6 @@ class ComparingTransformer(WatchedTransformer):
             raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
         warn_user(
             f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
-            DisconnectedGraphWarning,
+            MapWarning,
         )
         return join_components(graph, distances_from)

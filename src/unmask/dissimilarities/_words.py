@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import (
+    MapWarning,
     is_pandas,
     quote,
     require_choice,
@@ -36,10 +37,6 @@ WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # letters and digits, with apostroph
 # gensim silently ignores the words of a document after this many.
 LONGEST = 10_000
 MAX_NAMED = 20
-
-
-class UnknownWordWarning(UserWarning):
-    """Some words do not occur in the text, or too rarely, and were left out."""
 
 
 # ---- the text
@@ -401,7 +398,7 @@ class WordDissimilarity(DissimilarityTransformer):
         kept = [word for word in words if self._form(word) in self._vocabulary]
         if not kept:
             raise ValueError(f"{message}; no word is left.")
-        warn_user(f"{message}; they were left out.", UnknownWordWarning)
+        warn_user(f"{message}; they were left out.", MapWarning)
         return kept, listed
 
     def _describe(self, unknown: pd.Series) -> str:

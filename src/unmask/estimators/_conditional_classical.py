@@ -104,6 +104,7 @@ known_summary_, level_positions_
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
             coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
+            coded.require_no_error(type(self).__name__)
             check_dimension(p, checked.n, coded)
             engine = make_engine(build_pairs(checked, None, None, workers), workers)
             (U, gram, values), decision = fit_free_map(

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import (
-    UnfinishedMapWarning,
+    UnfinishedWarning,
     known_by_name,
     labelled_frame,
     labels_of,
@@ -195,6 +195,7 @@ class ConditionalGPLVM(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transfo
                 f"most {MOST_OBJECTS}; map a sample and transform the others, or use ConditionalMDS."
             )
         self._known = _complete(check_known(known, len(X), self._labels, "diagonal", types=self.known_types))
+        self._known.require_no_error(type(self).__name__)
         self._centre = X.mean(axis=0)
         with np.errstate(over="ignore"):
             self._unit = float(np.sqrt(np.mean((X - self._centre) ** 2)))
@@ -220,7 +221,7 @@ class ConditionalGPLVM(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transfo
             warn_user(
                 f"the fit was interrupted after {self.n_iter_} iterations; its map is the likeliest by then, and "
                 "unfinished: fit again to have all of it.",
-                UnfinishedMapWarning,
+                UnfinishedWarning,
             )
         elif not self.converged_:
             warn_user(

@@ -40,8 +40,8 @@ class ConditionalIsomap(ConditionalMDS):
         stress is then that of the pairs with a landmark in them. By default the paths between all objects, or from 500
         with ``solver="stochastic"``, whose references they are; ``solver="auto"`` is that where all would take more
         than 3 GB.
-    metric, metric_params, coef, known_types, known_error, weights, level, ties, orthogonal, adjust, init, n_init, \
-solver, max_iter, tol, n_jobs, random_state, verbose
+    metric, metric_params, coef, known_types, weights, level, ties, orthogonal, adjust, init, n_init, solver, \
+max_iter, tol, n_jobs, random_state, verbose
         As in :class:`ConditionalMDS`. ``weights`` refers to the geodesic dissimilarities.
 
     Attributes

@@ -101,12 +101,9 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         place on a line.
     known_types : dict, optional
         Types of known features, by column: ``"numeric"``, ``"nominal"``, ``"ordinal"``, or :class:`Numeric` (with
-        bounds, or by its logarithm), :class:`Nominal`, :class:`Ordinal`, :class:`Cyclic` or :class:`Spline`. By
-        default ordered categories are ordinal, other categories, text and booleans nominal, and numbers numeric.
-    known_error : dict, optional
-        Standard deviations of the errors with which numeric features were measured, by column, in their own units. The
-        values then move, at a price: one standard deviation costs the mean squared residual of the fit in which they
-        are exact. See ``known_corrected_``.
+        bounds, by its logarithm, or with its measurement error), :class:`Nominal`, :class:`Ordinal`, :class:`Cyclic` or
+        :class:`Spline`. By default ordered categories are ordinal, other categories, text and booleans nominal, and
+        numbers numeric.
     weights : {None, "sammon", "curvilinear"}, default=None
         Scheme for the weights of pairs. ``"sammon"`` is ``1 / (delta_ij * sum of delta)``, which lets small
         dissimilarities count more (a dissimilarity of 0 counts as the smallest positive one). ``"curvilinear"`` is
@@ -223,7 +220,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         ``lower`` to ``upper`` (none with a `level` other than ratio); and a ``remark`` where a number is at a declared
         bound, outside the range of the data, or not determined by the dissimilarities.
     known_corrected_ : DataFrame
-        Values of the features in `known_error` as the fit moved them, in their own units.
+        Values of features with a measurement error (``Numeric(error=…)``) as the fit moved them, in their own units.
     disparities_ : DataFrame of shape (n_objects, n_objects)
         Transformed dissimilarities, NaN where a pair does not count; only with a `level` other than ratio.
     radius_ : float or None
@@ -251,7 +248,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     __metadata_request__fit = {"weights": True}
     __metadata_request__score = {"known": True}
 
-    known_error: dict[Any, float] | None = None
     weights: str | None = None
     level: str = "ratio"
     ties: str = "primary"
@@ -346,7 +342,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         ``u_i ~ N(0, tau^2 I)``, entries of ``B ~ N(0, 1/4)`` (half of that for ordered levels), ``log s ~ N(-1.6, 1)``,
         ``gamma ~ N(1/2, 1/4)``, and ``tau`` from the fit by least squares.
         An array of weights is taken for precisions (variances are divided by them); pairs that are missing or have the
-        weight 0 are left out. Missing cells of known features, and those in `known_error`, are drawn with the rest.
+        weight 0 are left out. Missing cells of known features, and cells measured with error, are drawn with the rest.
         """
         check_is_fitted(self)
         require_integer("n_draws", n_draws, FEWEST_DRAWS)
@@ -401,14 +397,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             if self._samples
             else build_pairs(ranks, self.weights, weights, workers)
         )
-        coded = check_known(
-            known,
-            checked.n,
-            checked.labels,
-            self.coef,
-            types=self.known_types,
-            errors=self.known_error,
-        )
+        coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
         check_dimension(p, checked.n, coded)
         self._refuse_moving_known(coded)
         problem = Problem(pairs, coded, p, bool(self.orthogonal))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Array
-from ..checking import PosteriorWarning, UnfinishedMapWarning, require_package, warn_user
+from ..checking import UnfinishedWarning, require_package, warn_user
 from ..kernels import resolve_threads
 from ..posterior import TUNING, Draws, Evidence, Line, Model, empirical_tau, expected_seconds, sample
 from ..problem import Problem
@@ -80,7 +80,7 @@ def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed
         warn_user(
             f"the posterior of {model.evidence.n} objects will take about {seconds / 60:.0f} minutes; with fewer draws "
             "(n_draws) or chains it is faster.",
-            PosteriorWarning,
+            UserWarning,
         )
     drawn = sample(model, start, draws=n_draws, tuning=TUNING, seed=seed, watch=watch, **size)
     if not drawn.finished:
@@ -94,7 +94,7 @@ def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed
 def _say_unfinished(made: int, wanted: int) -> None:
     if made < FEWEST_DRAWS:
         raise ValueError("the posterior was stopped before its chains had drawn enough to go by; let it run longer.")
-    warn_user(f"the posterior was stopped after {made} of {wanted} draws of each chain.", UnfinishedMapWarning)
+    warn_user(f"the posterior was stopped after {made} of {wanted} draws of each chain.", UnfinishedWarning)
 
 
 def _model_of(fitted: Any, level: str, evidence: Evidence) -> tuple[Model, Array, float, Line]:

@@ -58,6 +58,7 @@ class CostMap(SearchingMap):
         pairs = self._pairs(checked, weights, workers)
         cost = self._make_cost(checked, pairs, workers)
         coded = self._check_known(known, checked, cost)
+        coded.require_no_error(type(self).__name__)
         check_dimension(p, checked.n, coded)
         problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
         return problem, CostEngine(TableEngine(pairs, workers), cost, workers)

@@ -11,7 +11,7 @@ from scipy.stats import f as f_distribution
 from scipy.stats import t as student
 
 from .._typing import Array, IntArray
-from ..checking import ImputedKnownWarning, warn_user
+from ..checking import KnownFeatureWarning, warn_user
 from ..engines import CostEngine, Engine, LevelEngine, SampledEngine
 from ..kernels import Which
 from ..problem import Feature, KnownFeatures
@@ -276,5 +276,5 @@ def warn_of_imputed(table: pd.DataFrame) -> None:
         "missing numbers of known were estimated outside the range of the data, or are not determined by the "
         f"dissimilarities (see known_imputed_): {'; '.join(named[:MOST_NAMED])}{rest}. Declare in known_types what is "
         "possible, by Numeric(lower=…) or Numeric(log=True), fill the cell, or leave the object or the feature out.",
-        ImputedKnownWarning,
+        KnownFeatureWarning,
     )

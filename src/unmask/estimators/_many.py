@@ -13,7 +13,7 @@ from ..checking import Dissimilarities, is_long, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
 from ..dissimilarities import LARGE_UNCOMPILED, Metric, is_compiled
 from ..kernels import LARGE, ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
-from ..problem import SCHEMES
+from ..problem import SCHEMES, declares_error
 from ..solvers import LANDMARKS, automatic_n_starts
 
 # The cost of an exact fit is a count: passes x pairs x starts x a constant for the metric. It depends on no threads,
@@ -130,7 +130,7 @@ def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
         return "an array of weights, which is as large as all pairs"
     if estimator.weights not in (None, "sammon"):
         return f"weights={estimator.weights!r}, which follow the distances of all pairs"
-    return "known_error, which weighs all residuals" if estimator.known_error else ""
+    return "a measurement error, which weighs all residuals" if declares_error(estimator.known_types) else ""
 
 
 def _duration(seconds: float) -> str:

@@ -83,7 +83,7 @@ class GowerPlacer:
     def aims(self, delta: Array) -> Array:
         return delta
 
-    def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:  # noqa: ARG002
+    def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
         values = np.sum(self.U**2, axis=0)
         axes = np.divide(self.U, values, out=np.zeros_like(self.U), where=values > 1e-12 * values.max(initial=0.0))
         c = squared_distances(known_map, self.known_map)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import chi2
+from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
-from ..checking import PosteriorWarning, find_labels, quote, require_number, warn_user
+from ..checking import find_labels, quote, require_number, warn_user
 from ..posterior import Draws, Line, Predicted, diagnostics, inference_data, interval, predict_new
 from ..problem import Feature, KnownFeatures
 from ._imputed import imputed_frame, level_of
@@ -61,10 +62,11 @@ class Posterior:
         Missing cells of `known`, as in the estimator; ``certainty`` is the share of the draws with this level, and
         numbers have an interval from ``lower`` to ``upper``.
     known_corrected_ : DataFrame
-        Cells of the features in `known_error`: object, feature, ``value``, ``lower``, ``upper``.
+        Cells of features with a measurement error: object, feature, ``value``, ``lower``, ``upper``.
     diagnostics_ : DataFrame
         ``r_hat``, ``ess_bulk``, ``ess_tail`` of the noise, the coefficients and the map, the worst of each. Where an
-        R-hat is above 1.05 or an effective sample size below 100, a :class:`PosteriorWarning` was given.
+        R-hat is above 1.05 or an effective sample size below 100, a
+        :class:`sklearn.exceptions.ConvergenceWarning` was given.
     divergences_ : int
         Draws that came from a step which diverged. If they are more than one in a hundred, the same warning was given.
     level : float
@@ -425,7 +427,7 @@ class Posterior:
     def warn(self) -> None:
         """Warn where the draws are not to be relied on."""
         for doubt in self._doubts:
-            warn_user(f"the posterior: {doubt}. See diagnostics_ and divergences_.", PosteriorWarning)
+            warn_user(f"the posterior: {doubt}. See diagnostics_ and divergences_.", ConvergenceWarning)
 
     def to_arviz(self) -> Any:
         """Return the draws as ArviZ has them, with its plots and diagnostics.

@@ -132,7 +132,6 @@ def _twin(estimator: Any) -> Any:
         "metric_params": None,
         "coef": blocks if any(len(block) > 1 for block in blocks) else "diagonal",
         "known_types": None,
-        "known_error": None,
         "adjust": False,
         "init": "auto",
         "n_init": STARTS,

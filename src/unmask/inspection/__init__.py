@@ -11,14 +11,14 @@ from ._correlations import (
     recovery,
 )
 from ._fits import ending_all as ending_all
-from ._gplvm import UnfinishedScoreWarning, gplvm_score
+from ._gplvm import gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report
 from ._permutation import dimension_test, permutation_test
 from ._procrustes import ProcrustesComparison, procrustes
 from ._resampling import Stability, bootstrap, jackknife
 from ._rivals import PartialDbrda, dbrda_test, mds_then_regress, partial_dbrda
-from ._scores import coef_error, neighbourhood_scores, signal_to_noise
+from ._scores import neighbourhood_scores
 from ._scree import choose_n_components, elbow, scree
 from ._shepard import shepard, stress_per_point
 
@@ -27,13 +27,11 @@ __all__ = [
     "ProcrustesComparison",
     "Stability",
     "Task",
-    "UnfinishedScoreWarning",
     "abs_correlations",
     "average_canonical_correlation",
     "bootstrap",
     "canonical_correlations",
     "choose_n_components",
-    "coef_error",
     "compare",
     "dbrda_test",
     "dimension_test",
@@ -52,6 +50,5 @@ __all__ = [
     "register_method",
     "scree",
     "shepard",
-    "signal_to_noise",
     "stress_per_point",
 ]

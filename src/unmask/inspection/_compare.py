@@ -15,7 +15,7 @@ from .._typing import Array
 from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import check_dimension
+from ..problem import check_dimension, without_errors
 from ..problem.leak import linear_leak, neighbour_leak
 from ..problem.linalg import canonical_correlations
 from ._completed import completed
@@ -116,7 +116,8 @@ def compare(
     methods : iterable of str, optional
         Which methods to run; by default all registered ones.
     known_types : dict, optional
-        Types of known features, as in :class:`unmask.ConditionalMDS`.
+        Types of known features, as in :class:`unmask.ConditionalMDS`. Measurement errors are left out: every method is
+        given the values as measured.
     n_neighbors : int, optional
         Size of the neighbourhoods for trustworthiness; 5 by default, or the largest possible one.
     random_state : int or None, default=0
@@ -151,6 +152,7 @@ def compare(
 
     require_integer("n_components", n_components, 1)
     checked = read_dissimilarities(dissimilarities, metric)
+    known_types = without_errors(known_types)
     known = completed(known, checked, n_components, known_types, random_state)
     judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
     check_dimension(n_components, checked.n, judge.coded)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import Dissimilarities, EstimatedKnownWarning, count, is_pandas, quote, warn_user
+from ..checking import Dissimilarities, KnownFeatureWarning, count, is_pandas, quote, warn_user
 from ..estimators import ConditionalMDS
 from ..problem import check_known, known_table, types_with_levels
 
@@ -31,7 +31,7 @@ def completed(known: Any, checked: Dissimilarities, p: int, types: dict[Any, Any
     warn_user(
         f"{count(n_gaps, 'missing cell')} of known features ({quote(gaps)}) {'is' if n_gaps == 1 else 'are'} estimated "
         "by conditional scaling, and the methods are given the estimates.",
-        EstimatedKnownWarning,
+        KnownFeatureWarning,
     )
     return _filled(known, checked, mds)
 

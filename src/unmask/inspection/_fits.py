@@ -18,7 +18,7 @@ from ..checking import (
     AdjustmentWarning,
     Dissimilarities,
     LeakWarning,
-    UnfinishedMapWarning,
+    UnfinishedWarning,
     align_columns,
     align_rows,
     check_dissimilarities,
@@ -58,10 +58,10 @@ def nobody(done: int, total: int) -> None:
 def ending_all() -> Iterator[None]:
     """Let Ctrl-C end a series of fits, and not only the present one with the map it has."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UnfinishedMapWarning)
+        warnings.simplefilter("error", UnfinishedWarning)
         try:
             yield
-        except UnfinishedMapWarning:
+        except UnfinishedWarning:
             raise KeyboardInterrupt from None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
 from ..checking import require_flag, warn_user
@@ -20,10 +21,6 @@ START = np.array([0.0, 0.0, -2.0, -2.0])
 BOUNDS = [(-18.0, 18.0)] * 4
 MAX_ITER = 2000
 LEAST_GAIN = 1e-9  # as a share of the cost, for which a search goes on where it had ended
-
-
-class UnfinishedScoreWarning(UserWarning):
-    """The search for the parameters of a score stopped before it was done."""
 
 
 class Process(NamedTuple):
@@ -103,7 +100,7 @@ def _best_likelihood(process: Process) -> float:
     if best.nit >= MAX_ITER:
         warn_user(
             f"the search for the score's parameters stopped after {MAX_ITER} iterations; the score may be too low.",
-            UnfinishedScoreWarning,
+            ConvergenceWarning,
         )
     return -float(best.fun)
 

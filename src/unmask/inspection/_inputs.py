@@ -12,8 +12,8 @@ import numpy as np
 from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
+    KnownFeatureWarning,
     MissingDissimilarityWarning,
-    RedundantKnownWarning,
     as_pandas,
     check_dissimilarities,
     choose_rows,
@@ -160,7 +160,7 @@ def code_known(
     if hasattr(known, "__len__"):
         require_rows(known, n, "known", reference)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RedundantKnownWarning)
+        warnings.simplefilter("ignore", KnownFeatureWarning)
         coded = check_known(known, n, None, "auto", types=types)
     for feature in coded.features:
         if len(feature.missing):

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import (
-    UnfinishedTestWarning,
+    UnfinishedWarning,
     as_large,
     as_small,
     quote,
@@ -166,7 +166,7 @@ def _permuted_fits(
             raise
         warn_user(
             f"the test was interrupted after {done} of {total} permutations; its p-values are from these.",
-            UnfinishedTestWarning,
+            UnfinishedWarning,
         )
     return refits
 

@@ -1,4 +1,4 @@
-"""Scores of a map: whether it keeps neighbourhoods, and its errors where the truth is known."""
+"""Scores of a map: whether it keeps neighbourhoods."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
-from ..checking import Dissimilarities, is_pandas, quote, require_integer
+from ..checking import Dissimilarities, require_integer
 from ..kernels import MOST_SQUARED, rectangle, strip_height
-from ..problem.linalg import symmetric_root
 from ._inputs import (
-    LabelledTable,
     SomeDissimilarities,
     align,
     count_objects,
@@ -131,114 +129,3 @@ def _ranks(distances: Array, at: IntArray) -> IntArray:
 def beyond(near: IntArray, judge: IntArray, k: int) -> float:
     """Return how far beyond the k nearest by one ranking those are that are among them by the other, summed up."""
     return float(np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum())
-
-
-def signal_to_noise(truth: Any, dissimilarities: Any) -> pd.Series[float]:
-    """Return how much of the dissimilarities is signal when the true distances are known.
-
-    Parameters
-    ----------
-    truth : array-like of shape (n_objects, n_objects)
-        Distances without noise.
-    dissimilarities : array-like of shape (n_objects, n_objects)
-        As observed, in the same units; missing pairs (NaN) do not count.
-
-    Returns
-    -------
-    Series
-        ``signal_to_noise``: sum of squared true distances by sum of squared noise; ``decibels``: ten times its
-        decimal logarithm; ``stress_of_truth``: normalised stress of the true distances. A fit with less stress than
-        this fits noise.
-
-    Examples
-    --------
-    >>> from unmask.datasets import make_car_brands
-    >>> from unmask.inspection import signal_to_noise
-    >>> cars = make_car_brands(random_state=0)
-    >>> print(signal_to_noise(cars.noiseless, cars.dissimilarities).round(3).to_string())
-    signal_to_noise    26.608
-    decibels           14.250
-    stress_of_truth     0.038
-    """
-    import pandas as pd
-
-    observed, true = read_dissimilarities(dissimilarities), read_dissimilarities(truth)
-    delta, values = (table.array_for("signal_to_noise") for table in (observed, true))
-    require_rows(values, observed.n, "truth", "dissimilarities")
-    exact: Any = pd.DataFrame(values, index=true.labels, columns=true.labels)
-    if true.labels is not None:
-        exact = align(exact, observed.labels, "truth", "dissimilarities")
-        exact = align(exact.T, observed.labels, "truth", "dissimilarities")
-    upper = np.triu_indices(observed.n, 1)
-    delta, d = delta[upper], np.asarray(exact)[upper]
-    counts = np.isfinite(delta) & np.isfinite(d)
-    signal, noise, total = (float(np.sum(x[counts] ** 2)) for x in (d, delta - d, delta))
-    ratio = signal / noise if noise > 0 else np.inf
-    scores = {"signal_to_noise": ratio, "decibels": 10 * np.log10(ratio), "stress_of_truth": noise / total}
-    return pd.Series(scores, name="signal to noise")
-
-
-def coef_error(coef: Any, truth: Any) -> pd.DataFrame:
-    """Return the error of estimated coefficients when the true ones are known.
-
-    Distances depend on the coefficients B only through ``B B'``; both are brought into their one symmetric positive
-    form before they are compared.
-
-    Parameters
-    ----------
-    coef : fitted estimator, or array-like of shape (n_known, n_known) or (n_known,)
-        Estimated coefficients; a vector is the diagonal.
-    truth : array-like of shape (n_known, n_known) or (n_known,)
-        True coefficients. A Series or DataFrame is matched by name, and may name further features.
-
-    Returns
-    -------
-    DataFrame
-        One row per feature and a last row ``(all)``: length of the row of B as it is (``truth``) and as it was
-        estimated (``estimate``), and the length of their difference divided by the true one (``relative_error``).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from unmask.inspection import coef_error
-    >>> truth = pd.Series({"size": 2.0, "age": 4.0})
-    >>> print(coef_error(pd.Series({"age": 3.0, "size": -2.0}), truth).round(3))
-           truth  estimate  relative_error
-    age    4.000     3.000           0.250
-    size   2.000     2.000           0.000
-    (all)  4.472     3.606           0.224
-    """
-    import pandas as pd
-
-    estimated = _coefficients(getattr(coef, "coef_", coef), "coef", None)
-    true = _coefficients(truth, "truth", estimated.names if is_pandas(getattr(coef, "coef_", coef)) else None)
-    if true.values.shape != estimated.values.shape:
-        raise ValueError(
-            f"coef is of {len(estimated.values)} features and truth of {len(true.values)}; pass the same features."
-        )
-    B, B_true = (symmetric_root(table.values @ table.values.T) for table in (estimated, true))
-    rows = [*((B_true[f], B[f]) for f in range(len(B))), (B_true, B)]
-    lengths = [tuple(np.linalg.norm(x) for x in (right, estimate, estimate - right)) for right, estimate in rows]
-    data = [(t, e, gap / t if t > 0 else np.nan) for t, e, gap in lengths]
-    return pd.DataFrame(data, index=[*estimated.names, "(all)"], columns=["truth", "estimate", "relative_error"])
-
-
-def _coefficients(data: Any, name: str, wanted: list[str] | None) -> LabelledTable:
-    """Return a square table of coefficients, in the order of the names wanted if it has names."""
-    if is_pandas(data):
-        data = data.set_axis([str(label) for label in data.index])
-        missing = [label for label in wanted or [] if label not in data.index]
-        if missing:
-            raise ValueError(f"{name} has no coefficient of {quote(missing)}; its features are {quote(data.index)}.")
-        names = list(data.index) if wanted is None else wanted
-        if hasattr(data, "columns"):
-            data = data.set_axis([str(label) for label in data.columns], axis=1)[names]
-        data = data.loc[names]
-        table = read_table(data, name)
-    else:
-        table = read_table(data, name)
-        names = [f"known{f}" for f in range(len(table.values))]
-    values = np.diag(table.values[:, 0]) if np.ndim(data) == 1 else table.values
-    if values.shape[0] != values.shape[1]:
-        raise ValueError(f"{name} has shape {values.shape}; pass a square table or the diagonal.")
-    return LabelledTable(values, None, names)

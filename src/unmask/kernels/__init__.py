@@ -1,4 +1,4 @@
-"""The passes over all pairs: a plain NumPy twin (``plain``) and a compiled one (``fused``), same signatures."""
+"""The passes over all pairs: compiled (``fused``) and, for few objects, in plain NumPy (``plain``)."""
 
 from __future__ import annotations
 

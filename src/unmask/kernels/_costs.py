@@ -1,4 +1,4 @@
-"""General costs of a map: what a pass needs to know of them, and the pass in plain NumPy.
+"""General costs of a map: what a pass needs to know of them.
 
 A cost is ``sum over i<j of w_ij loss(fitted_ij, target_ij)``. The fitted value is a function of one number for each
 pair, of the squared distance, of the inner product or of the (smoothed) sum of absolute differences; it may be divided
@@ -12,8 +12,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-
-import numpy as np
 
 from .._typing import Array
 
@@ -119,79 +117,3 @@ def kullback_leibler(fitted: float, target: float, parameter: float) -> tuple[fl
     if target <= 0.0:
         return fitted, 1.0
     return target * math.log(target / size) - target + size, 1.0 - target / size
-
-
-# ---- the pass in plain NumPy
-
-
-def _arguments(cost: Cost, Z: Array) -> tuple[Array, Array]:
-    """Return for all i and j what the fitted value is a function of, and its derivative by the column of z_i."""
-    difference = Z[:, None, :] - Z[None, :, :]
-    if cost.form == Form.SQUARED:
-        return (difference**2).sum(axis=2), 2.0 * difference
-    if cost.form == Form.INNER:
-        return Z @ Z.T, np.broadcast_to(Z[None, :, :], difference.shape)
-    size = np.sqrt(difference**2 + cost.link_parameter**2)
-    return (size - cost.link_parameter).sum(axis=2), difference / size
-
-
-def cost_pass(cost: Cost, Z: Array) -> tuple[float, Array]:
-    """Return the cost at ``Z`` and half its derivative."""
-    x, dx = _arguments(cost, Z)
-    k, dk = _vectorised(cost.link)(x, cost.link_parameter)
-    weights = _pair_weights(cost)
-    total = float((np.triu(np.ones_like(k), 1) * k).sum()) if cost.normalised else 1.0
-    value, slope = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
-    pull = weights * slope
-    if cost.normalised:
-        pull = (pull - (pull * k).sum() / 2 / total - cost.gathering) * (weights > 0)
-    price = float((weights * value).sum()) / 2 - cost.gathering * math.log(total)
-    return price, np.einsum("ij,ijc->ic", pull * dk / total, dx) / 2
-
-
-def point_costs(cost: Cost, Z: Array) -> Array:
-    """Return each object's share of the cost: half of each of its pairs."""
-    x, _ = _arguments(cost, Z)
-    k, _ = _vectorised(cost.link)(x, cost.link_parameter)
-    total = float(np.triu(k, 1).sum()) if cost.normalised else 1.0
-    value, _ = _vectorised(cost.loss)(k / total, _targets_that_count(cost), cost.loss_parameter)
-    return np.asarray((_pair_weights(cost) * value).sum(axis=1) / 2)
-
-
-def _pair_weights(cost: Cost) -> Array:
-    weights = np.ones_like(cost.targets) if cost.weights is None else cost.weights.copy()
-    np.fill_diagonal(weights, 1.0 if cost.counts_itself else 0.0)
-    weights[np.isnan(cost.targets)] = 0.0
-    return weights
-
-
-def _targets_that_count(cost: Cost) -> Array:
-    """Return the targets, 1 where a pair does not count: every function of a pair has a value there."""
-    return np.where(_pair_weights(cost) > 0, cost.targets, 1.0)
-
-
-def _vectorised(function: PairFunction) -> Callable[..., tuple[Array, Array]]:
-    return np.vectorize(getattr(function, "py_func", function), otypes=[np.float64, np.float64])
-
-
-# ---- t-SNE's targets
-
-
-def neighbour_shares(squares: Array, perplexity: float) -> Array:
-    """Return for each row the shares exp(-b squares) whose entropy is log(perplexity), none on the diagonal."""
-    shares = np.zeros_like(squares)
-    for i, row in enumerate(squares):
-        others = np.delete(row, i)
-        others = others - others.min()
-        others = others / (others.mean() or 1.0)
-        low, high, precision = 0.0, np.inf, 1.0
-        for _ in range(200):
-            p = np.exp(-precision * others)
-            p /= p.sum()
-            entropy = -float(np.sum(p[p > 0] * np.log(p[p > 0])))
-            if abs(entropy - math.log(perplexity)) < 1e-10:
-                break
-            low, high = (precision, high) if entropy > math.log(perplexity) else (low, precision)
-            precision = 2.0 * low if np.isinf(high) else (low + high) / 2.0
-        shares[i] = np.insert(p, i, 0.0)
-    return shares

@@ -2,7 +2,6 @@
 
 from ._coef import plot_coef, plot_importance
 from ._explore import InteractiveMap, explore
-from ._fonts import MissingFontWarning
 from ._leak import plot_leak
 from ._levels import plot_levels
 from ._map import plot_map
@@ -18,7 +17,6 @@ from ._shepard import plot_shepard
 
 __all__ = [
     "InteractiveMap",
-    "MissingFontWarning",
     "explore",
     "plot_coef",
     "plot_importance",

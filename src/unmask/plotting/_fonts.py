@@ -22,10 +22,6 @@ UNSEEN = ("Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp", "Cs", "Cn")
 PLACEHOLDER = "Last Resort"
 
 
-class MissingFontWarning(UserWarning):
-    """No installed font has some characters of the labels."""
-
-
 def as_written(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function draw text literally (``$`` starts no formula), in fonts that have its characters."""
 
@@ -117,7 +113,7 @@ def _families(characters: frozenset[str]) -> list[str]:
         warn_user(
             f"no installed font has the characters {shown}, which are drawn as boxes; install one that has them, such "
             "as Noto Sans CJK or Noto Emoji.",
-            MissingFontWarning,
+            UserWarning,
         )
     return [*present, *further]
 

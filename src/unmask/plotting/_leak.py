@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-MEASURES = {"linear": "along a line", "neighbours": "told by neighbours", "distance": "distance correlation"}
+MEASURES = {"linear": "along a line", "neighbours": "told by neighbours"}
 LEVEL = 0.05
 CHANCE = "0.87"
 # How far apart the measures of one feature are drawn, in rows.
@@ -37,7 +37,7 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
     Returns
     -------
     Axes
-        A row for each feature with a dot for each of the three measures. Grey is the range of 95% of chance, with a
+        A row for each feature with a dot for each of the two measures. Grey is the range of 95% of chance, with a
         line at its mean where that is known; a dot is filled where the measure is above chance at level .05.
 
     Raises
@@ -66,11 +66,11 @@ def plot_leak(report: Any, *, ax: Axes | None = None, title: str | None = None) 
     narrow = figure.bbox.width / figure.dpi < NARROW
     frame_chart(ax, f"{'' if narrow else 'how much of it the map shows; '}filled: more than chance", "")
     handles = [
-        _draw_measure(ax, frame, measure, (at - 1) * APART, MARKERS[at], OKABE_ITO[at])
+        _draw_measure(ax, frame, measure, (at - 0.5) * APART, MARKERS[at], OKABE_ITO[at])
         for at, measure in enumerate(MEASURES)
     ]
     _frame_rows(ax, frame)
-    rows = draw_legend(ax, [*handles, Patch(color=CHANCE, label=" 95% of chance")], "", columns=2 if narrow else 4)
+    rows = draw_legend(ax, [*handles, Patch(color=CHANCE, label=" 95% of chance")], "", columns=2 if narrow else 3)
     add_title(ax, title, rows)
     return ax
 
@@ -95,7 +95,7 @@ def _draw_measure(ax: Axes, frame: pd.DataFrame, measure: str, offset: float, ma
     at = np.arange(len(frame)) + offset
     values, reference = (frame[name].to_numpy(dtype=np.float64) for name in (measure, f"{measure}_reference"))
     above = frame[f"{measure}_p"].to_numpy(dtype=np.float64) <= LEVEL
-    # Only a correlation with neighbours can be below 0: a share cannot, and the other measures are roots.
+    # Only a correlation with neighbours can be below 0: a share cannot, and the linear measure is a root.
     signed = (measure == "neighbours") & ~frame["type"].isin(types_with_levels()).to_numpy()
     left = np.where(signed, min(0.0, _lowest(frame)), 0.0)
     ax.barh(at, reference - left, left=left, height=0.8 * APART, color=CHANCE, zorder=1)

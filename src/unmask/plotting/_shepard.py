@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from .._typing import Array
 from ..checking import (
+    MapWarning,
     MissingDissimilarityWarning,
-    SquareFeaturesWarning,
     align_columns,
     align_rows,
     check_dissimilarities,
@@ -130,7 +130,7 @@ def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
     if X is None:
         raise ValueError(NEEDED)
     with Workers(resolve_threads(None)) as workers, warnings.catch_warnings():
-        for said in (MissingDissimilarityWarning, SquareFeaturesWarning):
+        for said in (MissingDissimilarityWarning, MapWarning):
             warnings.simplefilter("ignore", said)  # the fit has said so
         if transformer is not None:
             X = align_rows(X, _labels(fitted, labels_of(X)), "X")

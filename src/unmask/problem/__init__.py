@@ -22,11 +22,13 @@ from ._types import (
     Numeric,
     Ordinal,
     Spline,
+    declares_error,
     feature_type,
     inferred_type,
     type_as_text,
     type_from_text,
     types_with_levels,
+    without_errors,
 )
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "build_pairs",
     "check_dimension",
     "check_known",
+    "declares_error",
     "feature_type",
     "inferred_type",
     "known_table",
@@ -72,4 +75,5 @@ __all__ = [
     "type_from_text",
     "types_with_levels",
     "warn_of_few_pairs",
+    "without_errors",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..checking import (
-    RedundantKnownWarning,
+    KnownFeatureWarning,
     align_rows,
     as_pandas,
     is_pandas,
@@ -71,7 +71,6 @@ class KnownFeatures:
     redundant: dict[str, str] = field(default_factory=dict)
     block_types: tuple[type[CoefBlock], ...] = ()
     features: tuple[Feature, ...] = ()
-    errors: dict[int, float] = field(default_factory=dict)  # of kept columns, in standard units
 
     @classmethod
     def nothing(cls, n: int) -> KnownFeatures:
@@ -89,8 +88,23 @@ class KnownFeatures:
         return sum(1 if kind.one_axis else len(g) for g, kind in zip(self.groups, self.block_types, strict=True))
 
     @property
+    def errors(self) -> dict[int, float]:
+        """Standard deviations of the measurement errors of kept columns, in standard units; only those above 0."""
+        measured = [(feature.columns[0], feature.coding.error) for feature in self.features if feature.coding.error]
+        return {self.kept.index(at): error / float(self.scale[at]) for at, error in measured if at in self.kept}
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features)
+
+    def require_no_error(self, estimator: str) -> None:
+        """Raise if a feature is declared with a measurement error, for estimators that take values as exact."""
+        measured = [feature.name for feature in self.features if feature.coding.error]
+        if measured:
+            raise ValueError(
+                f"known_types declares {quote(measured)} with a measurement error, which {estimator} does not take "
+                "into account; declare it without, or use ConditionalMDS."
+            )
 
     def take(self, rows: IntArray) -> KnownFeatures:
         """Return what is known about some of the objects, in the same units."""
@@ -201,11 +215,10 @@ def check_known(
     coef: str | Sequence[Sequence[Any]],
     *,
     types: Mapping[Any, Any] | None = None,
-    errors: Mapping[Any, Any] | None = None,
 ) -> KnownFeatures:
     """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients."""
     if data is None:
-        _require_nothing_declared(types, errors)
+        _require_nothing_declared(types)
         return KnownFeatures.nothing(n)
     if isinstance(data, KnownFeatures):
         return data
@@ -234,7 +247,6 @@ def check_known(
         redundant=_reported(redundant, names, features),
         block_types=tuple(kind for g, kind in left if g),
         features=features,
-        errors=_check_errors(errors, features, table, {c: scale[c] for c in kept}, place),
     )
 
 
@@ -314,7 +326,7 @@ def find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
 
 def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tuple[Feature, ...], Array]:
     """Return the features and their coded columns side by side, NaN where a cell is missing."""
-    declared = {find_column(key, table, "known_types"): value for key, value in _mapping(types, "known_types").items()}
+    declared = {find_column(key, table, "known_types"): value for key, value in _mapping(types).items()}
     features, coded, first = [], [], 0
     for at, column in enumerate(table):
         kind = feature_type(declared[at], column.name) if at in declared else None
@@ -338,36 +350,17 @@ def _missing_rows(columns: Array, column: KnownColumn) -> IntArray:
     return missing
 
 
-def _mapping(given: Any, what: str) -> Mapping[Any, Any]:
-    if given is None:
+def _mapping(types: Any) -> Mapping[Any, Any]:
+    if types is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{what}={given!r} must be a dictionary from known columns to what is said about them.")
-    return given
+    if not isinstance(types, Mapping):
+        raise ValueError(f"known_types={types!r} must be a dictionary from known columns to their types.")
+    return types
 
 
-def _require_nothing_declared(types: Any, errors: Any) -> None:
-    for name, given in (("known_types", types), ("known_error", errors)):
-        if _mapping(given, name):
-            raise ValueError(f"{name} names {quote(given)} but no known features were given; pass known to fit.")
-
-
-def _check_errors(
-    errors: Any, features: tuple[Feature, ...], table: list[KnownColumn], scale: dict[int, float], place: dict[int, int]
-) -> dict[int, float]:
-    """Return the standard deviation of each kept column's measurement error, in standard units; none for no error."""
-    standard = {}
-    for key, error in _mapping(errors, "known_error").items():
-        feature = features[find_column(key, table, "known_error")]
-        if isinstance(error, bool) or not isinstance(error, int | float | np.number) or not 0 <= error < np.inf:
-            raise ValueError(
-                f"known_error: {feature.name!r} has error {error!r}, which must be a number of at least 0."
-            )
-        if why := feature.coding.why_no_error:
-            raise ValueError(f"known_error: {feature.name!r} is {why}.")
-        if error > 0 and feature.columns[0] in place:
-            standard[place[feature.columns[0]]] = float(error) / scale[feature.columns[0]]
-    return standard
+def _require_nothing_declared(types: Any) -> None:
+    if _mapping(types):
+        raise ValueError(f"known_types names {quote(types)} but no known features were given; pass known to fit.")
 
 
 # ---- which columns share coefficients
@@ -479,6 +472,6 @@ def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple
         warn_user(
             f"known columns carry no information of their own: {listed}. The fit goes on without "
             f"{'them' if len(report) > 1 else 'it'} (coefficient 0).",
-            RedundantKnownWarning,
+            KnownFeatureWarning,
         )
     return report

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..checking import Dissimilarities, FewPairsWarning, name_object, quote, warn_user
+from ..checking import Dissimilarities, MapWarning, name_object, quote, warn_user
 from ..kernels import (
     Edges,
     Pairs,
@@ -127,5 +127,5 @@ def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | 
         warn_user(
             f"few dissimilarities hold these objects in place, no more than there are dimensions ({dimensions}): "
             f"{named}{more}. Do not read much into where they are.",
-            FewPairsWarning,
+            MapWarning,
         )

@@ -29,7 +29,7 @@ class Progress:
 
     A callback is called when a start begins, after each of its iterations, and at the beginning of a stage that has no
     iterations; never by two threads at once. The fit stops if it returns True: every start that has begun ends where it
-    is, no other follows, and the best map so far is kept, with an `UnfinishedMapWarning`. Where there is no map yet,
+    is, no other follows, and the best map so far is kept, with an `UnfinishedWarning`. Where there is no map yet,
     the fit stops as soon as there is one.
 
     Attributes

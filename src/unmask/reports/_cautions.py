@@ -18,13 +18,10 @@ FEW_OBJECTS = 10
 PLAIN_WORDS = {
     "AdjustmentWarning": "What is known was taken off the map",
     "ConvergenceWarning": "The search stopped before it had settled, so that a better map may exist",
-    "DisconnectedGraphWarning": "Some groups of objects were not connected",
-    "FewPairsWarning": "Some objects have so few dissimilarities that their places are not certain",
-    "ImputedKnownWarning": "Something that was missing could not be estimated well",
+    "KnownFeatureWarning": "Known features were left out, or could not be estimated well",
     "LeakWarning": "The map repeats what is known",
-    "RedundantKnownWarning": "Some known features tell nothing that the others do not",
-    "SmallNeighbourhoodWarning": "The neighbourhood could not shrink as far as it should",
-    "UnfinishedMapWarning": "The fit was interrupted, and its map is what it had by then",
+    "MapWarning": "The map may not mean what it seems",
+    "UnfinishedWarning": "The fit was interrupted, and its map is what it had by then",
 }
 
 

@@ -34,7 +34,7 @@ def leak_in_short(subject: Subject) -> Html:
     features = features_on_the_map(subject)
     listed = f" Feature by feature it shows {features}." if features else ""
     if step.uncorrelated:
-        found = listed or " Neither neighbours nor distances on it tell what was known beyond chance."
+        found = listed or " Neighbours on it do not tell what was known beyond chance."
         return paragraph(_by_construction(step), found if subject.made("leaks") is not None else "")
     leak = f"its leak is {leak_in_words(step.leak, step.leak_reference)}"
     if repeats_what_is_known(subject):
@@ -89,15 +89,15 @@ def repeats_section(subject: Subject) -> Html:
 def _words(step: Step) -> Html:
     along = "0 by construction here" if step.uncorrelated else "how far the map varies along with it"
     return paragraph(
-        f"Three measures for each known feature. Along a line: {along}. Neighbours: how well an object's neighbours on "
-        "the map tell its value, which sees clusters and rings too. Distances: whether objects that differ in the "
-        "feature lie apart. Each stands beside what it exceeds by chance in one map of twenty."
+        f"Two measures for each known feature. Along a line: {along}. Neighbours: how well an object's neighbours on "
+        "the map tell its value, which sees clusters and rings too. Each stands beside what it exceeds by chance in "
+        "one map of twenty."
     )
 
 
 def _table(report: pd.DataFrame) -> Html:
     columns = [Column("Feature", [name_of(str(name)) for name in report.index])]
-    for measure, heading in (("linear", "Along a line"), ("neighbours", "Neighbours"), ("distance", "Distances")):
+    for measure, heading in (("linear", "Along a line"), ("neighbours", "Neighbours")):
         cells = [
             f"{value:.2f} ({reference:.2f})"
             for value, reference in zip(report[measure], report[f"{measure}_reference"], strict=True)

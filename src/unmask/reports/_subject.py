@@ -149,9 +149,7 @@ class Subject:
     def fit_without_known(self) -> Any:
         """Return a fit with the last step's parameters and nothing known."""
         self.require_few("A map with nothing known", "a further fit", ONE_FIT)
-        mds = self.reading.estimator
-        params = {"known_types": None} | {name: None for name in ("known_error",) if name in mds.get_params()}
-        return mds.set_params(**params).fit(self.reading.data, **self.reading.weights)
+        return self.reading.estimator.set_params(known_types=None).fit(self.reading.data, **self.reading.weights)
 
     # ---- parts that may fail
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array
-from ..checking import SmallNeighbourhoodWarning, warn_user
+from ..checking import MapWarning, warn_user
 from ..engines import TableEngine
 from ..kernels import Pairs, Weighting, Workers
 from ..problem import Equal, Problem, Scheme
@@ -60,14 +60,14 @@ class CurvilinearWeights(Equal):
                 f"weights='curvilinear': {_dense(problem).n} objects are too few for neighbourhoods in "
                 f"{stage.objective.structure.k} dimensions (those of the map and of the known features), so every pair "
                 "counts the same (radius_=inf); use weights=None, or fewer dimensions or known features.",
-                SmallNeighbourhoodWarning,
+                MapWarning,
             )
         elif last.too_small:
             warn_user(
                 "weights='curvilinear': the neighbourhood became too small to hold every object in place before it was "
                 f"small for most; it was kept at radius_={radius:.4g}. Some objects lie far from all others: "
                 "leave them out to let it shrink further.",
-                SmallNeighbourhoodWarning,
+                MapWarning,
             )
         return last.stage, radius
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Array
-from ..checking import UnfinishedMapWarning, warn_user
+from ..checking import UnfinishedWarning, warn_user
 from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
 from ..problem.linalg import whitening
@@ -189,7 +189,7 @@ def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
         where, rest = "in a stage that follows the starts", "all of it"
     warn_user(
         f"the fit was interrupted {where}; its map is the best by then, and unfinished: fit again to have {rest}.",
-        UnfinishedMapWarning,
+        UnfinishedWarning,
     )
     return True
 

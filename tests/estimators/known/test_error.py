@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from unmask import ConditionalClassicalMDS, ConditionalGPLVM, ConditionalTSNE, GeneralMDS, Numeric
 from unmask.datasets import make_car_brands
 
 from .fits import TIGHT, N, fit, plain_stress
@@ -12,7 +13,10 @@ from .fits import TIGHT, N, fit, plain_stress
 @pytest.mark.parametrize("solver", ["lbfgs", "smacof"])
 def test_no_error_is_the_same_to_the_last_bit(D, solver):
     V = pd.DataFrame(np.random.default_rng(14).uniform(size=(N, 2)), columns=["speed", "size"])
-    plain, zero = fit(D, V, solver=solver), fit(D, V, solver=solver, known_error={"speed": 0.0, "size": 0})
+    plain, zero = (
+        fit(D, V, solver=solver),
+        fit(D, V, solver=solver, known_types={"speed": Numeric(error=0.0), "size": Numeric(error=0)}),
+    )
     np.testing.assert_array_equal(plain.embedding_, zero.embedding_)
     np.testing.assert_array_equal(plain.coef_, zero.coef_)
     assert plain.stress_ == zero.stress_
@@ -25,7 +29,9 @@ def test_values_move_within_their_error_at_the_price_of_a_residual(D, solver, co
     """At the solution, stress plus price is stationary in every moved value; both by the formula in plain NumPy."""
     V = pd.DataFrame(np.random.default_rng(15).uniform(size=(N, 2)) * [10, 1], columns=["speed", "size"])
     exact = fit(D, V, coef=coef, solver=solver, n_init=1, **TIGHT)
-    moved = fit(D, V, coef=coef, solver=solver, n_init=1, known_error={"speed": 0.5}, tol=1e-13, max_iter=50_000)
+    moved = fit(
+        D, V, coef=coef, solver=solver, n_init=1, known_types={"speed": Numeric(error=0.5)}, tol=1e-13, max_iter=50_000
+    )
     assert list(moved.known_corrected_.columns) == ["speed"]
     total = np.sum(D[np.triu_indices(N, 1)] ** 2)
     price = exact.stress_ * total / (N * (N - 1) / 2)
@@ -56,15 +62,27 @@ def test_values_move_towards_the_truth_and_more_so_the_larger_their_error():
         rng = np.random.default_rng(seed)
         observed = cars.known.iloc[:, :6].copy()
         observed["quality"] += rng.normal(scale=0.2, size=30)
-        mds = fit(cars.dissimilarities, observed, n_components=1, known_error={"quality": 0.2}, n_init=1)
+        mds = fit(cars.dissimilarities, observed, n_components=1, known_types={"quality": Numeric(error=0.2)}, n_init=1)
         truth = cars.known["quality"]
         gains.append(
             np.mean((mds.known_corrected_["quality"] - truth) ** 2) / np.mean((observed["quality"] - truth) ** 2)
         )
-        smaller = fit(cars.dissimilarities, observed, n_components=1, known_error={"quality": 0.02}, n_init=1)
+        smaller = fit(
+            cars.dissimilarities, observed, n_components=1, known_types={"quality": Numeric(error=0.02)}, n_init=1
+        )
         moves = [np.std(m.known_corrected_["quality"] - observed["quality"]) for m in (smaller, mds)]
         assert moves[0] < moves[1]
     assert np.median(gains) < 0.7
+
+
+@pytest.mark.parametrize(
+    "estimator", [ConditionalClassicalMDS(), ConditionalGPLVM(), ConditionalTSNE(perplexity=5), GeneralMDS()]
+)
+def test_estimators_that_take_values_as_exact_refuse_an_error(estimator):
+    X = np.random.default_rng(16).normal(size=(N, 3))
+    known = pd.DataFrame({"speed": X[:, 0]})
+    with pytest.raises(ValueError, match=r"'speed' with a measurement error, which .*use ConditionalMDS"):
+        estimator.set_params(known_types={"speed": Numeric(error=0.1)}).fit(X, known=known)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from tests.helpers import symmetric_weights
-from unmask import RedundantKnownWarning
+from unmask import KnownFeatureWarning
 
 from .fits import TIGHT, N, fit, plain_stress
 
@@ -98,7 +98,7 @@ def test_level_names_reach_the_reports(D):
 
 def test_features_of_one_level_are_reported_as_constant(D):
     known = pd.DataFrame({"one": ["x"] * N, "y": np.arange(N)})
-    with pytest.warns(RedundantKnownWarning, match="'one' is constant"):
+    with pytest.warns(KnownFeatureWarning, match="'one' is constant"):
         mds = fit(D, known)
     assert mds.known_redundant_.to_dict() == {"one": "constant"}
     assert mds.level_positions_.loc[("one", "x"), "axis1"] == 0

@@ -7,6 +7,8 @@ estimators, the command line and saved studies go by it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ._base import Coding, FeatureType
@@ -26,11 +28,13 @@ __all__ = [
     "Numeric",
     "Ordinal",
     "Spline",
+    "declares_error",
     "feature_type",
     "inferred_type",
     "type_as_text",
     "type_from_text",
     "types_with_levels",
+    "without_errors",
 ]
 
 # By name. Of a column of which nothing is declared the last is asked first whether it is one of its own.
@@ -64,6 +68,18 @@ def feature_type(declared: Any, name: str) -> FeatureType:
         f"known_types: {name!r} is declared {declared!r}, which is none of "
         f"{', '.join([*words, *(kind.signature for kind in FEATURE_TYPES.values())])}."
     )
+
+
+def declares_error(types: Any) -> bool:
+    """Return whether a declared type has a measurement error."""
+    return isinstance(types, Mapping) and any(getattr(kind, "error", None) for kind in types.values())
+
+
+def without_errors(types: Mapping[Any, Any] | None) -> dict[Any, Any] | None:
+    """Return declared types without their measurement errors."""
+    if not isinstance(types, Mapping):
+        return types
+    return {name: replace(kind, error=None) if isinstance(kind, Numeric) else kind for name, kind in types.items()}
 
 
 def type_from_text(text: str) -> Any:

@@ -23,6 +23,7 @@ class Coding:
     levels: tuple[Any, ...] = ()
     lower: float = -np.inf  # of the feature's values
     upper: float = np.inf
+    error: float = 0.0  # standard deviation of its measurement error, in the feature's own units
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -52,14 +53,6 @@ class Coding:
         ``here`` is where the row is among the fitted coordinates, and ``places`` where the levels are.
         """
         raise NotImplementedError
-
-    @property
-    def why_no_error(self) -> str:
-        """Say why a value cannot move within a measurement error; nothing if it can."""
-        return (
-            f"{self.kind}; only the values of a numeric feature can move within an error. Leave it out of known_error, "
-            "or declare it numeric"
-        )
 
 
 class FeatureType:

@@ -24,6 +24,7 @@ class NumericCoding(Coding):
     lower: float = -np.inf
     upper: float = np.inf
     log: bool = False
+    error: float = 0.0
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -59,15 +60,6 @@ class NumericCoding(Coding):
         with np.errstate(over="ignore"):  # the end of a wide interval
             return np.asarray(np.exp(coded))
 
-    @property
-    def why_no_error(self) -> str:
-        if not self.log:
-            return ""
-        return (
-            "declared Numeric(log=True), and an error in its own units is none in those of its logarithm; pass the "
-            "logarithms as the feature, with their error, or leave it out"
-        )
-
 
 @dataclass(frozen=True)
 class Numeric(FeatureType):
@@ -82,22 +74,35 @@ class Numeric(FeatureType):
         Whether the natural logarithm of the feature enters: equal ratios then count alike, not equal differences.
         All values must be above 0, and so is whatever is estimated for a missing cell. Importance and coefficients
         are then per unit of the logarithm: of a value and one that is 2.72 times as large.
+    error : float, optional
+        Standard deviation of the measurement error, in the column's own units; not with ``log=True``, where the
+        logarithms can be passed as the feature. :class:`ConditionalMDS` and :class:`ConditionalIsomap` then move the
+        values, at a price: a move by one standard deviation costs the mean squared residual of the fit in which they
+        are exact; see ``known_corrected_``. Other estimators refuse it, and functions that describe or compare maps
+        use the values as measured.
 
     Examples
     --------
     >>> from unmask import Numeric
     >>> Numeric(lower=0, log=True)
-    Numeric(lower=0, upper=None, log=True)
+    Numeric(lower=0, upper=None, log=True, error=None)
     """
 
     coding = NumericCoding
-    signature = "Numeric(lower, upper, log)"
-    forms = ("numeric", "numeric:0..100 (bounds; one may be left out)", "numeric:log", "numeric:log:1..")
+    signature = "Numeric(lower, upper, log, error)"
+    forms = (
+        "numeric",
+        "numeric:0..100 (bounds; one may be left out)",
+        "numeric:log",
+        "numeric:log:1..",
+        "numeric:error=0.5 (standard deviation of its measurement error)",
+    )
     by_name = True
 
     lower: float | None = None
     upper: float | None = None
     log: bool = False
+    error: float | None = None
 
     def learn(self, column: Any, name: str) -> NumericCoding:
         if not isinstance(self.log, bool | np.bool_):
@@ -107,7 +112,20 @@ class Numeric(FeatureType):
         if lower >= upper or (self.log and upper <= 0):
             least = max(lower, 0.0) if self.log else lower
             raise ValueError(f"known_types: upper={upper:g} of the Numeric of {name!r} must be above {least:g}.")
-        return NumericCoding(name, lower, upper, bool(self.log))
+        return NumericCoding(name, lower, upper, bool(self.log), self._checked_error(name))
+
+    def _checked_error(self, name: str) -> float:
+        error = 0.0 if self.error is None else self.error
+        if isinstance(error, bool) or not isinstance(error, Real) or not 0 <= float(error) < np.inf:
+            raise ValueError(
+                f"known_types: error={error!r} of the Numeric of {name!r} must be a number of at least 0, or None."
+            )
+        if error and self.log:
+            raise ValueError(
+                f"known_types: error={error!r} of the Numeric of {name!r} with log=True: an error in the units of the "
+                "column is not one of its logarithm; pass the logarithms as the feature, with their error."
+            )
+        return float(error)
 
     def _bound(self, which: str, bound: Any, name: str) -> float:
         if isinstance(bound, bool) or not isinstance(bound, Real) or np.isnan(float(bound)):
@@ -120,15 +138,19 @@ class Numeric(FeatureType):
 
     @classmethod
     def from_text(cls, options: str) -> Numeric:
-        first, _, rest = options.partition(":")
-        log, bounds = (True, rest) if first == "log" else (False, options)
-        lower, dots, upper = bounds.partition("..")
-        if bounds and (not dots or not (lower or upper)):
+        parts = options.split(":") if options else []
+        log = parts[:1] == ["log"]
+        rest = parts[log:]
+        error = rest.pop().removeprefix("error=") if rest and rest[-1].startswith("error=") else None
+        lower, dots, upper = rest[0].partition("..") if rest else ("", "", "")
+        if rest and (len(rest) > 1 or not dots or not (lower or upper)):
             raise ValueError
-        return cls(float(lower) if lower else None, float(upper) if upper else None, log)
+        bounds = (float(bound) if bound else None for bound in (lower, upper))
+        return cls(*bounds, log, None if error is None else float(error))
 
     @property
     def options(self) -> str:
         lower, upper = ("" if bound is None else f"{bound:.15g}" for bound in (self.lower, self.upper))
         bounds = f"{lower}..{upper}" if lower or upper else ""
-        return ":".join(part for part in ("log" if self.log else "", bounds) if part)
+        error = "" if self.error is None else f"error={self.error:.15g}"
+        return ":".join(part for part in ("log" if self.log else "", bounds, error) if part)
