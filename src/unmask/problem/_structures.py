@@ -23,7 +23,7 @@ from .._typing import Array
 from ._blocks import Cells, CoefBlock, coef_blocks
 from ._graph import WeightGraph
 from ._problem import Problem
-from .linalg import basis_by_group, symmetric_root
+from .linalg import orthonormal_basis, symmetric_root
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,6 @@ def make_structure(problem: Problem, graph: WeightGraph) -> Structure:
     if not (problem.orthogonal and problem.p and known.n_kept):
         root = np.sqrt(degrees[:1] if graph.unit_weights else degrees[:, None])
         return Structure(problem.n, problem.p, root, blocks)
-    # Groups mapped apart are turned each on its own, so that it is within each that the map is orthogonal.
-    space = KnownSpace(basis_by_group(known.values, problem.component))
+    space = KnownSpace(orthonormal_basis(known.values))
     # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
     return Structure(problem.n, problem.p, np.sqrt(degrees.max(keepdims=True)), blocks, space)
