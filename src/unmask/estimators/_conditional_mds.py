@@ -308,8 +308,8 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         """Draw maps and coefficients that go with the dissimilarities, from the posterior of a model of their noise.
 
         With few objects and noisy dissimilarities the map of least stress fits the noise. The mean over all maps that
-        may have made the data says how sure it is, and may recover more of what is unknown. The estimator stays as it
-        is.
+        may have made the data says how sure it is, and may recover more of what is unknown. The estimator does
+        not change.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         ------
         ValueError
             If there are more than 400 objects, if only the order of the dissimilarities counts, if pairs are weighted
-            by a scheme, or if something else than the prior holds the map back.
+            by a scheme, or with ``orthogonal=True``.
 
         Notes
         -----
