@@ -43,7 +43,7 @@ from ..problem import (
     warn_of_few_pairs,
 )
 from ..problem.leak import linear_leak
-from ..progress import Callback, current_watch, watching
+from ..progress import Callback, SavedFit, current_watch, watching
 from ..solvers import (
     RULES,
     Attempt,
@@ -55,6 +55,7 @@ from ..solvers import (
     fit_landmarks,
     make_objective,
     place_others,
+    saved_start,
     within_errors,
 )
 from ._adjustment import Decision, FreeMap
@@ -160,9 +161,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         Dimensions of the free map before it is adjusted, of which the first `n_components` principal axes of what is
         left are shown. ``"auto"``: `n_components`, and if that map repeats what is known, one more for each direction
         that does, at most three.
-    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+    init : {"auto", "closed-form", "random"}, tuple (U0, B0), str or path, default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
-        coefficients (``None`` without known features).
+        coefficients (``None`` without known features). The name of a file that :class:`unmask.Checkpoint` wrote
+        continues that fit.
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
@@ -319,7 +321,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         known: Any = None,
         weights: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -343,14 +344,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
-        resume_from : str, path or dict, optional
-            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback, resume_from)
+        self._search_and_report(X, y, known, weights, callback)
         return self
 
     def posterior(
@@ -405,7 +404,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_integer("n_draws", n_draws, FEWEST_DRAWS)
         require_integer("chains", chains, 1)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        with watching(self, callback) as watch:
+        with watching(callback) as watch:
             return draw_posterior(
                 self, n_draws=n_draws, chains=chains, level=require_level(level), seed=seed, watch=watch
             )
@@ -495,24 +494,27 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         given = getattr(self, name, 0.0)
         return 0.0 if isinstance(given, str) else float(given)
 
-    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
+    def _search(
+        self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers, saved: SavedFit
+    ) -> Search:
         if isinstance(self.ridge, str) and problem.p:
             rng = np.random.default_rng(self._seed())
             strength = choose_ridge(problem, workers, self.level, self.ties, rng)
             problem = replace(problem, penalties={**problem.penalties, "ridge": strength})
         if not self._samples:
-            return super()._search(problem, engine, checked, workers)
+            return super()._search(problem, engine, checked, workers, saved)
         self.radius_: float | None = None
         objective = make_objective(problem, engine)
-        settings = self._settings(problem, objective)
-        if isinstance(self.init, tuple):
-            start = self._starts(objective, problem.known, checked)[0]
-        else:
+        settings = replace(self._settings(problem, objective), saved=saved)
+        start = saved_start(objective, saved, 1, settings.max_iter)
+        if start is None and saved.init == "given":
+            start = self._starts(objective, problem.known, checked, saved)[0]
+        if start is None:
             number = None if self.n_init == "auto" else int(self.n_init)
             rng = np.random.default_rng(self._seed())
-            landmarks = fit_landmarks(problem, settings, workers, rng, self.init, number)
+            landmarks = fit_landmarks(problem, settings, workers, rng, saved.init, number)
             start = Start("landmarks", place_others(objective, problem, landmarks, workers))
-        solution = descend(objective, start.theta, settings, start.kind)
+        solution = start.solution or descend(objective, start.theta, settings, start.kind)
         return Search(Stage(objective, solution), [Attempt(start.kind, solution)])
 
     def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
