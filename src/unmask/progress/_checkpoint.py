@@ -31,14 +31,11 @@ class SavedStart(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedFit:
-    """All that is needed to continue a fit with the same data.
-
-    The starts of a search are found by its number of dimensions and the number of the start: a map that is adjusted may
-    be fitted a second time, with more dimensions.
-    """
+    """All that is needed to continue a fit with the same data."""
 
     init: str
     about: dict[str, Any] = field(default_factory=dict)  # must be the same in the fit that continues it
+    # By the number of dimensions, of which an adjusted map may need more than shown, and the number of the start.
     starts: dict[tuple[int, int], SavedStart] = field(default_factory=dict)
 
     def including(self, dimensions: int, number: int, start: SavedStart) -> SavedFit:
@@ -47,7 +44,7 @@ class SavedFit:
         With finished starts, one under way is made again, so that the continued fit comes to the same numbers.
         """
         starts = dict(self.starts)
-        if not any(others == dimensions for others, _ in starts):
+        if not any(key[0] == dimensions and other.reason for key, other in starts.items()):
             starts[dimensions, number] = start
         return replace(self, starts=starts)
 
@@ -105,10 +102,10 @@ class SavedFit:
 class Checkpoint(Listener):
     """Saves a fit in a file while it runs, so that it can continue after a crash, a power cut or Ctrl-C.
 
-    Passed as ``callback`` to ``fit``, alone or in a list with others. An estimator with ``init=path`` and otherwise the
-    same parameters and data continues the fit: finished starts are not made again, the others follow, and the map is
-    adjusted as in an uninterrupted fit. Of the options only `init`, `n_init`, `max_iter`, `solver`, `n_jobs` and
-    `verbose` may change; without a `random_state` the seed of the file is used. The data are not in the file.
+    Passed as ``callback`` to ``fit``, alone or in a list with others. An estimator with ``init=path`` and the same data
+    and options continues the fit: finished starts are not made again, the others follow, and the map is adjusted as in
+    an uninterrupted fit. Only `n_init`, `max_iter`, `solver`, `n_jobs` and `verbose` may change; without a
+    `random_state` the seed in the file is used. The file does not hold the data.
 
     Parameters
     ----------
@@ -119,9 +116,8 @@ class Checkpoint(Listener):
 
     Notes
     -----
-    A start under way is made again, unless no start has finished: then its last map is saved, and the fit continues
-    from there. The stochastic solver saves its last map, and continues with new references. A file of another number of
-    objects, other known features or other options is refused.
+    While no start has finished, the last map is saved and the fit continues from there; later a start under way is made
+    again. The stochastic solver saves its last map and continues with new references.
 
     Examples
     --------

@@ -22,8 +22,7 @@ class Progress:
 
     A callback is called when a start begins, after each iteration, and when a stage without iterations begins; never
     by two threads at once. If it returns True the fit stops: starts under way end where they are, no other is made, and
-    the best map so far is kept, with an `UnfinishedMapWarning`. Before there is a map, the fit stops as soon as it has
-    one.
+    the best map so far is kept, with an `UnfinishedMapWarning`.
 
     Attributes
     ----------
@@ -35,16 +34,13 @@ class Progress:
     iteration : int
         Number of the iteration; 0 at the beginning of a start or a stage.
     stress : float
-        The objective: the normalised stress, or the cost of `GeneralMDS` and `ConditionalTSNE`. NaN where there is
-        none.
+        The normalised stress, or the cost of `GeneralMDS` and `ConditionalTSNE`; NaN where there is none.
     start, n_starts : int
         Number of the start, from 1, and the number of starts; 0 in a stage without iterations.
     kind : str
         ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"`` or ``"chain"``.
-    max_iter : int
-        Maximum number of iterations of this start.
-    tol : float
-        The start ends when the stress falls by less than this several times in a row.
+    max_iter, tol
+        The start ends after so many iterations, or when the stress falls by less than `tol` several times in a row.
     ahead : int
         In the stage ``"stochastic"``: iterations until the solver checks next whether to stop.
 
@@ -118,7 +114,7 @@ Callback = Callable[[Progress], bool | None] | Listener | Sequence[Callable[[Pro
 class _Function(Listener):
     """A user's function as a listener."""
 
-    def __init__(self, function: Callable[[Progress], bool | None]) -> None:
+    def __init__(self, function: Any) -> None:
         self.update = function  # type: ignore[method-assign]
 
     def begin(self, stage: str, n_starts: int) -> bool | None:
