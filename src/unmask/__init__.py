@@ -26,9 +26,8 @@ if TYPE_CHECKING:
         Posterior,
         SpectralMap,
     )
-    from .io import Checkpoint
     from .problem import Cyclic, Distance, Loss, Neighbours, Nominal, Numeric, Ordinal, Spline
-    from .progress import Progress, ProgressBar
+    from .progress import Checkpoint, Progress, ProgressBar
 
     __version__: str
 
@@ -82,9 +81,8 @@ _HOMES = {
         "Posterior",
         "SpectralMap",
     ),
-    ".io": ("Checkpoint",),
     ".problem": ("Cyclic", "Distance", "Loss", "Neighbours", "Nominal", "Numeric", "Ordinal", "Spline"),
-    ".progress": ("Progress", "ProgressBar"),
+    ".progress": ("Checkpoint", "Progress", "ProgressBar"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -319,7 +319,7 @@ def test_a_feature_is_adopted_with_all_its_corrections_or_not_at_all(page):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("resume_from", "secret.npz"), ("callback", "print"), ("n_components", 3), ("estimator", "mds"), ("adjust", True)],
+    [("init", "secret.npz"), ("callback", "print"), ("n_components", 3), ("estimator", "mds"), ("adjust", True)],
 )
 def test_a_page_gives_a_fit_only_parameters_of_the_estimator(page, name, value):
     why = page.refused("fit", n_components=2, params={name: value})

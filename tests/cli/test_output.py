@@ -84,7 +84,7 @@ def test_a_meter_says_where_the_search_is_and_how_long_it_takes():
     meter.begin("search", 2)
     for iteration in range(9):
         at = Progress("search", iteration, 2.0**-iteration, 1, 2, max_iter=100, tol=2.0**-17)
-        assert not meter.hear(at)
+        assert not meter.update(at)
     assert told[0] == (0.0, "Finding shortest paths")
     share, text, left = told[-1]
     assert text == "Fitting: start 1 of 2, iteration 8, stress 0.00390625"
@@ -92,5 +92,5 @@ def test_a_meter_says_where_the_search_is_and_how_long_it_takes():
     # The eighth decrease is 2^-8, the seventeenth 2^-17, and three small ones end a start.
     assert share == pytest.approx(8 / (8 + 9 + 3) / 2)
     meter.end(at, True)
-    meter.hear(Progress("search", 0, 1.0, 2, 2, max_iter=100, tol=2.0**-17))
+    meter.update(Progress("search", 0, 1.0, 2, 2, max_iter=100, tol=2.0**-17))
     assert told[-1][0] == 0.5

@@ -28,10 +28,10 @@ def estimator(**params):
     return ConditionalMDS(metric="precomputed", n_init=1, random_state=0, max_iter=12, tol=0.0, **params)
 
 
-def fitted(X, known=None, callback=None, resume_from=None, **params):
+def fitted(X, known=None, callback=None, **params):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return estimator(**params).fit(X, known=known, callback=callback, resume_from=resume_from)
+        return estimator(**params).fit(X, known=known, callback=callback)
 
 
 def same(mine, other):
@@ -235,16 +235,14 @@ def test_no_pass_of_a_fit_with_a_killed_worker_takes_half_a_minute(client, table
 @pytest.mark.parametrize("kept_on", ["cluster", "memory"])
 def test_a_checkpoint_goes_on_where_the_table_lies_elsewhere(client, table, tmp_path, kept_on):
     D, path, known = table
-    file, heard = tmp_path / "fit.npz", []
+    file = tmp_path / "fit.npz"
     before, after = (path, D) if kept_on == "cluster" else (D, da.from_zarr(path))
-    fitted(before, known, callback=[Checkpoint(file), lambda progress: progress.iteration == 5])
-    mds = fitted(after, known, resume_from=file, callback=lambda progress: heard.append(progress.iteration))
-    assert heard[0] == 5
-    same(mds, fitted(D, known))
-    with pytest.raises(ValueError, match="checkpoint of another fit: X differs"):
-        fitted(D**1.1 if kept_on == "cluster" else da.from_array(D**1.1, chunks=400), known, resume_from=file)
-    with pytest.raises(ValueError, match=r"checkpoint of another fit: solver differs \(it was 'lbfgs' and is 'smacof'"):
-        fitted(D, known, resume_from=file, solver="smacof")
+    stopped = fitted(before, known, callback=[Checkpoint(file), lambda progress: progress.iteration == 5])
+    mds = fitted(after, known, init=file)
+    assert mds.stress_path_[0] == pytest.approx(stopped.stress_, rel=1e-10)
+    same(mds, fitted(before, known, init=file))
+    with pytest.raises(ValueError, match="of another fit: its map has another stress"):
+        fitted(D**1.1 if kept_on == "cluster" else da.from_array(D**1.1, chunks=400), known, init=file)
 
 
 def test_what_is_not_symmetric_is_told_how_to_be(client, table):
@@ -274,7 +272,7 @@ asyncio.run(serve())
 def test_the_scheduler_is_lost_and_the_checkpoint_goes_on(table, tmp_path):
     _, path, known = table
     file = tmp_path / "fit.npz"
-    whole, rest = [], []
+    rest = []
     for lost in (True, False):
         server = subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True)
         try:
@@ -285,16 +283,17 @@ def test_the_scheduler_is_lost_and_the_checkpoint_goes_on(table, tmp_path):
                         if progress.iteration == 5:
                             server.kill()
 
-                    with pytest.raises(ClusterError, match=r"scheduler .* was lost .* resume_from="):
+                    with pytest.raises(ClusterError, match=r"scheduler .* was lost .* init=path"):
                         fitted(path, known, callback=[kill, Checkpoint(file, every=50)])
                 else:
-                    rest.append(fitted(path, known, resume_from=file, callback=lambda p: whole.append(p.iteration)))
+                    rest.append(fitted(path, known, init=file))
         finally:
             server.kill()
             server.wait()
             server.stdout.close()
-    assert min(whole) == 5  # kept when the fit broke off, and not only after 50 iterations
-    same(rest[0], fitted(table[0], known))
+    same(rest[0], fitted(table[0], known, init=file))
+    # Saved when the fit failed, and not only after 50 iterations.
+    assert rest[0].stress_path_[0] == pytest.approx(fitted(table[0], known).stress_path_[5], rel=1e-8)
 
 
 ANOTHER = """

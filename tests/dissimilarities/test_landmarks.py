@@ -149,11 +149,11 @@ def test_other_choices_work_with_landmarks(params, roll):
     assert np.isfinite(fitted.embedding_).all()
 
 
-def test_the_same_landmarks_are_drawn_when_a_fit_is_taken_up_again(roll, tmp_path):
+def test_the_same_landmarks_are_drawn_when_a_fit_is_continued(roll, tmp_path):
     X, _ = roll
     unseeded = isomap(n_landmarks=20).set_params(random_state=None)
     whole = clone(unseeded).fit(X, callback=Checkpoint(tmp_path / "fit.npz", every=5))
-    resumed = clone(unseeded).fit(X, resume_from=tmp_path / "fit.npz")
+    resumed = clone(unseeded).set_params(init=tmp_path / "fit.npz").fit(X)
     np.testing.assert_array_equal(resumed.embedding_, whole.embedding_)
 
 

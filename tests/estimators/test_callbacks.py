@@ -1,9 +1,6 @@
-"""Watching a fit and stopping it: the callback of fit, those of scikit-learn, and what verbose prints."""
+"""Watching a fit and stopping it: the callback of fit, and what verbose prints."""
 
-import importlib.util
-import pickle
 import re
-import sys
 import time
 
 import numpy as np
@@ -13,7 +10,6 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from unmask import (
     ConditionalClassicalMDS,
@@ -292,149 +288,3 @@ def test_lines_of_starts_that_run_side_by_side_are_whole(rng, capsys):
         own = [line for line in lines if line.startswith(f"start {number} of 6,")]
         assert [int(re.search(r"iteration (\d+)", line)[1]) for line in own] == list(range(16))
         assert own[-1].endswith(f"{stress:.9g}")
-
-
-# ---- scikit-learn's callbacks
-
-
-class Recorder:
-    """Writes down the tasks of a fit; asks to stop after so many iterations."""
-
-    def __init__(self, stop_after=None):
-        self.lines, self.fitted, self.stop_after = [], [], stop_after
-
-    def setup(self, estimator, context):
-        self.lines.append("setup")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.lines.append(("begin", context.task_name, context.task_id, context.max_subtasks))
-
-    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-        self.lines.append(("end", context.task_name, context.task_id))
-        if context.task_name in ("iteration", "fit"):
-            self.fitted.append(fitted_estimator)
-        return context.task_name == "iteration" and len(self.fitted) == self.stop_after
-
-    def teardown(self, estimator, context):
-        self.lines.append("teardown")
-
-
-@pytest.fixture
-def sklearn_callback():
-    return pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
-
-
-@pytest.mark.usefixtures("sklearn_callback")
-def test_a_fit_is_a_tree_of_stages_starts_and_iterations(X):
-    recorder = Recorder()
-    isomap = ConditionalIsomap(n_neighbors=6, n_init=2, random_state=0).set_callbacks(recorder).fit(X)
-    lines = [line for line in recorder.lines if line[1] != "iteration"]
-    assert lines == [
-        "setup",
-        ("begin", "fit", 0, None),
-        ("begin", "graph", 0, None),
-        ("end", "graph", 0),
-        ("begin", "paths", 1, None),
-        ("end", "paths", 1),
-        ("begin", "search", 2, 2),
-        ("begin", "start", 0, 1000),
-        ("end", "start", 0),
-        ("begin", "start", 1, 1000),
-        ("end", "start", 1),
-        ("end", "search", 2),
-        ("end", "fit", 0),
-        "teardown",
-    ]
-    *iterations, last = recorder.fitted
-    assert len(iterations) == isomap.starts_["n_iter"].sum()
-    assert iterations[isomap.starts_["n_iter"][0] - 1].stress_ == isomap.starts_["stress"][0]
-    assert iterations[0].embedding_.shape == (40, 2)
-    np.testing.assert_array_equal(last.transform(X), isomap.transform(X))
-
-
-@pytest.mark.usefixtures("sklearn_callback")
-def test_scikit_learns_callbacks_stop_a_fit_too(X):
-    recorder = Recorder(stop_after=3)
-    mds = ConditionalMDS(n_init=3, random_state=0).set_callbacks(recorder)
-    with pytest.warns(UnfinishedWarning):
-        mds.fit(X)
-    assert mds.starts_["n_iter"].tolist() == [3]
-    assert recorder.lines[-1] == "teardown"
-
-
-@pytest.mark.usefixtures("sklearn_callback")
-def test_callbacks_are_torn_down_after_an_error(X):
-    recorder = Recorder()
-    mds = ConditionalMDS(n_init=3, random_state=0).set_callbacks(recorder)
-    with pytest.raises(ZeroDivisionError):
-        mds.fit(X, callback=lambda progress: 1 / (progress.iteration - 2) > 1)
-    assert recorder.lines[-1] == "teardown"
-    assert ("end", "fit", 0) not in recorder.lines
-    assert not hasattr(mds, "_callback_fit_ctx")
-
-
-@pytest.mark.parametrize(
-    "estimator", [*SEARCHING, MaximumVarianceUnfolding(4), Geodesic(6), SpectralMap(Geodesic(6))], ids=name_of
-)
-def test_a_progress_bar_shows_stages_starts_and_iterations(estimator, X, capsys, sklearn_callback):
-    alone = clone(estimator).fit(X)
-    watched = clone(estimator).set_callbacks(sklearn_callback.ProgressBar()).fit(X)
-    printed = capsys.readouterr().out
-    name = type(estimator).__name__
-    assert f"{name} - fit" in printed
-    if hasattr(watched, "starts_"):
-        assert f"{name} - search" in printed
-        assert printed.count("- start #") >= len(watched.starts_)
-        np.testing.assert_array_equal(watched.embedding_, alone.embedding_)
-    assert "100%" in printed
-
-
-def test_starts_side_by_side_have_bars_of_their_own(rng, capsys, sklearn_callback):
-    X = rng.standard_normal((220, 3))
-    ConditionalMDS(n_init=4, tol=1e-5, n_jobs=2).set_callbacks(sklearn_callback.ProgressBar()).fit(X)
-    printed = capsys.readouterr().out
-    assert all(f"ConditionalMDS - start #{number}" in printed for number in range(4))
-
-
-def test_a_pipeline_passes_its_progress_bar_on(X, capsys, sklearn_callback):
-    pipe = make_pipeline(StandardScaler(), ConditionalMDS(n_init=2, random_state=0))
-    pipe.set_callbacks(sklearn_callback.ProgressBar(), Recorder()).fit(X)
-    printed = capsys.readouterr().out
-    assert re.search(r"Pipeline - fit-final-estimator \| ConditionalMDS - fit #1", printed)
-    assert "ConditionalMDS - start #1" in printed
-
-
-def test_a_monitor_of_scores_hears_of_every_iteration(X, sklearn_callback):
-    # Scores need a target, which these estimators do not have: what is logged is the tree of tasks.
-    monitor = sklearn_callback.ScoringMonitor(scoring=lambda estimator, X, y: 0.0)
-    mds = ConditionalMDS(n_init=2, random_state=0).set_callbacks(monitor).fit(X)
-    names = monitor.get_logs().data_as_pandas["task_name"].value_counts()
-    assert names["iteration"] == mds.starts_["n_iter"].sum()
-    assert names["start"] == 2
-
-
-@pytest.mark.usefixtures("sklearn_callback")
-def test_callbacks_are_cloned_and_pickled_with_the_estimator(X):
-    mds = ConditionalMDS(n_init=2, random_state=0).set_callbacks(Recorder()).fit(X)
-    again = pickle.loads(pickle.dumps(mds))
-    np.testing.assert_array_equal(again.embedding_, mds.embedding_)
-    lines = len(again._skl_callbacks[0].lines)
-    assert lines == len(mds._skl_callbacks[0].lines)
-    clone(mds).fit(X)
-    assert len(mds._skl_callbacks[0].lines) == 2 * lines
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(mds)).fit(X, callback=print).embedding_, mds.embedding_)
-
-
-@pytest.mark.parametrize("estimator", [ConditionalMDS, Geodesic])
-def test_older_versions_of_scikit_learn_have_no_callbacks_to_set(estimator, monkeypatch):
-    """In a copy of the module that is made while ``sklearn.callback`` cannot be imported."""
-    monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    spec = importlib.util.find_spec("unmask.progress._watching")
-    older = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, older)
-    spec.loader.exec_module(older)
-    assert not hasattr(older.CallbackSupportMixin, "set_callbacks")
-    heard = []
-    with older.watching(estimator(), heard.append) as watch:
-        watch.begin("graph")
-    assert repr(heard) == repr([older.Progress("graph")])

@@ -30,26 +30,3 @@ def test_it_stops_any_fit_that_iterates(make, rng):
     assert path[-1] <= 0.9 * callback.first < path[-2]
     assert len(callback.film) == mds.starts_["n_iter"].sum() + len(mds.starts_)
     np.testing.assert_allclose(callback.film[-1], mds.embedding_, atol=1e-9)
-
-
-def test_a_scikit_learn_callback_is_three_methods_more(rng):
-    pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
-
-    class Film:
-        def setup(self, estimator, context):
-            self.maps = []
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-            if context.task_name == "iteration":
-                self.maps.append(fitted_estimator.embedding_)
-
-        def teardown(self, estimator, context):
-            self.maps = np.array(self.maps)
-
-    film = Film()
-    mds = ConditionalMDS(n_init=1, random_state=0).set_callbacks(film).fit(rng.standard_normal((20, 3)))
-    assert film.maps.shape == (mds.n_iter_, 20, 2)
-    np.testing.assert_allclose(film.maps[-1], mds.embedding_, atol=1e-9)

@@ -18,7 +18,7 @@ class Seldom(Listener):
         self.asked += 1
         return self.asked % 10 == 0
 
-    def hear(self, progress):
+    def update(self, progress):
         self.heard.append((progress.stress, progress.embedding()))
         return len(self.heard) >= self.stop_after
 

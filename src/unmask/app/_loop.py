@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What a fit takes by name, and what it takes but not from a page.
 NAMED = ("n_components", "estimator", "adjust")
-NOT_OF_A_PAGE = ("callback", "resume_from")
+NOT_OF_A_PAGE = ("callback", "init")  # init could name a file
 # From so many objects on, people who look on do not wait for all pairs unless they ask for it: solver="auto".
 MANY = 20_000
 

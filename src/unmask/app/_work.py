@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..discovery import Discovery, LeftOut, Stopped
-from ..progress import Callback, Listener, Progress, TimeLeft, position_of
+from ..progress import Callback, Listener, Progress, TimeLeft
 from ._worker import Talk
 
 # A map on its way is shown at most this often (in seconds), and showing it may take this share of the time.
@@ -40,13 +40,13 @@ class Watcher(Listener):
         """Hear of as many iterations as are shown."""
         return time.perf_counter() >= self._next or self._talk.is_to_stop
 
-    def hear(self, progress: Progress) -> bool:
+    def update(self, progress: Progress) -> bool:
         """Show an iteration, with the map."""
-        self._time.hear(progress)
+        self._time.update(progress)
         now = time.perf_counter()
         if now >= self._next:
             left = self._time.left(progress)
-            text = ", ".join(filter(None, [position_of(progress), str(left)]))
+            text = ", ".join(filter(None, [str(progress), str(left)]))
             self._talk.tell(done=left.done, text=text, stress=progress.stress, **_points(progress))
             self._next = now + max(SHOW_EVERY, (time.perf_counter() - now) / SHARE_FOR_SHOWING)
         return self._talk.is_to_stop
@@ -58,7 +58,7 @@ class Watcher(Listener):
 
 def _points(progress: Progress) -> dict[str, Any]:
     # Landmarks are only some of the objects.
-    if not progress.can_be_kept or progress.stage == "landmarks":
+    if not progress.has_map or progress.stage == "landmarks":
         return {}
     return {"points": np.asarray(progress.embedding(), dtype=np.float32)}
 
@@ -101,7 +101,7 @@ class PartsWatcher(Listener):
     def __init__(self, talk: Talk) -> None:
         self._talk, self._next = talk, 0.0
 
-    def hear(self, progress: Progress) -> bool:
+    def update(self, progress: Progress) -> bool:
         """Show that a part begins, not too often; of the iterations of each fit nothing is said."""
         now = time.perf_counter()
         if math.isnan(progress.stress) and now >= self._next:

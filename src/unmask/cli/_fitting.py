@@ -45,26 +45,26 @@ def fit_map(
     if estimator != "classical":
         output.note(f"{text}: {starts} starts; Ctrl-C keeps the best map so far.")
     with heard(output, text, keeping) as hearing:
-        return study.fit(estimator=estimator, callback=hearing, resume_from=keeping.resume, **params)
+        return study.fit(estimator=estimator, callback=hearing, **params, **keeping.params)
 
 
 @contextmanager
 def heard(output: Output, text: str, keeping: Keeping) -> Iterator[list[Any]]:
     """Show how far a fit is while it lasts, and keep it; give those who hear of it."""
     from ..discovery import UnfinishedWarning
-    from ..io import Checkpoint
+    from ..progress import Checkpoint
 
     with progress(output, text, 1.0, timed=False) as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnfinishedWarning)  # said in the words of this command
         hearing: list[Any] = [] if output.quiet else [make_meter(advance, text)]
-        if keeping.checkpoint is not None:
-            hearing.append(Checkpoint(keeping.checkpoint, keeping.checkpoint_every))
+        if keeping.file is not None:
+            hearing.append(Checkpoint(keeping.file))
         yield hearing
 
 
 def make_meter(advance: Advance, text: str) -> Any:
     """Return a listener that passes on how much of a search is done, where it is and how long it still takes."""
-    from ..progress import Progress, TimeLeft, position_of
+    from ..progress import Progress, TimeLeft
 
     class Meter(TimeLeft):
         def begin(self, stage: str, n_starts: int) -> None:
@@ -72,10 +72,10 @@ def make_meter(advance: Advance, text: str) -> Any:
             if not n_starts:
                 advance(0.0, STAGES.get(stage, text))
 
-        def hear(self, progress: Progress) -> None:
-            super().hear(progress)
+        def update(self, progress: Progress) -> None:
+            super().update(progress)
             left = self.left(progress)
-            advance(left.done, f"{text}: {position_of(progress)}", str(left))
+            advance(left.done, f"{text}: {progress}", str(left))
 
     return Meter()
 
@@ -220,7 +220,7 @@ def say_unfinished(output: Output, step: Step, folder: Folder | None, keeping: K
     if step.finished:
         return
     where = f"; what there is was written to {folder.path}" if folder is not None else ""
-    on = f"; --resume {keeping.checkpoint} goes on with it" if keeping.checkpoint is not None else ""
+    on = f"; --resume {keeping.file} continues it" if keeping.file is not None else ""
     output.alert(f"Stopped: the map is unfinished{where}{on}.")
 
 

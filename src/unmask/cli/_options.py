@@ -203,21 +203,28 @@ class Search:
 
 @dataclass(frozen=True)
 class Keeping:
-    """Keeping a fit while it runs, and going on with it."""
+    """Saving a fit while it runs, and continuing it."""
 
     checkpoint: Annotated[
         Path | None,
         fitting_option(
-            "--checkpoint", metavar="FILE", dir_okay=False, help="Keep the fit in this file while it runs (.npz)."
+            "--checkpoint", metavar="FILE", dir_okay=False, help="Save the fit in this file while it runs (.npz)."
         ),
     ] = None
-    checkpoint_every: Annotated[
-        int, fitting_option("--checkpoint-every", min=1, metavar="K", help="Keep it every K iterations.")
-    ] = 50
     resume: Annotated[
         Path | None,
-        fitting_option("--resume", metavar="FILE", dir_okay=False, help="Go on with the fit that this file kept."),
+        fitting_option("--resume", metavar="FILE", dir_okay=False, help="Continue the fit saved in this file."),
     ] = None
+
+    @property
+    def file(self) -> Path | None:
+        """The file in which the fit is saved: the one that is continued, unless another is named."""
+        return self.checkpoint or self.resume
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters of an estimator."""
+        return {} if self.resume is None else {"init": str(self.resume)}
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,8 @@ def fit_stored(output: Output, files: Files, params: dict[str, Any], scheduler: 
             f"Fitting {files.data}, given {', '.join(known.columns)}" if len(known.columns) else f"Fitting {files.data}"
         )
         with heard(output, text, files.keeping) as callback:
-            step = fit_alone(
-                str(files.data), known, types_of(files.given.types), params, callback, files.keeping.resume
-            )
+            given = {**params, **files.keeping.params}
+            step = fit_alone(str(files.data), known, types_of(files.given.types), given, callback)
     record = {"file": str(files.data), "known": list(known.columns)}
     if folder is not None:
         write_step(output, folder, step, data=record)

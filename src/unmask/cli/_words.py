@@ -18,7 +18,6 @@ OPTIONS = {
     "max_iter": "--max-iter",
     "known_types": "--types",
     "n_permutations": "--permutations",
-    "resume_from": "--resume",
 }
 # Words that mean an option only where a value follows.
 VALUED = {
@@ -38,7 +37,7 @@ VALUED = {
         *("symmetrize", "similarity"),
     )
 }
-VALUED |= {"shape": "--form"}  # --shape is of the marks on a picture
+VALUED |= {"init": "--resume", "shape": "--form"}  # --shape is of the marks on a picture
 PHRASES = {
     "pass its encoding, for example encoding='latin-1'": "say --encoding latin-1, or whatever it is",
     "pass its encoding": "say which with --encoding",

@@ -26,7 +26,7 @@ FAN = 8  # workers that take what all need from the same one
 LOOK_EVERY = 5.0  # seconds after which a pass that is not over looks whether its workers are there
 PATIENCE = 30.0  # seconds to wait for a worker when there is none
 BETWEEN_CALLS = 0.1  # seconds between two looks whether one has come
-GO_ON = "What callback=Checkpoint(path) has kept of the fit goes on with fit(…, resume_from=path)."
+GO_ON = "A fit that callback=Checkpoint(path) has saved continues with init=path."
 
 numbers = itertools.count()  # by which tasks of one name are told apart
 

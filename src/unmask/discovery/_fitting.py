@@ -16,8 +16,16 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedWarning, quote, require_choice, require_integer, warn_user
-from ..estimators import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, fit_with_free, stress_of_known
-from ..progress import Callback, Listener, Progress, listeners_of
+from ..estimators import (
+    INITS,
+    ConditionalClassicalMDS,
+    ConditionalIsomap,
+    ConditionalMDS,
+    fit_with_free,
+    names_checkpoint,
+    stress_of_known,
+)
+from ..progress import Callback, Listener, Progress, SavedFit, listeners_of
 from ..solvers import Reason, hearing_interrupt
 from ._actions import Step
 from ._material import Material
@@ -77,6 +85,8 @@ def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -
             f"fit has no parameter {quote(strangers)} with estimator={estimator!r}; it has "
             f"{', '.join(recipe.parameters)}."
         )
+    if "init" in params:
+        require_choice("init", params["init"], INITS)
     given = {"n_components": require_integer("n_components", n_components, 0)}
     for name, value in params.items():
         given[name] = plain(value, name, "use a number, text, or a list or dictionary of them.")
@@ -84,6 +94,15 @@ def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -
         # Without a seed the study would not come to the same numbers again.
         given["random_state"] = require_integer("random_state", given.get("random_state", 0), 0)
     return given
+
+
+def without_checkpoint(params: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return parameters that a step keeps, and the checkpoint that ``init`` names, if it does."""
+    if not names_checkpoint(params.get("init")):
+        return dict(params), None
+    init = SavedFit.read(params["init"]).init
+    own = {name: value for name, value in params.items() if name != "init"}
+    return own if init == "auto" else own | {"init": init}, params["init"]
 
 
 def fit_step(
@@ -94,7 +113,7 @@ def fit_step(
     params: Mapping[str, Any],
     number: int,
     callback: Callback | None = None,
-    resume_from: Any = None,
+    checkpoint: Any = None,
     n_free: int | None = None,
 ) -> Step:
     """Fit a map and return it as a step; warnings of the fit are kept in it and given to the user."""
@@ -104,10 +123,8 @@ def fit_step(
     mds = recipe.public(**material.data.params, known_types=declared or None, **own)
     options: dict[str, Any] = {} if material.weights is None else {"weights": _weights_for(material, estimator)}
     options["known"] = known if known.shape[1] else None
-    if resume_from is not None:
-        if not recipe.searches:
-            raise ValueError(f"resume_from with estimator={estimator!r}, which does not search; leave it out.")
-        options["resume_from"] = resume_from
+    if checkpoint is not None:
+        mds.set_params(init=checkpoint)
     begun = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -154,14 +171,13 @@ def fit_alone(
     types: Mapping[str, Any],
     params: Mapping[str, Any],
     callback: Callback | None = None,
-    resume_from: Any = None,
 ) -> Step:
     """Fit a map to what no study could hold, such as a table in a file that is read in parts."""
     data: Any = SimpleNamespace(fitted=dissimilarities, params={"metric": "precomputed"})  # all that a fit asks for
     material = Material(data, known, known[[]])
-    rest = dict(params)
+    rest, checkpoint = without_checkpoint(params)
     checked = check_params("mds", rest.pop("n_components", 2), rest)
-    return fit_step(material, known, types, "mds", checked, 1, callback, resume_from)
+    return fit_step(material, known, types, "mds", checked, 1, callback, checkpoint)
 
 
 def _fit_until_stopped(
@@ -184,7 +200,7 @@ class _Interrupt(Listener):
     def __init__(self, stopped: threading.Event) -> None:
         self.is_due = stopped.is_set  # type: ignore[method-assign]
 
-    def hear(self, _: Progress) -> bool:
+    def update(self, _: Progress) -> bool:
         return self.is_due()
 
 

@@ -16,7 +16,7 @@ from ..progress import Callback, series
 from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._contrast import contrast, sides
 from ._corrections import corrected
-from ._fitting import ESTIMATORS, check_params, fit_step
+from ._fitting import ESTIMATORS, check_params, fit_step, without_checkpoint
 from ._material import Material, read_material
 from ._pages import history_table, html_of, text_of
 from ._pictures import read_pictures
@@ -181,7 +181,6 @@ class Discovery(Walk):
         estimator: str = "mds",
         adjust: Any = "auto",
         callback: Callback | None = None,
-        resume_from: Any = None,
         **params: Any,
     ) -> Step:
         """Fit a map given what is known now, and add it as a step.
@@ -199,12 +198,10 @@ class Discovery(Walk):
         callback : callable, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to end it
             with the best map so far. It is not part of the study.
-        resume_from : str, path or dict, optional
-            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
         **params
             Parameters of the estimator that can be written down: numbers, text, lists and dictionaries of these, and
             types of features. ``random_state`` is 0 unless another integer is given, so that the study can be
-            repeated.
+            repeated. ``init`` may be the file of an :class:`unmask.Checkpoint`, to continue that fit.
 
         Returns
         -------
@@ -215,20 +212,21 @@ class Discovery(Walk):
         Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False`` and an
         `UnfinishedWarning`; a second Ctrl-C ends the fit at once, and the study stays as it was.
         """
+        params, checkpoint = without_checkpoint(params)
         given = check_params(estimator, n_components, {**params, "adjust": adjust})
-        return self._fit(estimator, given, callback, resume_from)
+        return self._fit(estimator, given, callback, checkpoint)
 
     def _fit(
         self,
         estimator: str,
         params: dict[str, Any],
         callback: Callback | None,
-        resume_from: Any = None,
+        checkpoint: Any = None,
         n_free: int | None = None,
     ) -> Step:
         """Add a step; one that is repeated has the same number of free dimensions again."""
         given = self._material, self.known, self.known_types, estimator, params, len(self.steps) + 1
-        added: Step = self._add(fit_step(*given, callback, resume_from, n_free))
+        added: Step = self._add(fit_step(*given, callback, checkpoint, n_free))
         return added
 
     def adopt(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import labels_of, object_names, with_labels
-from ..progress import Callback, CallbackSupportMixin
+from ..progress import Callback
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
     _labels_of = staticmethod(labels_of)
 
 
-class WatchedTransformer(CallbackSupportMixin, DissimilarityTransformer):
+class WatchedTransformer(DissimilarityTransformer):
     """Base of the transformers whose fit can be watched."""
 
     __metadata_request__fit = {"callback": True}

@@ -34,7 +34,7 @@ from ..graphs import (
     graph_from_features,
     shortest_paths,
 )
-from ..progress import Callback, Watch, current_watch, watching
+from ..progress import Callback, Watch, watching
 from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES
@@ -160,7 +160,7 @@ class Geodesic(ComparingTransformer):
         -------
         self : Geodesic
         """
-        with watching(self, callback, X=X) as watch:
+        with watching(callback) as watch:
             self._find_paths(X, watch)
         return self
 
@@ -184,9 +184,7 @@ class Geodesic(ComparingTransformer):
             return shortest_paths(self.graph_, self.dtype)
         if self.n_landmarks > n:
             raise ValueError(f"n_landmarks={self.n_landmarks} but there are {n} objects; leave it out to use them all.")
-        draw = check_random_state(self.random_state).randint
-        # A fit that is taken up again has the same landmarks.
-        rng = np.random.default_rng(current_watch().journal.seed(lambda: draw(np.iinfo(np.int32).max)))
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
         strip = shortest_paths(self.graph_, self.dtype, landmarks)
         among = np.triu(strip[:, landmarks])  # sums in another order differ by rounding

@@ -82,7 +82,7 @@ class SpectralDissimilarity(ComparingTransformer):
         -------
         self : object
         """
-        with watching(self, callback, X=X) as watch:
+        with watching(callback) as watch:
             self._check_parameters()
             watch.begin("graph")
             D = self._read(X)

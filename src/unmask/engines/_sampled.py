@@ -54,7 +54,6 @@ class SampledEngine:
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
         self._walks, self._looks, self.places = np.random.default_rng(pairs.seed).spawn(3)
-        self.drawn = 0  # times
         self._order: IntArray = np.empty(0, dtype=np.int64)
         self._references: IntArray = np.empty(0, dtype=np.int64)
         self.draw()
@@ -72,12 +71,6 @@ class SampledEngine:
             self._order = np.concatenate([self._order, self._walks.permutation(self.pairs.pool)])
         drawn, self._order = self._order[:count], self._order[count:]
         self._references = np.unique(drawn)  # in order, and once: at the end of one walk and the beginning of the next
-        self.drawn += 1
-
-    def draw_up_to(self, times: int) -> None:
-        """Pass over references as a search did that was made before."""
-        while self.drawn < times:
-            self.draw()
 
     def sums(self, Z: Array) -> ReferenceSums:
         """Return what the pairs with the present references say, as it is."""

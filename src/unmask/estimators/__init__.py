@@ -14,6 +14,8 @@ from ._fitted import labels_of_fit as labels_of_fit
 from ._fitted import stages_of as stages_of
 from ._fitted import transformer_of as transformer_of
 from ._general_mds import GeneralMDS
+from ._given_start import INITS as INITS
+from ._given_start import names_checkpoint as names_checkpoint
 from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects

@@ -84,7 +84,8 @@ disparities_, radius_, object_names_
         return super()._pairs_passed(n) if self.n_landmarks is None else self.n_landmarks * n
 
     def _make_transformer(self, dtype: str = "float64") -> Geodesic:
-        own: dict[str, Any] = {"dtype": dtype}
+        # With the seed of a checkpoint the landmarks are the same.
+        own: dict[str, Any] = {"dtype": dtype, "random_state": getattr(self, "_random_state", self.random_state)}
         if self._samples and self.n_landmarks is None:
             own["n_landmarks"] = PATHS_FROM
         return Geodesic(**self._parameters_of(Geodesic) | own)

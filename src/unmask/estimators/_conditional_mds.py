@@ -36,7 +36,7 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..progress import Callback, watching
+from ..progress import Callback, SavedFit, watching
 from ..solvers import (
     RULES,
     Attempt,
@@ -47,6 +47,7 @@ from ..solvers import (
     fit_landmarks,
     make_objective,
     place_others,
+    saved_start,
     within_errors,
 )
 from ._adjustment import Decision
@@ -123,9 +124,10 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         free map. This has `n_components` dimensions and, if it then repeats what is known, one more for each direction
         that does, at most three (``n_free_``); the first principal axes of what is left are shown. ``"auto"`` adjusts
         if the leak is above chance, and says so. False is the published model.
-    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+    init : {"auto", "closed-form", "random"}, tuple (U0, B0), str or path, default="auto"
         Where to start. ``"auto"``: the closed form first, then random starts. A tuple gives the map and the
-        coefficients (``None`` without known features).
+        coefficients (``None`` without known features). The name of a file that :class:`unmask.Checkpoint` wrote
+        continues that fit.
     n_init : "auto" or int, default="auto"
         Number of starts; the best is kept and all are reported in ``starts_``. ``"auto"`` makes 128 for a dozen objects
         and fewer the more there are (see :ref:`notes <mds-notes>`).
@@ -262,7 +264,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         known: Any = None,
         weights: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -286,14 +287,12 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
-        resume_from : str, path or dict, optional
-            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback, resume_from)
+        self._search_and_report(X, y, known, weights, callback)
         return self
 
     def posterior(
@@ -348,7 +347,7 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         require_integer("n_draws", n_draws, FEWEST_DRAWS)
         require_integer("chains", chains, 1)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        with watching(self, callback) as watch:
+        with watching(callback) as watch:
             return draw_posterior(
                 self, n_draws=n_draws, chains=chains, level=require_level(level), seed=seed, watch=watch
             )
@@ -415,20 +414,23 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 "what the map should be orthogonal to is not known before the fit. Use adjust=True, or fill them."
             )
 
-    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
+    def _search(
+        self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers, saved: SavedFit
+    ) -> Search:
         if not self._samples:
-            return super()._search(problem, engine, checked, workers)
+            return super()._search(problem, engine, checked, workers, saved)
         self.radius_: float | None = None
         objective = make_objective(problem, engine)
-        settings = self._settings(problem, objective)
-        if isinstance(self.init, tuple):
-            start = self._starts(objective, problem.known, checked)[0]
-        else:
+        settings = replace(self._settings(problem, objective), saved=saved)
+        start = saved_start(objective, saved, 1, settings.max_iter)
+        if start is None and saved.init == "given":
+            start = self._starts(objective, problem.known, checked, saved)[0]
+        if start is None:
             number = None if self.n_init == "auto" else int(self.n_init)
             rng = np.random.default_rng(self._seed())
-            landmarks = fit_landmarks(problem, settings, workers, rng, self.init, number)
+            landmarks = fit_landmarks(problem, settings, workers, rng, saved.init, number)
             start = Start("landmarks", place_others(objective, problem, landmarks, workers))
-        solution = descend(objective, start.theta, settings, start.kind)
+        solution = start.solution or descend(objective, start.theta, settings, start.kind)
         return Search(Stage(objective, solution), [Attempt(start.kind, solution)])
 
     def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:

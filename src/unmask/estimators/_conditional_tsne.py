@@ -13,7 +13,7 @@ from ..checking import Dissimilarities, require_choice, require_integer, require
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
 from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
-from ..progress import Callback
+from ..progress import Callback, SavedFit
 from ..solvers import Objective, SearchSettings, Start, run_stage
 from ._general_mds import CostMap, engine_of
 
@@ -61,9 +61,9 @@ class ConditionalTSNE(CostMap):
         nothing, and without this it would repeat what is known.
     adjust
         Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`; with ``orthogonal=False``.
-    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
+    init : {"auto", "closed-form", "random"}, tuple (U0, B0), str or path, default="auto"
         Where to start: the closed form (with nothing known, principal components), made small; or random coordinates;
-        or those given, which stay as they are.
+        or those given, which stay as they are; or a file of an :class:`unmask.Checkpoint`, which is continued.
     n_init : "auto" or int, default="auto"
         Number of starts, one by default.
     max_iter : int, default=1000
@@ -118,7 +118,6 @@ object_names_
         *,
         known: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -132,14 +131,12 @@ object_names_
             Known features, one row per object.
         callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
-        resume_from : str, path or dict, optional
-            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : ConditionalTSNE
         """
-        self._search_and_report(X, y, known, None, callback, resume_from)
+        self._search_and_report(X, y, known, None, callback)
         self.kl_divergence_ = self.cost_
         return self
 
@@ -150,10 +147,9 @@ object_names_
         *,
         known: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, callback=callback, resume_from=resume_from))
+        return self._labelled(self.fit(X, y, known=known, callback=callback))
 
     def _check_parameters(self) -> int:
         p = super()._check_parameters()
@@ -174,9 +170,11 @@ object_names_
         neighbours = Neighbours(float(self.perplexity))
         return make_cost(checked, None, neighbours, "student", "kullback-leibler", workers)
 
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
-        starts = super()._starts(objective, known, checked)
-        if isinstance(self.init, tuple):
+    def _starts(
+        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, saved: SavedFit
+    ) -> list[Start]:
+        starts = super()._starts(objective, known, checked, saved)
+        if saved.init == "given":
             return starts
         return [self._made_small(objective, start) for start in starts]
 
@@ -197,7 +195,7 @@ object_names_
         steps = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
         for start in starts:
             theta = start.theta
-            for step in steps:
+            for step in [] if start.saved else steps:
                 theta = run_stage("exaggeration", step, theta, early).solution.theta
             gathered.append(start._replace(theta=theta))
         return gathered

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from .._typing import Array
 from ..problem import KnownFeatures
+from ._given_start import names_checkpoint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +36,10 @@ def transformer_of(fitted: Any) -> Any:
 def stages_of(estimator: Any) -> tuple[Any, Any]:
     """Return the stages of an estimator: a transformer (None for precomputed dissimilarities), and what maps these."""
     transformer = estimator._make_transformer()
-    return transformer, clone(estimator) if transformer is None else estimator._for_ready_dissimilarities()
+    fresh = clone(estimator) if transformer is None else estimator._for_ready_dissimilarities()
+    if names_checkpoint(getattr(fresh, "init", None)):  # of one fit, which others do not continue
+        fresh.set_params(init="auto")
+    return transformer, fresh
 
 
 def aims_of(fitted: Any, D: Array) -> Array:

@@ -159,8 +159,8 @@ class GeneralMDS(CostMap):
         positive target, and a millionth of the median. What the others have no use for is refused.
     metric, metric_params, coef, known_types, orthogonal, adjust
         As in :class:`ConditionalMDS`.
-    init : {"auto", "closed-form", "random"} or tuple (U0, B0), default="auto"
-        Where to start.
+    init : {"auto", "closed-form", "random"}, tuple (U0, B0), str or path, default="auto"
+        Where to start; a file of an :class:`unmask.Checkpoint` continues that fit.
     n_init : "auto" or int, default="auto"
         Number of starts; ``"auto"`` makes as many as :class:`ConditionalMDS`: 128 for a dozen objects, and fewer the
         more there are.
@@ -220,7 +220,6 @@ level_positions_, known_imputed_, object_names_
         known: Any = None,
         weights: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Self:
         """Learn the map and the coefficients.
 
@@ -237,14 +236,12 @@ level_positions_, known_imputed_, object_names_
             Weights of the pairs; 0 leaves a pair out.
         callback : callable or list of callables, optional
             Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
-        resume_from : str, path or dict, optional
-            A checkpoint of the same fit (see :class:`unmask.Checkpoint`), to go on from there.
 
         Returns
         -------
         self : GeneralMDS
         """
-        self._search_and_report(X, y, known, weights, callback, resume_from)
+        self._search_and_report(X, y, known, weights, callback)
         return self
 
     def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +16,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def require_init(init: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless ``init`` is a word or a tuple, whose parts are looked at when the data are there."""
-    if (isinstance(init, str) and init in choices) or isinstance(init, tuple):
+INITS = ("auto", "closed-form", "random")
+
+
+def names_checkpoint(init: Any) -> bool:
+    """Return whether ``init`` is the name of a file."""
+    return isinstance(init, str | PathLike) and init not in INITS
+
+
+def require_init(init: Any) -> None:
+    """Raise unless ``init`` is one of the words, a tuple, or the name of an existing file."""
+    is_word = isinstance(init, str) and init in INITS
+    if is_word or isinstance(init, tuple) or (names_checkpoint(init) and Path(init).is_file()):
         return
-    listed = ", ".join(map(repr, choices))
+    listed = ", ".join(map(repr, INITS))
     raise ValueError(
-        f"init={shown(init)} is not one of {listed}, nor a tuple (map, coefficients): a row per object, and a table "
-        "like coef_ (None with nothing known)."
+        f"init={shown(init)} is not one of {listed}, nor a file that unmask.Checkpoint wrote, nor a tuple (map, "
+        "coefficients): a row per object, and a table like coef_ (None with nothing known)."
     )
 
 

@@ -24,7 +24,7 @@ from ..checking import (
 from ..engines import Engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, Problem
-from ..progress import Callback, CallbackSupportMixin, Journal, Listener, Progress, current_watch, watching
+from ..progress import Callback, Listener, Progress, SavedFit, current_watch, watching
 from ..solvers import (
     RULES,
     Attempt,
@@ -40,15 +40,15 @@ from ..solvers import (
     given_start,
     make_objective,
     make_starts,
+    saved_start,
     warned_of_interruption,
     was_cut_short,
+    with_saved,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
 from ._base import ConditionalMap
-from ._described import describe_fit
 from ._given_start import check_start, require_init
-
-INITS = ("auto", "closed-form", "random")
+from ._saving import described, fixed_random_state, open_fit
 
 
 class Search(NamedTuple):
@@ -59,10 +59,10 @@ class Search(NamedTuple):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SearchingMap(CallbackSupportMixin, ConditionalMap):
+class SearchingMap(ConditionalMap):
     """Base of the estimators that follow several starts and keep the best."""
 
-    __metadata_request__fit = {"callback": True, "resume_from": True}
+    __metadata_request__fit = {"callback": True}
 
     orthogonal: bool = False
     init: Any = "auto"
@@ -88,27 +88,18 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         known: Any = None,
         weights: Any = None,
         callback: Callback | None = None,
-        resume_from: Any = None,
     ) -> Array:
         """Learn the map and return it; see :meth:`fit`."""
-        fitted = self.fit(X, y, known=known, weights=weights, callback=callback, resume_from=resume_from)
-        return self._labelled(fitted)
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
 
     def _fit_with_free(
         self, X: Any, n_free: int, *, known: Any = None, weights: Any = None, callback: Callback | None = None
     ) -> Self:
-        self._search_and_report(X, None, known, weights, callback, None, n_free)
+        self._search_and_report(X, None, known, weights, callback, n_free)
         return self
 
     def _search_and_report(
-        self,
-        X: Any,
-        y: Any,
-        known: Any,
-        weights: Any,
-        callback: Callback | None,
-        resume_from: Any,
-        n_free: int | None = None,
+        self, X: Any, y: Any, known: Any, weights: Any, callback: Callback | None, n_free: int | None = None
     ) -> None:
         """Do what every fit does, whatever it minimises."""
         p = self._check_parameters()
@@ -117,36 +108,39 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         self._note(X, known, weights)
         X, known = self._read_data(X, known)
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
-        data = {"X": X, "y": y, "metadata": {"known": known, "weights": weights}}
-        journal = None if resume_from is None else Journal.read(resume_from)
-        with watching(self, callback, *printer, quantity=self._QUANTITY, journal=journal, **data) as watch:
+        saved = open_fit(self.init)
+        self._random_state = fixed_random_state(self.random_state, saved)
+        with watching(callback, *printer):
             with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
-                if watch.watched or journal is not None:
-                    watch.journal.describe(describe_fit(self, problem, engine, checked))
+                saved = described(saved, self, problem)
                 search, decision = fit_free_map(
                     self.adjust,
                     n_free,
                     p,
                     problem.known,
-                    lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers),
+                    lambda dimensions: self._search(replace(problem, p=dimensions), engine, checked, workers, saved),
                     lambda search: _free_map(search.stage, problem.known),
                     # A given start says how many dimensions there are.
-                    may_follow=lambda search: not (isinstance(self.init, tuple) or was_cut_short(search.attempts)),
+                    may_follow=lambda search: not (saved.init == "given" or was_cut_short(search.attempts)),
                     labels=checked.labels,
                 )
                 self._report_fit(search.stage, problem, checked, decision, workers)
             self._report_search(search, self._unit(search.stage.objective))
             self._speak_of_known(decision)
 
-    def _search(self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers) -> Search:
-        """Follow every start, and the best of them through its further stages."""
+    def _search(
+        self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers, saved: SavedFit
+    ) -> Search:
+        """Follow every start that has not finished, and the best of all through its further stages."""
         objective = make_objective(problem, engine)
-        starts = self._starts(objective, problem.known, checked)
+        starts = self._starts(objective, problem.known, checked, saved)
         objective = self._calibrated(problem, objective, starts[0].theta)
         settings = self._settings(problem, objective)
-        attempts = self._attempt(objective, self._prepared(objective, starts, settings), workers, settings)
+        starts = with_saved(objective, starts, saved, settings.max_iter)
+        starts = self._prepared(objective, starts, settings)
+        attempts = self._attempt(objective, starts, workers, replace(settings, saved=saved))
         return Search(self._refine(problem, Stage(objective, best_of(attempts)), workers, settings), attempts)
 
     def _settings(self, problem: Problem, objective: Objective) -> SearchSettings:
@@ -207,7 +201,7 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
         require_integer("verbose", self.verbose, 0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
-        require_init(self.init, INITS)
+        require_init(self.init)
         if isinstance(self.n_init, str):
             require_choice("n_init", self.n_init, ("auto",))
         else:
@@ -220,20 +214,22 @@ class SearchingMap(CallbackSupportMixin, ConditionalMap):
             )
         return p
 
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
+    def _starts(
+        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, saved: SavedFit
+    ) -> list[Start]:
         if isinstance(self.init, tuple):
             U0, B0 = check_start(self.init, objective.structure, known, checked.labels)
             return [given_start(objective, known, U0, B0)]
+        if saved.init == "given" and (start := saved_start(objective, saved, 1, int(self.max_iter))):
+            return [start]
         n_starts = min(self._MOST_STARTS, automatic_n_starts(checked.n)) if self.n_init == "auto" else int(self.n_init)
-        n_starts = 1 if self.init == "closed-form" else n_starts
+        n_starts = 1 if saved.init in ("closed-form", "given") else n_starts
         return list(
-            make_starts(self._stress_of(objective), known, self.init, n_starts, np.random.default_rng(self._seed()))
+            make_starts(self._stress_of(objective), known, saved.init, n_starts, np.random.default_rng(self._seed()))
         )
 
     def _seed(self) -> int:
-        """Draw a seed, or take the one that was drawn before a fit was broken off."""
-        draw = check_random_state(self.random_state).randint
-        return current_watch().journal.seed(lambda: int(draw(np.iinfo(np.int32).max)))
+        return int(check_random_state(self._random_state).randint(np.iinfo(np.int32).max))
 
     def _stress_of(self, objective: Objective) -> Objective:
         """Return the objective by which starts are made: that of the stress, whatever is minimised."""
@@ -277,7 +273,7 @@ class Printer(Listener):
     def begin(self, stage: str, n_starts: int) -> None:
         self.lowest = float("inf")
 
-    def hear(self, progress: Progress) -> None:
+    def update(self, progress: Progress) -> None:
         if self.level > 1:
             print(f"{_named(progress)}, iteration {progress.iteration}: {self.quantity} {progress.stress:.9g}")
 

@@ -13,13 +13,11 @@ from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import labels_of, object_names, require_integer, with_labels
 from ..dissimilarities import fitted_labels, make_transformer, set_input_tags
-from ..progress import Callback, CallbackSupportMixin, watching
+from ..progress import Callback, watching
 from ..solvers import axis_signs
 
 
-class SpectralMap(
-    DocumentedMixin, CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
@@ -93,7 +91,7 @@ class SpectralMap(
         self : SpectralMap
         """
         require_integer("n_components", self.n_components, 1)
-        with watching(self, callback, X=X):
+        with watching(callback):
             self.dissimilarity_ = self._transformer().fit(X)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.dissimilarity_, name):

@@ -30,6 +30,7 @@ from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, fit_with_free, labels_of_fit, stages_of
 from ..kernels import MOST_SQUARED, Workers, elsewhere, resolve_threads
 from ..problem import KnownFeatures
+from ..progress import SavedFit
 from ..solvers import (
     PARALLEL_FROM,
     Attempt,
@@ -113,11 +114,13 @@ class _WarmMDS(ConditionalMDS):
     also: Sequence[Any] = ()
     enough: Enough
 
-    def _starts(self, objective: Objective, known: KnownFeatures, checked: Dissimilarities) -> list[Start]:
+    def _starts(
+        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, saved: SavedFit
+    ) -> list[Start]:
         # A map that is adjusted may have been fitted with more dimensions than it is first tried with.
         usable = [start for start in self.also if start[0].shape[1] == objective.structure.p]
-        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked) for start in usable))
-        own = iter(super()._starts(objective, known, checked))
+        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked, saved) for start in usable))
+        own = iter(super()._starts(objective, known, checked, saved))
         return [*islice(given, 1), *islice(own, 1), *given, *own]
 
     def _attempt(

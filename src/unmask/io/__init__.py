@@ -2,7 +2,6 @@
 
 from ._arrays import objects_of_large
 from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
-from ._checkpoint import Checkpoint
 from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
@@ -13,7 +12,6 @@ from ._tables import TableFile, read_known, read_table
 from ._write import plain_data, write_json, write_table
 
 __all__ = [
-    "Checkpoint",
     "DissimilarityFile",
     "FileProblem",
     "TableFile",

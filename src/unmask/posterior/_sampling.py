@@ -116,12 +116,12 @@ def _followed(sampler: Any, counts: _Counts, watch: Watch, total: int) -> bool:
         time.sleep(BETWEEN)
         for chain in np.flatnonzero(counts.done > told).tolist():
             told[chain] = done = min(int(counts.done[chain]), total)
-            if watch.tell(_progress(done, chain, chains, total)):
+            if watch.update(_progress(done, chain, chains, total)):
                 return False
     for chain in range(chains):
         last = _progress(total, chain, chains, total)
         if told[chain] < total:  # an end is of something that was heard of
-            watch.tell(last)
+            watch.update(last)
         watch.end(last, True)
     return True
 

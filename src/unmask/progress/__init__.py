@@ -1,36 +1,34 @@
-"""How far a fit is: who watches it, what is told of it, the time left, and the journal by which it can be resumed."""
+"""Progress of a fit: callbacks, a bar with the time left, and checkpoints."""
 
-from ._bar import ProgressBar, position_of, without_late_bars
-from ._journal import Journal, Run, RunKey
-from ._series import Stopped, Tell, series
-from ._time_left import TimeLeft
+from ._bar import ProgressBar, TimeLeft, without_late_bars
+from ._checkpoint import Checkpoint, SavedFit, SavedStart
 from ._watching import (
     Callback,
-    CallbackSupportMixin,
     Listener,
     Progress,
+    Stopped,
+    Tell,
     Watch,
     current_watch,
     listeners_of,
+    series,
     watching,
 )
 
 __all__ = [
     "Callback",
-    "CallbackSupportMixin",
-    "Journal",
+    "Checkpoint",
     "Listener",
     "Progress",
     "ProgressBar",
-    "Run",
-    "RunKey",
+    "SavedFit",
+    "SavedStart",
     "Stopped",
     "Tell",
     "TimeLeft",
     "Watch",
     "current_watch",
     "listeners_of",
-    "position_of",
     "series",
     "watching",
     "without_late_bars",

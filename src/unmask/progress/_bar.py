@@ -1,136 +1,215 @@
-"""A line that shows how far a fit is."""
+"""The time left of a fit, and a bar that shows it."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock, Timer, current_thread, main_thread
-from typing import Any
+from typing import Any, NamedTuple
 
-from ._time_left import TimeLeft
-from ._watching import Progress
+import numpy as np
 
-# Seconds between two changes of the line.
-BETWEEN = 0.1
-# Seconds after which a line appears by itself.
-APPEARS = 3.0
+from ._watching import Listener, Progress
+
+# Iterations by which the fall of the stress is extrapolated, and the fewest that allow it. Measured on 96 fits of 10 to
+# 273 iterations, after a third, half, two thirds and 85% of them: the estimate was right within a factor of 2 in 62,
+# 63, 61 and 80% of the fits (20 iterations: 58, 55, 52, 55%; all: 69, 70, 58, 40%).
+WINDOW, LEAST = 10, 6
+LAST = 3  # small decreases in a row that end a start
+BETWEEN = 0.1  # seconds between two changes of the bar
+APPEARS = 3.0  # seconds after which a bar appears by itself
+
+
+class Left(NamedTuple):
+    """The share of a stage that is done, and the seconds left (NaN if unknown)."""
+
+    done: float
+    seconds: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.seconds):
+            return ""
+        unit, seconds = ("s", 1) if self.seconds < 100 else ("min", 60) if self.seconds < 6000 else ("h", 3600)
+        return f"about {self.seconds / seconds:.0f} {unit} left"
+
+
+class TimeLeft(Listener):
+    """Estimates the time left of the present stage.
+
+    The decreases of the stress shrink by about the same factor from iteration to iteration: a line through their
+    logarithms shows when they will be below `tol`. While this is not clear, no time is given. Starts to come are
+    expected to take as many iterations as those that have ended.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._running: dict[int, list[tuple[float, int, float]]] = {}  # time, iteration and stress, by start
+        self._ended: list[int] = []
+
+    def begin(self, stage: str, n_starts: int) -> None:  # noqa: ARG002
+        self._running.clear()
+        self._ended.clear()
+
+    def update(self, progress: Progress) -> None:
+        last = self._running.get(progress.start, [])[-WINDOW:]
+        self._running[progress.start] = [*last, (self._clock(), progress.iteration, progress.stress)]
+
+    def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
+        self._running.pop(progress.start, None)
+        self._ended.append(progress.iteration)
+
+    def left(self, progress: Progress) -> Left:
+        """Return how much of the stage is done, and the time left."""
+        times, iterations, path = zip(*self._running[progress.start], strict=True)
+        most = progress.max_iter - progress.iteration
+        # Without a tolerance every iteration is made.
+        own = progress.ahead or (iterations_left(path, iterations, progress.tol) if progress.tol else most)
+        if own is None or len(times) == 1:
+            return Left(len(self._ended) / progress.n_starts, math.nan)
+        own = min(own, most)
+        each = float(np.mean(self._ended)) if self._ended else progress.iteration + own
+        to_come = (progress.n_starts - len(self._ended) - len(self._running)) * each / len(self._running)
+        share = progress.iteration / max(progress.iteration + own, 1)
+        pace = (times[-1] - times[0]) / max(iterations[-1] - iterations[0], 1)
+        return Left((len(self._ended) + share) / progress.n_starts, (own + to_come) * pace)
+
+
+def iterations_left(path: Any, iterations: Any, tol: float) -> float | None:
+    """Return the number of iterations until the stress falls by less than ``tol``; None if this is not clear."""
+    steps = np.maximum(np.diff(iterations), 1)
+    falls = -np.diff(path) / steps
+    middle = (np.asarray(iterations[1:]) - (steps - 1) / 2 - iterations[-1])[falls > 0]
+    if len(middle) < LEAST:
+        return None
+    slope, level = np.polyfit(middle, np.log(falls[falls > 0]), 1)
+    return max((math.log(tol) - level) / slope, 0.0) + LAST if slope < 0 else None
 
 
 class ProgressBar(TimeLeft):
-    """Shows how far a fit is: the start, the iteration, the stress, and the time left.
+    """A bar with the start, the iteration, the stress and the time left of a fit.
 
-    Passed as ``callback`` to ``fit``, alone or in a list with others. The line is on the standard error, and goes when
-    the fit is over. The time left is that of the present stage: *about* so much if the stress goes on falling as it
-    does until it falls by less than `tol`, or *at most* so much, if all of `max_iter` iterations are needed, where the
-    fall does not tell yet.
+    Passed as ``callback`` to ``fit``, alone or in a list with others. It needs a terminal or a notebook, and disappears
+    when the fit is over. The time left is an estimate for the present stage: it assumes that the stress goes on falling
+    as it does now.
 
     Parameters
     ----------
     file : file, optional
-        Where to write; the standard error by default.
+        The terminal to write to; the standard error by default.
 
     Examples
     --------
-    >>> import io
     >>> from unmask import ConditionalMDS, ProgressBar
     >>> from unmask.datasets import load_kinship
-    >>> shown = io.StringIO()
     >>> mds = ConditionalMDS(metric="precomputed", n_init=1, random_state=0)
-    >>> mds = mds.fit(load_kinship().dissimilarities, callback=ProgressBar(shown))
-    >>> "start 1 of 1, iteration 0, stress" in shown.getvalue()
-    True
+    >>> mds = mds.fit(load_kinship().dissimilarities, callback=ProgressBar())
     """
 
     def __init__(self, file: Any = None) -> None:
         super().__init__()
-        self._file, self._width, self._shown = file, 0, -BETWEEN
+        self._file, self._due, self._lock = file, 0.0, RLock()
+        self._line: Line | None = None
 
     def begin(self, stage: str, n_starts: int) -> None:
-        """Show a stage without iterations."""
         super().begin(stage, n_starts)
         if not n_starts:
-            self._show(stage)
+            self._show(0.0, stage)
 
-    def hear(self, progress: Progress) -> None:
-        """Show an iteration."""
-        super().hear(progress)
-        if time.monotonic() - self._shown >= BETWEEN:
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._due
+
+    def update(self, progress: Progress) -> None:
+        super().update(progress)
+        if self.is_due():
             left = self.left(progress)
-            self._show(", ".join(filter(None, [f"{left.done:4.0%}  {position_of(progress)}", str(left)])))
+            self._show(left.done, ", ".join(filter(None, [str(left), str(progress)])))
+            self._due = time.monotonic() + BETWEEN
 
     def close(self) -> None:
-        """Take the line away."""
-        if self._width:
-            self._show("")
-            self._write("\r")
+        if self._line is not None:
+            self._line[1]()
+            self._line = None
 
-    def _show(self, text: str) -> None:
-        self._write(f"\r{text.ljust(self._width)}")
-        self._width, self._shown = len(text), time.monotonic()
-
-    def _write(self, text: str) -> None:
-        file = sys.stderr if self._file is None else self._file
-        file.write(text)
-        file.flush()
+    def _show(self, done: float, text: str) -> None:
+        if self._line is None:
+            self._line = _line_of_notebook() if self._file is None and _in_notebook() else _line_of(self._file)
+        self._line[0](done, text)
 
 
 class LateBar(ProgressBar):
-    """The line of a fit that nobody has asked to watch: it appears only if the fit takes some seconds."""
+    """The bar that appears by itself if a fit takes some seconds."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._begun, self._text, self._lock, self._closed = time.monotonic(), "fitting", RLock(), False
-        # A stage without iterations may be long.
-        self._timer = Timer(APPEARS, lambda: self._show(self._text))
+        self._due, self._last = time.monotonic() + APPEARS, (0.0, "fitting")
+        self._timer = Timer(APPEARS, lambda: self._show(*self._last))  # a stage without iterations may be long
         self._timer.daemon = True
         self._timer.start()
 
-    def is_due(self) -> bool:
-        """Without a line a small fit is not slowed down."""
-        return time.monotonic() - self._begun >= APPEARS
-
     def close(self) -> None:
-        """Take the line away."""
         self._timer.cancel()
         with self._lock:
             super().close()
-            self._closed = True
+            self._due = math.inf
 
-    def _show(self, text: str) -> None:
+    def _show(self, done: float, text: str) -> None:
         with self._lock:
-            self._text = text
-            if self.is_due() and not self._closed:
-                super()._show(text)
+            self._last = done, text
+            if self.is_due():
+                super()._show(done, text)
 
 
-def late_bars() -> list[LateBar]:
-    """Return a bar if somebody can see it: on a terminal or in a notebook, and not from a thread of a larger whole."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    seen = getattr(sys.stderr, "isatty", bool)() or hasattr(shell, "kernel")
-    return [LateBar()] if seen and _wanted.get() and current_thread() is main_thread() else []
+Line = tuple[Callable[[float, str], None], Callable[[], None]]  # functions that show a line and remove it
+
+
+def _line_of(file: Any) -> Line:
+    """Return a line of a terminal; on other files nothing is shown."""
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = rich.TaskProgressColumn(), rich.BarColumn(10), rich.TextColumn("{task.description}", markup=False)
+    console = Console(file=file, stderr=True, force_jupyter=False)
+    apart = {"transient": True, "auto_refresh": False, "redirect_stdout": False, "redirect_stderr": False}
+    bar = rich.Progress(*columns, console=console, **apart)
+    task = bar.add_task("", total=1.0)
+    bar.start()
+    return lambda done, text: bar.update(task, completed=done, description=text, refresh=True), bar.stop
+
+
+def _line_of_notebook() -> Line:
+    """Return a line below the cell."""
+    from IPython.display import display
+
+    handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def show(text: str) -> None:
+        handle.update({"text/plain": text}, raw=True)
+
+    return lambda done, text: show(f"{done:4.0%}  {text}"), lambda: show("")
+
+
+def _in_notebook() -> bool:
+    return hasattr(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)(), "kernel")
 
 
 _wanted: ContextVar[bool] = ContextVar("wanted", default=True)
 
 
+def late_bars() -> list[LateBar]:
+    """Return a bar if it can be seen: on a terminal or in a notebook, and not from another thread."""
+    seen = getattr(sys.stderr, "isatty", bool)() or _in_notebook()
+    return [LateBar()] if seen and _wanted.get() and current_thread() is main_thread() else []
+
+
 @contextmanager
 def without_late_bars() -> Iterator[None]:
-    """Let no bar appear by itself: the caller shows progress, or the user wants none."""
+    """Let no bar appear by itself: the caller shows the progress, or the user wants none."""
     token = _wanted.set(False)
     try:
         yield
     finally:
         _wanted.reset(token)
-
-
-def position_of(progress: Progress) -> str:
-    """Return in words where a fit is."""
-    stage = "" if progress.stage == "search" else f"{progress.stage}, "
-    name = "chain" if progress.kind == "chain" else "start"
-    start = f"{name} {progress.start} of {progress.n_starts}, " if progress.n_starts else ""
-    stress = "" if math.isnan(progress.stress) else f", stress {progress.stress:.6g}"
-    return f"{stage}{start}iteration {progress.iteration}{stress}"

@@ -1,63 +1,49 @@
-"""How far a fit is: what a callback hears of it, and how it stops the fit."""
+"""Callbacks of a fit: what they receive, and how they stop it."""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._typing import Array
-from ._journal import Journal
 
 if TYPE_CHECKING:
-    CallbackSupportMixin: Any = object
-else:
-    try:
-        from sklearn.callback import CallbackSupportMixin
-    except ImportError:  # scikit-learn before 1.9
-
-        class CallbackSupportMixin:
-            """Stands for what this version of scikit-learn does not have: callbacks are passed to fit alone."""
+    from ._checkpoint import SavedFit
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fit is, as the ``callback`` of a fit hears it.
+    """The state of a fit, as its ``callback`` receives it.
 
-    A callback is called when a start begins, after each of its iterations, and at the beginning of a stage that has no
-    iterations; never by two threads at once. The fit stops if it returns True: every start that has begun ends where it
-    is, no other follows, and the best map so far is kept, with an `UnfinishedWarning`. Where there is no map yet,
-    the fit stops as soon as there is one.
+    A callback is called when a start begins, after each iteration, and when a stage without iterations begins; never
+    by two threads at once. If it returns True the fit stops: starts under way end where they are, no other is made, and
+    the best map so far is kept, with an `UnfinishedWarning`. Before there is a map, the fit stops as soon as it has
+    one.
 
     Attributes
     ----------
     stage : str
-        What is being done: ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map),
-        ``"errors"`` (values that move within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for
-        many objects: some of them, whose map alone there is, then all), ``"exaggeration"`` (the beginning of t-SNE),
-        ``"posterior"`` (the draws of chains, each of which counts as a start; the stress is NaN),
-        ``"graph"`` and ``"paths"`` (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral
-        dissimilarities).
+        ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map), ``"errors"`` (values that move
+        within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for many objects), ``"exaggeration"``
+        (the beginning of t-SNE), ``"posterior"`` (draws; each chain counts as a start), ``"graph"`` and ``"paths"``
+        (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral dissimilarities).
     iteration : int
-        Number of the iteration; 0 where a start or a stage begins.
+        Number of the iteration; 0 at the beginning of a start or a stage.
     stress : float
-        What is being minimised: the normalised stress; of `GeneralMDS` and `ConditionalTSNE` the cost. NaN in a stage
-        without iterations.
+        The normalised stress, or the cost of `GeneralMDS` and `ConditionalTSNE`; NaN where there is none.
     start, n_starts : int
-        Number of the start, from 1, and how many there are; both 0 in a stage without iterations. Starts may run side
-        by side.
+        Number of the start, from 1, and the number of starts; 0 in a stage without iterations.
     kind : str
-        What kind of start it is: ``"closed-form"``, ``"random"``, ``"given"``.
-    max_iter : int
-        Most iterations from this start.
-    tol : float
-        The start ends when the stress falls by less than this, some times in a row.
+        ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"`` or ``"chain"``.
+    max_iter, tol
+        The start ends after so many iterations, or when the stress falls by less than `tol` several times in a row.
     ahead : int
-        In the stage ``"stochastic"``: iterations until it is seen next whether the stress still falls, and never ends
-        before; 0 in others.
+        In the stage ``"stochastic"``: iterations until the solver checks next whether to stop.
 
     Examples
     --------
@@ -80,55 +66,64 @@ class Progress:
     tol: float = 0.0
     ahead: int = 0
     _draw: Callable[[], Array] | None = field(default=None, repr=False, compare=False)
-    _keep: Callable[[], dict[str, Array]] | None = field(default=None, repr=False, compare=False)
+    _save: Callable[[], SavedFit] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def has_map(self) -> bool:
+        """Whether there is a map in this stage."""
+        return self._draw is not None
+
+    def __str__(self) -> str:
+        stage = "" if self.stage == "search" else f"{self.stage}, "
+        name = "chain" if self.kind == "chain" else "start"
+        start = f"{name} {self.start} of {self.n_starts}, " if self.start else ""
+        stress = "" if math.isnan(self.stress) else f", stress {self.stress:.6g}"
+        return f"{stage}{start}iteration {self.iteration}{stress}"
 
     def embedding(self) -> Array:
-        """Return the map as it is now, in principal axes, before any adjusting: computed when it is asked for."""
+        """Return the present map in principal axes, before any adjustment. It is computed when asked for."""
         if self._draw is None:
             raise ValueError(f"embedding(): there is no map in the stage {self.stage!r}; look at progress.stage first.")
         return self._draw()
 
-    @property
-    def can_be_kept(self) -> bool:
-        """Whether there is a state to go on from: in the stages of a search."""
-        return self._keep is not None
-
-    def state(self) -> dict[str, Array]:
-        """Return all that is needed to go on from here, as arrays; ``resume_from=`` of a fit takes it."""
-        if self._keep is None:
-            raise ValueError(f"state(): there is nothing to keep in the stage {self.stage!r}; look at progress.stage.")
-        return self._keep()
-
 
 class Listener:
-    """Hears how far a fit is, and may ask it to stop by returning True."""
+    """A callback with more detail. Each method may return True to stop the fit."""
 
-    silent: ClassVar[bool] = False  # if True it shows nothing, and a bar may appear by itself
+    silent: ClassVar[bool] = False  # True if it shows nothing, so that a bar may appear
 
     def begin(self, stage: str, n_starts: int) -> bool | None:
-        """A stage begins; one without starts has no iterations."""
+        """Note that a stage begins; without starts it has no iterations."""
 
-    def hear(self, progress: Progress) -> bool | None:
-        """A start begins, or an iteration has come to its end."""
+    def update(self, progress: Progress) -> bool | None:
+        """Note the beginning of a start, or the end of an iteration."""
 
     def is_due(self) -> bool:
-        """Whether it wants to hear of this iteration; who does not spares a small fit what it costs to tell."""
+        """Return whether it needs the present iteration. A small fit is not slowed down by those it does not need."""
         return True
 
     def end(self, progress: Progress, converged: bool) -> bool | None:
-        """A start has come to its end."""
+        """Note the end of a start."""
 
     def close(self) -> None:
-        """The fit has come to its end, or broken off."""
+        """Note the end of the fit, or an error in it."""
 
 
-Hearing = Callable[[Progress], bool | None] | Listener
-# One who hears of a fit, or several.
-Callback = Hearing | Sequence[Hearing]
+Callback = Callable[[Progress], bool | None] | Listener | Sequence[Callable[[Progress], bool | None] | Listener]
+
+
+class _Function(Listener):
+    """A user's function as a listener."""
+
+    def __init__(self, function: Any) -> None:
+        self.update = function  # type: ignore[method-assign]
+
+    def begin(self, stage: str, n_starts: int) -> bool | None:
+        return None if n_starts else self.update(Progress(stage))
 
 
 def listeners_of(callback: Callback | None) -> list[Listener]:
-    """Return those who are to hear of a fit; raise if one of them cannot."""
+    """Return the listeners of a ``callback`` argument; raise if it is not one."""
     several: Any = callback if isinstance(callback, list | tuple) else [] if callback is None else [callback]
     for one in several:
         if not isinstance(one, Listener) and not callable(one):
@@ -136,56 +131,43 @@ def listeners_of(callback: Callback | None) -> list[Listener]:
                 f"callback={one!r} must be a function of one argument, an unmask.Progress, a list of such functions, "
                 "or None."
             )
-    return [one if isinstance(one, Listener) else _Caller(one) for one in several]
-
-
-class _Caller(Listener):
-    """Passes on to a user's function."""
-
-    def __init__(self, callback: Callable[[Progress], bool | None]) -> None:
-        self.callback = callback
-
-    def begin(self, stage: str, n_starts: int) -> bool | None:
-        return None if n_starts else self.callback(Progress(stage))
-
-    def hear(self, progress: Progress) -> bool | None:
-        return self.callback(progress)
+    return [one if isinstance(one, Listener) else _Function(one) for one in several]
 
 
 class Watch:
-    """Tells the listeners of a fit how far it is, one thread at a time, and knows whether it is to stop."""
+    """The listeners of a fit, one thread at a time, and whether the fit is to stop."""
 
-    def __init__(self, *listeners: Listener, journal: Journal | None = None) -> None:
+    def __init__(self, *listeners: Listener) -> None:
         self.listeners = listeners
         self.watched = len(listeners) > 0  # by more than a bar that appears by itself
-        self.journal = journal or Journal()
-        self.stopped = threading.Event()
+        self.stopped = threading.Event()  # by a listener or by Ctrl-C
+        self.stopped_by_listener = False
         self._lock = threading.RLock()
 
     def begin(self, stage: str, n_starts: int = 0) -> bool:
-        self.journal.turn()
-        return self._ask(lambda listener: listener.begin(stage, n_starts))
+        return self._call(lambda listener: listener.begin(stage, n_starts))
 
-    def tell(self, progress: Progress) -> bool:
-        return self._ask(lambda listener: listener.hear(progress))
-
-    def is_due(self) -> bool:
-        """Return whether anybody is to hear of an iteration, or the fit is to stop."""
-        return self.stopped.is_set() or any(listener.is_due() for listener in self.listeners)
+    def update(self, progress: Progress) -> bool:
+        return self._call(lambda listener: listener.update(progress))
 
     def step(self, stage: str, iteration: int, value: float, max_iter: int) -> bool:
-        """Tell of an iteration of a stage that has but one start."""
-        return self.tell(Progress(stage, iteration, float(value), 1, 1, max_iter=max_iter))
+        """Report an iteration of a stage with a single start."""
+        return self.update(Progress(stage, iteration, float(value), 1, 1, max_iter=max_iter))
 
     def end(self, progress: Progress, converged: bool) -> bool:
-        return self._ask(lambda listener: listener.end(progress, converged))
+        return self._call(lambda listener: listener.end(progress, converged))
 
-    def _ask(self, ask: Callable[[Listener], bool | None]) -> bool:
-        """Return whether the fit is to stop. What a listener fits is a fit of its own."""
+    def is_due(self) -> bool:
+        """Return whether a listener needs the present iteration, or the fit is to stop."""
+        return self.stopped.is_set() or any(listener.is_due() for listener in self.listeners)
+
+    def _call(self, call: Callable[[Listener], bool | None]) -> bool:
+        """Return whether the fit is to stop. A fit within a listener is not part of this one."""
         if self.listeners:
             with self._lock, _as_current(None):
                 for listener in self.listeners:
-                    if ask(listener):
+                    if call(listener):
+                        self.stopped_by_listener = True
                         self.stopped.set()
         return self.stopped.is_set()
 
@@ -208,97 +190,54 @@ def current_watch() -> Watch:
 
 
 @contextmanager
-def watching(
-    estimator: Any,
-    callback: Callback | None,
-    *others: Listener,
-    quantity: str = "stress",
-    journal: Journal | None = None,
-    **data: Any,
-) -> Iterator[Watch]:
-    """Let a fit of ``data`` (X, y, metadata) be watched by its callback, by those of scikit-learn, and by others.
+def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
+    """Report a fit to its callback and to other listeners.
 
-    A fit that is a part of another one, such as the graph of an Isomap, is watched by those who watch the whole. Where
-    nobody else shows how far it is, a bar appears after some seconds.
-    ``quantity`` names what is minimised, as the fitted attribute does; ``journal`` is of a fit that is taken up again.
+    A fit within another one, such as the graph of an Isomap, reports to the listeners of the whole. A bar appears after
+    some seconds if nothing else shows the progress.
     """
     from ._bar import late_bars
 
-    listeners = [*others, *listeners_of(callback)]
-    with _sklearn_tasks(estimator, data, quantity) as tasks:
-        whole = _current.get()
-        own = listeners or tasks or journal is not None
-        watch = Watch(*listeners, *tasks, journal=journal) if own or whole is None else whole
-        shown = whole is not None or tasks or not all(listener.silent for listener in listeners)
-        bars = [] if shown else late_bars()
-        watch.listeners += tuple(bars)
-        with _as_current(watch):
-            try:
-                yield watch
-            finally:
-                for listener in [*listeners, *bars]:
-                    listener.close()
+    listeners, whole = [*others, *listeners_of(callback)], _current.get()
+    watch = Watch(*listeners) if listeners or whole is None else whole
+    bars = late_bars() if whole is None and all(listener.silent for listener in listeners) else []
+    watch.listeners += tuple(bars)
+    with _as_current(watch):
+        try:
+            yield watch
+        finally:
+            for listener in [*listeners, *bars]:
+                listener.close()
+
+
+# ---- series of fits
+
+# Reports the next part of a series: its name, how many parts are done, and how many there are at most.
+Tell = Callable[[str, int, int], None]
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """A callback has stopped a series of fits, which has no result before its end."""
 
 
 @contextmanager
-def _sklearn_tasks(estimator: Any, data: dict[str, Any], quantity: str) -> Iterator[list[Listener]]:
-    """Set up the callbacks of scikit-learn, if the estimator has any, and tear them down whatever happens."""
-    if not getattr(estimator, "_skl_callbacks", None):
-        yield []
-        return
-    from sklearn.callback import with_callbacks
+def series(callback: Callback | None) -> Iterator[Tell]:
+    """Report a series of fits to a callback, which may stop it by returning True; then `Stopped` is raised.
 
-    try:
-        tasks = _Tasks(estimator, data, quantity)
-        yield [tasks]
-        tasks.close()
-    finally:
-        with_callbacks(lambda _: None)(estimator)  # tears down what this estimator has set up
+    Yields a function to call before each part. The callback receives the part as ``stage``, the number of parts that
+    are done as ``iteration``, and their total as ``max_iter``. Without a callback, the listeners of the running fit
+    receive them.
+    """
+    with nullcontext(current_watch()) if callback is None else watching(callback) as watch:
 
+        def report(part: str, done: int, total: int) -> None:
+            # Ctrl-C ends a series too, and no code in between takes it for an error.
+            if watch.step(part, done, float("nan"), total):
+                raise KeyboardInterrupt
 
-class _Tasks(Listener):
-    """Shows a fit to the callbacks of scikit-learn as a tree of tasks: stages, starts, iterations."""
-
-    def __init__(self, estimator: Any, data: dict[str, Any], quantity: str) -> None:
-        self.quantity, self.hook = quantity, {"estimator": estimator, **data}
-        self.root = self._begun(estimator._init_callback_context(max_subtasks=None))
-        self.stage: list[Any] = []
-        self.starts: dict[int, Any] = {}
-
-    def begin(self, stage: str, n_starts: int) -> bool:
-        stop = self._end_stage()
-        task = self.root.subcontext(stage, max_subtasks=n_starts or None, sequential_subtasks=False)
-        self.stage = [self._begun(task)]
-        return stop
-
-    def hear(self, progress: Progress) -> bool:
-        if progress.start not in self.starts:
-            task = self.stage[0].subcontext("start", task_id=progress.start - 1, max_subtasks=progress.max_iter)
-            self.starts[progress.start] = self._begun(task)
-        if not progress.iteration:
-            return False
-        return self._end(self._begun(self.starts[progress.start].subcontext("iteration")), progress)
-
-    def end(self, progress: Progress, converged: bool) -> bool:  # noqa: ARG002
-        return self._end(self.starts.pop(progress.start), progress)
-
-    def close(self) -> None:
-        self._end_stage()
-        self.root.call_on_fit_task_end(**self.hook, reconstruction_attributes=lambda: vars(self.hook["estimator"]))
-
-    def _end_stage(self) -> bool:
-        tasks = [*self.starts.values(), *self.stage]
-        self.starts.clear()
-        return sum(self._end(task) for task in tasks) > 0  # every one of them is ended
-
-    def _begun(self, task: Any) -> Any:
-        return task.call_on_fit_task_begin(**self.hook)
-
-    def _end(self, task: Any, progress: Progress | None = None) -> bool:
-        def seen() -> dict[str, Any] | None:
-            if progress is None or progress._draw is None:
-                return None
-            value = {f"{self.quantity}_": progress.stress}
-            return {"embedding_": progress.embedding(), "n_iter_": progress.iteration, **value}
-
-        return bool(task.call_on_fit_task_end(**self.hook, reconstruction_attributes=seen))
+        try:
+            yield report
+        except KeyboardInterrupt:
+            if callback is None or not watch.stopped_by_listener:
+                raise
+            raise Stopped("stopped by its callback; there is no result.") from None

@@ -25,8 +25,10 @@ from ._starts import (
     best_of,
     given_start,
     make_starts,
+    saved_start,
     warned_of_interruption,
     was_cut_short,
+    with_saved,
 )
 from ._stochastic import LANDMARKS, descend, fit_landmarks, place_others
 
@@ -62,8 +64,10 @@ __all__ = [
     "principal_axes",
     "principal_turn",
     "run_stage",
+    "saved_start",
     "warned_of_interruption",
     "was_cut_short",
+    "with_saved",
     "within_errors",
 ]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 from .._typing import Array
-from ..progress import Progress, Run, Watch
+from ..progress import Progress, SavedFit, SavedStart, Watch
 from ._canonical import canonical_map
 from ._objective import Objective, Point
 
@@ -23,10 +24,6 @@ class Reason(StrEnum):
     MAX_ITER = "max_iter was reached"
     INTERRUPTED = "it was interrupted"
     NOT_FINITE = "the stress was no longer a finite number"
-
-
-# For these a search never goes on.
-ENDED = (Reason.SMALL_DECREASE, Reason.SETTLED, Reason.ROUNDING, Reason.NOT_FINITE)
 
 
 @dataclass(frozen=True)
@@ -62,12 +59,6 @@ class Rule(Protocol):
     def learn(self, old: Point, new: Point) -> None:
         """Take note of an accepted step."""
 
-    def memory(self) -> dict[str, Array]:
-        """Return what it remembers, as it is now."""
-
-    def remember(self, memory: Mapping[str, Array]) -> None:
-        """Go on as the rule whose memory it was."""
-
 
 class Function(Protocol):
     """What the loop minimises; ``total`` is the unit in which it is told."""
@@ -83,7 +74,7 @@ MakeRule = Callable[[Objective], Callable[[], Rule]]
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How a search is run, who watches, and what they see: ``unit`` times the objective, the map in one form."""
+    """How a search is run and reported: listeners see ``unit`` times the objective, and the map in one form."""
 
     make_rule: MakeRule
     tol: float
@@ -92,70 +83,64 @@ class SearchSettings:
     canonical: Callable[[Array], Array] = canonical_map
     unit: float = 1.0
     share: float = 0.0  # of the objective, by which a fall is small too
+    saved: SavedFit | None = None  # takes the finished starts, for checkpoints
 
-    def progress(self, begin: Progress, objective: Objective, iteration: int, value: float, theta: Array) -> Progress:
-        """Return where a search is that began with ``begin``."""
+    def progress(
+        self, begin: Progress, objective: Objective, iteration: int, value: float, theta: Array, ahead: int = 0
+    ) -> Progress:
+        """Return the progress of a search that began with ``begin``."""
 
         def draw() -> Array:
             return self.canonical(objective.structure.unknown(theta)) / objective.engine.scale
 
-        where = replace(begin, max_iter=self.max_iter, tol=self.tol * self.unit)
-        where = replace(where, iteration=iteration, stress=value * self.unit)
-        return replace(where, _draw=draw, _keep=self.watch.journal.arrays)
+        here = objective.structure.p, begin.start, SavedStart(begin.kind, theta, (value,))
+        return replace(
+            begin,
+            iteration=iteration,
+            stress=value * self.unit,
+            max_iter=self.max_iter,
+            tol=self.tol * self.unit,
+            ahead=ahead,
+            _draw=draw,
+            _save=None if self.saved is None else partial(self.saved.including, *here),
+        )
+
+    def reporter(self, begin: Progress, objective: Objective) -> Callable[..., bool]:
+        """Return a function of iteration, objective and theta that reports them and returns whether to stop."""
+
+        def report(iteration: int, value: float, theta: Array, ahead: int = 0) -> bool:
+            if not self.watch.listeners:
+                return self.watch.stopped.is_set()
+            return self.watch.update(self.progress(begin, objective, iteration, value, theta, ahead))
+
+        return report
 
     def end(self, begin: Progress, objective: Objective, solution: Solution) -> None:
-        """Tell those who watch where a search that began with ``begin`` came to its end."""
+        """Save a start that has come to its end, and report it."""
+        if solution.reason is Reason.INTERRUPTED:
+            self.watch.stopped.set()
+        elif self.saved is not None:
+            start = SavedStart(begin.kind, solution.theta, solution.path, solution.passes, solution.reason.name)
+            self.saved.starts[objective.structure.p, begin.start] = start
         if self.watch.listeners:
             last = self.progress(begin, objective, solution.n_iter, solution.value, solution.theta)
             self.watch.end(last, solution.converged)
 
 
-# A search that goes on from a run, if it is given one; tells how far it is (iteration, objective, theta, and how many
-# iterations are sure to follow), which says whether to stop; and takes notes, if anybody wants them.
-Tell = Callable[..., bool]
-Note = Callable[[Run], None]
-Search = Callable[[Run | None, Tell, Note | None], "Solution"]
-
-
-def take_up(objective: Objective, search: Search, settings: SearchSettings, begin: Progress) -> Solution:
-    """Let a search begin, or go on from where it was left, and tell those who watch how far it is."""
-    watch, journal = settings.watch, settings.watch.journal
-    key = journal.key(begin.stage, begin.start)
-    run = journal.find(key, lambda run: _is_over(run, settings.max_iter))
-
-    def tell(iteration: int, value: float, theta: Array, ahead: int = 0) -> bool:
-        if not watch.listeners:
-            return watch.stopped.is_set()
-        return watch.tell(settings.progress(replace(begin, ahead=ahead), objective, iteration, value, theta))
-
-    if run is not None and _is_over(run, settings.max_iter):
-        tell(run.n_iter, run.path[-1], run.theta)
-        return Solution(run.theta, run.path, Reason(run.reason), run.passes)
-    solution = search(run, tell, (lambda run: journal.note(key, run)) if watch.listeners else None)
-    if solution.reason is Reason.INTERRUPTED:
-        watch.stopped.set()
-    return solution
-
-
 def follow(
     objective: Objective, theta: Array, make_rule: Callable[[], Rule], settings: SearchSettings, begin: Progress
 ) -> Solution:
-    """Minimise from a start, or from where it was left, by a rule."""
-
-    def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
-        limits: dict[str, Any] = {"tol": settings.tol, "share": settings.share, "max_iter": settings.max_iter}
-        return minimise(
-            objective, theta, make_rule(), **limits, callback=tell, run=run, note=note, due=settings.watch.is_due
-        )
-
-    return take_up(objective, search, settings, begin)
-
-
-def _is_over(run: Run, max_iter: int) -> bool:
-    """Tell whether a search had come to its end; one that lacked iterations has not if there are more now."""
-    if run.reason == Reason.MAX_ITER.value:
-        return run.n_iter >= max_iter
-    return run.reason not in ("", Reason.INTERRUPTED.value)
+    """Minimise from a start by a rule, and report it."""
+    return minimise(
+        objective,
+        theta,
+        make_rule(),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        share=settings.share,
+        callback=settings.reporter(begin, objective),
+        due=settings.watch.is_due,
+    )
 
 
 def minimise(
@@ -167,36 +152,26 @@ def minimise(
     max_iter: int,
     share: float = 0.0,
     callback: Callable[[int, float, Array], bool] = lambda *_: False,
-    run: Run | None = None,
-    note: Callable[[Run], None] | None = None,
     due: Callable[[], bool] = lambda: True,
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``, or a ``share`` of it.
 
     The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
-    ends it where it is, and so does a callback (iteration, objective, theta) that returns True. A ``run`` that was left
-    goes on instead, and ``note`` is told where it is before each callback, and at its end. Of iterations that are not
-    ``due`` neither is told.
+    ends it where it is, and so does a callback (iteration, objective, theta) that returns True. The callback is called
+    only for iterations that are ``due``.
     """
-    point, passes, small = objective(theta if run is None else run.theta), 1, 0
+    point, passes, small = objective(theta), 1, 0
     if not math.isfinite(point.value):
         raise FloatingPointError(
             f"the stress at the start is {point.value}; the start, the dissimilarities or the weights span too many "
             "orders of magnitude."
         )
     path = [point.value / objective.total]
-    if run is not None:  # the pass that was made again is not counted again
-        path, passes, small = list(run.path), run.passes, run.small
-        rule.remember(run.rule)
 
-    def heard(reason: str = "") -> bool:
-        if not reason and not due():
-            return False
-        if note is not None:
-            note(Run(point.theta, tuple(path), passes, small, reason, {} if reason in ENDED else rule.memory()))
-        return False if reason else callback(len(path) - 1, path[-1], point.theta)
+    def stops() -> bool:
+        return due() and callback(len(path) - 1, path[-1], point.theta)
 
-    stopped = heard()
+    stopped = stops()
     while small < rule.patience:
         if stopped or len(path) > max_iter:
             reason = Reason.INTERRUPTED if stopped else Reason.MAX_ITER
@@ -214,10 +189,9 @@ def minimise(
         path.append(new.value / objective.total)
         small = small + 1 if path[-2] - path[-1] < max(tol, share * path[-1]) else 0
         point = new
-        stopped = heard()
+        stopped = stops()
     else:
         reason = Reason.SMALL_DECREASE
-    heard(reason.value)
     return Solution(point.theta, tuple(path), reason, passes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -28,12 +28,6 @@ class Smacof:
 
     def learn(self, old: Point, new: Point) -> None:
         """Keep no memory."""
-
-    def memory(self) -> dict[str, Array]:
-        return {}
-
-    def remember(self, memory: Mapping[str, Array]) -> None:
-        """There is nothing to remember."""
 
 
 class Lbfgs:
@@ -86,15 +80,6 @@ class Lbfgs:
             new.theta - old.theta,
             new.gradient - old.gradient,
         )
-
-    def memory(self) -> dict[str, Array]:
-        memory = {"steps": self._steps, "changes": self._changes, "inverse_curvatures": self._inverse_curvatures}
-        return {"count": np.array(self._count)} | {name: values.copy() for name, values in memory.items()}
-
-    def remember(self, memory: Mapping[str, Array]) -> None:
-        self._count = int(memory["count"])
-        self._steps[:], self._changes[:] = memory["steps"], memory["changes"]
-        self._inverse_curvatures[:] = memory["inverse_curvatures"]
 
 
 def smacof(objective: Objective) -> Callable[[], Rule]:

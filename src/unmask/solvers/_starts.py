@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,7 @@ from ..checking import UnfinishedWarning, warn_user
 from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
 from ..problem.linalg import whitening
-from ..progress import Progress
+from ..progress import Progress, SavedFit
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
 from ._loop import MakeRule, Reason, SearchSettings, Solution, follow, minimise
@@ -28,13 +29,21 @@ START_ACCURACY = 1e-2
 # Measured, 20 starts, seconds with two threads and with one: 0.14 and 0.08 at 60 objects, 0.20 and 0.22 at 200,
 # 0.24 and 0.41 at 300.
 PARALLEL_FROM = 200
+# Sums over many pairs depend a little on the number of threads and on the machine.
+SAME_STRESS = 1e-6
+OTHER_DATA = (
+    "the checkpoint is of another fit: its map has another stress with these dissimilarities, known features and "
+    "weights; pass the same data, or begin anew."
+)
 
 
 class Start(NamedTuple):
-    """A place to start from and what it is called in the report."""
+    """A place to start from, and its kind in the report; from a checkpoint perhaps with its solution."""
 
     kind: str
     theta: Array
+    solution: Solution | None = None
+    saved: bool = False
 
 
 class Attempt(NamedTuple):
@@ -115,6 +124,29 @@ def make_starts(
         yield random_start(objective, known, child)
 
 
+def saved_start(objective: Objective, saved: SavedFit, number: int, max_iter: int) -> Start | None:
+    """Return a start of a checkpoint, if it is there: with its solution, or without it if it lacked iterations."""
+    start = saved.starts.get((objective.structure.p, number))
+    if start is None:
+        return None
+    if start.theta.shape != (objective.structure.size,) or not start.path:
+        raise ValueError(OTHER_DATA)
+    is_over = start.reason and (start.reason != Reason.MAX_ITER.name or len(start.path) > max_iter)
+    solution = Solution(start.theta, start.path, Reason[start.reason], start.passes) if is_over else None
+    return Start(start.kind, start.theta, solution, saved=True)
+
+
+def with_saved(objective: Objective, starts: list[Start], saved: SavedFit, max_iter: int) -> list[Start]:
+    """Return starts, those of a checkpoint in their places; raise if its map has another stress with these data."""
+    own = [saved_start(objective, saved, number, max_iter) for number in range(1, len(starts) + 1)]
+    number = next((number for number, start in enumerate(own, 1) if start is not None), None)
+    if number is not None:
+        start = saved.starts[objective.structure.p, number]
+        if not math.isclose(objective(start.theta).value / objective.total, start.path[-1], rel_tol=SAME_STRESS):
+            raise ValueError(OTHER_DATA)
+    return [start or made for start, made in zip(own, starts, strict=True)]
+
+
 def attempt_all(
     objective: Objective,
     starts: Iterable[Start],
@@ -135,13 +167,13 @@ def attempt_all(
     def attempt(number: int) -> None:
         if number and watch.stopped.is_set():  # without the first there is no map
             return
-        kind, theta = queue[number]
-        begin = Progress(stage, start=number + 1, n_starts=len(queue), kind=kind)
-        solution = follow(objective, theta, make_rule, settings, begin)
-        attempts[number] = Attempt(kind, solution)  # before anybody hears of it, who may raise
+        start = queue[number]
+        begin = Progress(stage, start=number + 1, n_starts=len(queue), kind=start.kind)
+        solution = start.solution or follow(objective, start.theta, make_rule, settings, begin)
+        attempts[number] = Attempt(start.kind, solution)  # first, since a listener may raise
         settings.end(begin, objective, solution)
 
-    unwatched = not watch.watched and not watch.journal.runs
+    unwatched = not watch.watched and not any(start.saved for start in queue)
     if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
         return _spread(objective, queue, settings)
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM

@@ -9,6 +9,7 @@ what these have in common drops out of the difference.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,11 @@ from ..engines import SampledEngine, make_engine
 from ..kernels import ArraySource, Pairs, SampledPairs, Source, Workers, rectangle, strip_reader
 from ..problem import KnownFeatures, Problem
 from ..problem.linalg import symmetric_root
-from ..progress import Progress, Run
+from ..progress import Progress
 from ._canonical import canonical_map
 from ._closed_form import closed_form
 from ._interrupt import hearing_interrupt
-from ._loop import ENDED, Note, Reason, SearchSettings, Solution, Tell, take_up
+from ._loop import Reason, SearchSettings, Solution
 from ._objective import Objective, Point, make_objective
 from ._stages import Stage, run_stage
 from ._starts import LEAST_SHARE, START_ACCURACY, Start, attempt_all, automatic_n_starts, best_of, make_starts, off_zero
@@ -78,7 +79,7 @@ def fit_landmarks(
     number: int | None,
 ) -> Landmarks:
     """Fit some objects by themselves; from several starts where there are few dimensions, and more to go wrong."""
-    settings = replace(settings, share=LANDMARK_SHARE)
+    settings = replace(settings, share=LANDMARK_SHARE, saved=None)
     assert isinstance(problem.pairs, SampledPairs)
     at = choose_landmarks(problem.known, problem.pairs.pool, LANDMARKS, rng)
     own, objective = _among(problem, at, workers)
@@ -179,14 +180,10 @@ def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: 
     engine = objective.engine
     assert isinstance(engine, SampledEngine)
     settings.watch.begin("stochastic", 1)
-    begin, drawn = Progress("stochastic", start=1, n_starts=1, kind=kind), engine.drawn
-
-    def search(run: Run | None, tell: Tell, note: Note | None) -> Solution:
-        return _Descent(objective, engine, settings.max_iter, tell, note).follow(theta, run)
-
+    begin = Progress("stochastic", start=1, n_starts=1, kind=kind)
     with hearing_interrupt(settings.watch.stopped):
-        solution = take_up(objective, search, settings, begin)
-    engine.draw_up_to(drawn + len(solution.path))  # which it has not if it was over before
+        report = settings.reporter(begin, objective)
+        solution = _Descent(objective, engine, settings.max_iter, report).follow(theta)
     settings.end(begin, objective, solution)
     return solution
 
@@ -218,34 +215,23 @@ class _Pace:
 class _Descent:
     """One descent: where it is, the path so far, and how it goes on."""
 
-    def __init__(
-        self, objective: Objective, engine: SampledEngine, max_iter: int, tell: Tell, note: Note | None
-    ) -> None:
-        self.objective, self.engine, self.max_iter, self.tell, self.note = objective, engine, max_iter, tell, note
+    def __init__(self, objective: Objective, engine: SampledEngine, max_iter: int, report: Callable[..., bool]) -> None:
+        self.objective, self.engine, self.max_iter, self.report = objective, engine, max_iter, report
         self.safe, self.halvings = objective.safe_step(), objective.halvings
         self.path: list[float] = []
         self.passes, self.pace = 0, _Pace()
 
-    def follow(self, theta: Array, run: Run | None) -> Solution:
-        """Go on from a place, or from where a run was left, with the same references as if it had not been."""
-        if run is None:
-            point = self._at(theta)
-            self.before = point.theta
-        else:
-            self.engine.draw_up_to(self.engine.drawn + len(run.path))
-            point = self.objective(run.theta)
-            *self.path, _ = run.path
-            self.passes, self.before = run.passes, run.rule["before"]
-            whole, done, at = run.rule["pace"].tolist()
-            self.pace = _Pace(bool(whole), done, at)
-        reason = self._told(point)
+    def follow(self, theta: Array) -> Solution:
+        """Go on from a place until there is a reason to stop."""
+        point = self._at(theta)
+        self.before = point.theta
+        reason = self._reported(point)
         while reason is None:
             if not self.pace.ahead and not self._goes_on(point):
                 reason = Reason.SETTLED
             else:
                 point = self._step(point)
-                reason = self._told(point)
-        self._noted(point, reason)
+                reason = self._reported(point)
         return Solution(point.theta, tuple(self.path), reason, self.passes)
 
     def _at(self, theta: Array) -> Point:
@@ -284,21 +270,14 @@ class _Descent:
         error = float(np.std(self.engine.each - here, ddof=1) / np.sqrt(len(here)))
         return there.value - point.value > max(error, SMALL_FALL * point.value)
 
-    def _told(self, point: Point) -> Reason | None:
-        """Take note of a place, tell those who watch, and return a reason to stop if there is one."""
+    def _reported(self, point: Point) -> Reason | None:
+        """Report a place, and return a reason to stop if there is one."""
         value = point.value / self.objective.total
         self.path.append(value)
-        self._noted(point)
         iteration = len(self.path) - 1
-        stop = self.tell(iteration, value, point.theta, max(self.pace.ahead, 1))
+        stop = self.report(iteration, value, point.theta, max(self.pace.ahead, 1))
         if not np.isfinite(value):
             return Reason.NOT_FINITE
         if stop:
             return Reason.INTERRUPTED
         return Reason.MAX_ITER if iteration >= self.max_iter else None
-
-    def _noted(self, point: Point, reason: Reason | None = None) -> None:
-        if self.note is not None:
-            pace = np.array([self.pace.whole, self.pace.done, self.pace.at])
-            memory = {} if reason in ENDED else {"before": self.before, "pace": pace}
-            self.note(Run(point.theta, tuple(self.path), self.passes, reason=str(reason or ""), rule=memory))

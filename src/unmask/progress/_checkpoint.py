@@ -1,0 +1,159 @@
+"""Checkpoints: a file from which an interrupted fit continues."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import Array
+from ._watching import Listener, Progress
+
+FORMAT = 3
+
+
+class SavedStart(NamedTuple):
+    """The map of a start as the solver holds it, and why the start ended (empty while it is under way)."""
+
+    kind: str
+    theta: Array
+    path: tuple[float, ...]  # normalised objective
+    passes: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SavedFit:
+    """All that is needed to continue a fit with the same data."""
+
+    init: str
+    about: dict[str, Any] = field(default_factory=dict)  # must be the same in the fit that continues it
+    # By the number of dimensions, of which an adjusted map may need more than shown, and the number of the start.
+    starts: dict[tuple[int, int], SavedStart] = field(default_factory=dict)
+
+    def including(self, dimensions: int, number: int, start: SavedStart) -> SavedFit:
+        """Return the fit with a start under way, unless its search has finished starts.
+
+        With finished starts, one under way is made again, so that the continued fit comes to the same numbers.
+        """
+        starts = dict(self.starts)
+        if not any(key[0] == dimensions and other.reason for key, other in starts.items()):
+            starts[dimensions, number] = start
+        return replace(self, starts=starts)
+
+    def require_same(self, about: dict[str, Any], name: str) -> None:
+        """Raise if this is a checkpoint of a fit with other data or options, and name the first difference."""
+        for key in dict.fromkeys([*self.about, *about]):
+            then, now = self.about.get(key), about.get(key)
+            if then != now:
+                raise ValueError(
+                    f"{name} is a checkpoint of another fit: {key} was {then} and is {now}; pass the same data and "
+                    "options, or begin anew."
+                )
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the file in one step: at no time is there half a file."""
+        starts = sorted(self.starts.items())
+        rows = [[*key, start.kind, start.passes, start.reason] for key, start in starts]
+        head = {"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": rows}
+        arrays = {f"theta{at}": start.theta for at, (_, start) in enumerate(starts)}
+        arrays |= {f"path{at}": np.array(start.path) for at, (_, start) in enumerate(starts)}
+        target = Path(os.path.realpath(path))
+        draft = target.with_name(f".{os.getpid()}-{target.name}")
+        try:
+            with draft.open("wb") as file:
+                np.savez(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> SavedFit:
+        """Return the fit in a file; nothing in the file is run."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            head = json.loads(str(arrays["head"]))
+            if head["unmask_checkpoint"] != FORMAT:
+                raise ValueError(f"its format is {head['unmask_checkpoint']!r}")
+            starts = {}
+            for at, (dimensions, number, kind, passes, reason) in enumerate(head["starts"]):
+                theta, steps = (np.asarray(arrays[f"{name}{at}"], dtype=np.float64) for name in ("theta", "path"))
+                starts[dimensions, number] = SavedStart(kind, theta, tuple(steps.tolist()), passes, reason)
+            return cls(head["init"], head["about"], starts)
+        except FileNotFoundError:
+            raise ValueError(f"init={str(path)!r}: there is no such file.") from None
+        except (OSError, EOFError, AttributeError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"init={str(path)!r} is not a checkpoint of this version ({error}); pass a file that unmask.Checkpoint "
+                "wrote."
+            ) from None
+
+
+class Checkpoint(Listener):
+    """Saves a fit in a file while it runs, so that it can continue after a crash, a power cut or Ctrl-C.
+
+    Passed as ``callback`` to ``fit``, alone or in a list with others. An estimator with ``init=path`` and the same data
+    and options continues the fit: finished starts are not made again, the others follow, and the map is adjusted as in
+    an uninterrupted fit. Only `n_init`, `max_iter`, `solver`, `n_jobs` and `verbose` may change; without a
+    `random_state` the seed in the file is used. The file does not hold the data.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write, usually ``.npz``. An existing file is replaced.
+    every : int, default=50
+        Iterations between two writes. The file is also written when the fit ends or fails.
+
+    Notes
+    -----
+    While no start has finished, the last map is saved and the fit continues from there; later a start under way is made
+    again. The stochastic solver saves its last map and continues with new references.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from unmask import Checkpoint, ConditionalMDS
+    >>> from unmask.datasets import load_kinship
+    >>> kin, file = load_kinship(), Path(tempfile.mkdtemp()) / "fit.npz"
+    >>> mds = ConditionalMDS(metric="precomputed", n_init=4, random_state=0)
+    >>> mds = mds.fit(kin.dissimilarities, callback=Checkpoint(file))
+    >>> again = ConditionalMDS(metric="precomputed", n_init=4, random_state=0, init=file)
+    >>> again = again.fit(kin.dissimilarities)
+    >>> bool((again.embedding_ == mds.embedding_).all())
+    True
+    """
+
+    silent = True
+
+    def __init__(self, path: str | PathLike[str], every: int = 50) -> None:
+        if not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"path={str(path)!r}: there is no such folder; make it first.")
+        if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
+            raise ValueError(f"every={every!r} must be an integer of at least 1.")
+        self.path, self.every = path, every
+        self._iterations, self._last = 0, Progress("")
+
+    def update(self, progress: Progress) -> None:
+        """Write the file if it is time to."""
+        if progress._save is not None:
+            self._last = progress
+            self._iterations += progress.iteration > 0
+            if progress.iteration and self._iterations % self.every == 0:
+                progress._save().write(self.path)
+
+    def close(self) -> None:
+        """Write the file a last time."""
+        if self._last._save is not None:
+            self._last._save().write(self.path)
+        self._last = Progress("")
