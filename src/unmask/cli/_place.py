@@ -85,11 +85,11 @@ def _chosen(study: Discovery, number: int | None) -> Step:
 
 def _fit_again(study: Discovery, step: Step) -> Any:
     """Return the estimator of a step, fitted as it was."""
-    from ..estimators import fit_with_free
+    from ..estimators import refit
 
     weights: dict[str, Any] = {} if study.weights is None else {"weights": study.weights}
     data, known = study.material.data.fitted, study.known_of(step)
-    mds = fit_with_free(study.estimator_of(step), data, step.n_free, known=known, **weights)
+    mds = refit(study.estimator_of(step), data, n_free=step.n_free, known=known, **weights)
     _require_same(step, mds.embedding_)
     return mds
 

@@ -21,8 +21,8 @@ from ..estimators import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    fit_with_free,
     names_checkpoint,
+    refit,
     stress_of_known,
 )
 from ..progress import Callback, Listener, Progress, SavedFit, listeners_of
@@ -185,11 +185,11 @@ def _fit_until_stopped(
 ) -> None:
     """Fit an estimator; Ctrl-C or the callback ends a search with the best map so far. A closed form has none."""
     if not searches:
-        fit_with_free(mds, D, n_free, **options)
+        refit(mds, D, n_free=n_free, **options)
         return
     stopped = threading.Event()
     with hearing_interrupt(stopped):
-        fit_with_free(mds, D, n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
+        refit(mds, D, n_free=n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
 
 
 class _Interrupt(Listener):

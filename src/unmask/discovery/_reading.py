@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
 from ..checking import KnownFeatureWarning
-from ..estimators import fit_with_free
+from ..estimators import refit
 from ..inspection import (
     Stability,
     bootstrap,
@@ -242,7 +242,7 @@ class Reading:
         """Return them of a further fit with the same parameters, which must come to the same stress."""
         with series(callback) as tell, ending_all():
             tell("shepard", 0, 1)
-            again = fit_with_free(self.estimator, self.data, self.step.n_free, known=self.known, **self.weights)
+            again = refit(self.estimator, self.data, n_free=self.step.n_free, known=self.known, **self.weights)
         if abs(again.stress_ - self.step.stress) > SAME_STRESS:
             raise LeftOut(
                 f"The Shepard diagram is left out: fitted again, the map has a stress of {again.stress_:.6f} and "

@@ -47,7 +47,10 @@ class TableEngine:
     def point_stress(self, Z: Array) -> Array:
         return self.last_pass(Z, np.zeros(self.n))[0]
 
-    def last_pass(self, Z: Array, x: Array) -> tuple[Array, Array]:
-        """Return the same, and the squares of dissimilarities that count times ``x``, in one reading of the pairs."""
-        shares, products = kernels.once(self.pairs.source).last_pass(self.pairs, Z, x, self.workers)
-        return shares, products
+    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:
+        shares, products = kernels.once(self.pairs.source).last_pass(self.pairs, Z, vector, self.workers)
+        # Weights may leave out pairs that a new object would bring.
+        return shares, None if self.pairs.weighting == Weighting.ARRAY else products
+
+    def disparity_table(self, Z: Array) -> None:  # noqa: ARG002
+        return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,9 +12,14 @@ from ..checking import refuse_target, require_range
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
-from ..solvers import closed_form
+from ..solvers import canonical_map, closed_form
 from ._adjustment import FreeMap, fit_free_map
-from ._base import PlacingMap, squared_distances
+from ._base import PlacingMap
+from ._fitted_map import FittedMap, weak_reference
+from ._fitting import AS_ASKED, Needs, Refit, forget, read
+from ._parameters import check_parameters
+from ._placing import GowerPlacer
+from ._random_fits import sample_of
 from ._tables import block_roots
 
 
@@ -70,7 +75,7 @@ known_summary_, level_positions_
     ((14, 2), 0.0235)
     """
 
-    _NEEDS_ALL = "the closed form"
+    _takes_missing = False
 
     coef: Any = "diagonal"
 
@@ -90,64 +95,69 @@ known_summary_, level_positions_
         -------
         self : ConditionalClassicalMDS
         """
-        return self._fit_with_free(X, None, y=y, known=known)
+        return self._fit(X, y, known=known)
 
-    def _fit_with_free(
-        self, X: Any, n_free: int | None, *, y: Any = None, known: Any = None
-    ) -> ConditionalClassicalMDS:
-        p = self._start_fit()
+    def _fit(self, X: Any, y: Any = None, *, known: Any = None, refit: Refit = AS_ASKED) -> Self:
+        import pandas as pd
+
+        forget(self)
+        p = check_parameters(self)
         refuse_target(y)
-        self._note(X, known)
-        X, known = self._read_data(X, known)
+        given = weak_reference(X), known, weak_reference(None)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
-            checked = self._read_dissimilarities(X, workers)
+            data = read(self, X, known, None, Needs(complete="the closed form", in_parts=True), workers)
+            checked = data.dissimilarities
             require_range(checked.largest, 1e-150, 1e150)  # eigenvalues are squares
-            coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
+            coded = check_known(data.known, checked.n, checked.labels, self.coef, types=self.known_types)
             _require_linear(coded)
             coded.require_no_error(type(self).__name__)
             check_dimension(p, checked.n, coded)
             engine = make_engine(build_pairs(checked, None, None, workers), workers)
             (U, gram, values), decision = fit_free_map(
                 self.adjust,
-                n_free,
+                refit.n_free,
                 p,
                 coded,
                 lambda dimensions: closed_form(engine, coded, dimensions),
                 lambda solution: FreeMap.given(solution[0], coded, (), float(np.abs(solution[0]).max(initial=0.0))),
             )
-            Z = np.column_stack([U, coded.values @ block_roots(gram, coded)])
-            self._report(U, gram, Z, engine=engine, known=coded, checked=checked, decision=decision)
-            self.eigenvalues_ = values / engine.scale**2
-            # Column means of the squared dissimilarities less the known part: what a new object's are compared with.
-            means = (
-                engine.graph.squared_product(np.ones((checked.n, 1)), np.empty((checked.n, 0)), 0.0)[:, 0] / checked.n
+            fitted = FittedMap(
+                U=canonical_map(U),
+                gram=gram,
+                Z=np.column_stack([U, coded.values @ block_roots(gram, coded)]),
+                known=coded,
+                scale=engine.scale,
+                labels=checked.labels,
+                dtype=checked.source.dtype,
+                n_components=p,
+                decision=decision,
+                sample=sample_of(checked.source),
+                widths={},
+                transformer=data.transformer,
+                given=given,
             )
-            squares = np.sum((self._known_map - self._known_map.mean(axis=0)) ** 2, axis=1)
-            self._mean_squares = means - squares - squares.mean()
-        self._speak_of_known(decision)
+            points = engine.point_stress(fitted.Z) / (2 * engine.total)
+            stress = shown = float(points.sum())
+            if fitted.hides_axes:
+                shown = float(engine.point_stress(fitted.shown_coordinates).sum() / (2 * engine.total))
+            ones, nothing = np.ones((checked.n, 1)), np.empty((checked.n, 0))
+            means = engine.graph.squared_product(ones, nothing, 0.0)[:, 0] / checked.n
+        squares = np.sum((fitted.known_map - fitted.known_map.mean(axis=0)) ** 2, axis=1)
+        placer = GowerPlacer(fitted.U, fitted.known_map, means - squares - squares.mean())
+        attributes = {
+            "stress_": stress,
+            "shown_stress_": shown,
+            "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
+            "eigenvalues_": values / engine.scale**2,
+        }
+        fitted = replace(fitted, placer=placer)
+        self._assign(fitted, attributes)
+        fitted.warn(self.adjust)
         return self
 
-    @property
-    def _reads_parts(self) -> bool:
-        return True
-
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
         """Compute the map and return it; see :meth:`fit`."""
         return self._labelled(self.fit(X, y, known=known))
-
-    def _check_new_cells(self, values: Array) -> None:
-        if np.isnan(values).any():
-            raise ValueError(
-                "the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS."
-            )
-        super()._check_new_cells(values)
-
-    def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
-        """Project onto the fitted axes (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
-        U, c = self._free_map, squared_distances(known_map, self._known_map)
-        values = np.sum(U**2, axis=0)
-        axes = np.divide(U, values, out=np.zeros_like(U), where=values > 1e-12 * values.max(initial=0.0))
-        return np.asarray(-0.5 * (delta**2 - c - self._mean_squares) @ axes)
 
 
 def _require_linear(known: KnownFeatures) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..checking import Dissimilarities
 from ..dissimilarities import Geodesic
-from ..kernels import Workers
 from ._conditional_mds import ConditionalMDS
+from ._fitted_map import FittedMap
 
 # Objects that paths are found from with the stochastic solver, unless `n_landmarks` says otherwise.
 PATHS_FROM = 500
@@ -76,26 +75,16 @@ disparities_, radius_, object_names_
     n_landmarks: int | None = None
     on_disconnected: str = "join"
 
-    def _bytes_kept(self, n: int) -> int:
-        # Of a pair in a list, with what a pass over it makes.
-        return 8 * n * n if self.n_landmarks is None else 128 * self.n_landmarks * n
-
-    def _pairs_passed(self, n: int) -> int:
-        return super()._pairs_passed(n) if self.n_landmarks is None else self.n_landmarks * n
-
-    def _make_transformer(self, dtype: str = "float64") -> Geodesic:
+    def _make_transformer(self, dtype: str = "float64", *, samples: bool = False, random_state: Any = None) -> Geodesic:
         # With the seed of a checkpoint the landmarks are the same.
-        own: dict[str, Any] = {"dtype": dtype, "random_state": getattr(self, "_random_state", self.random_state)}
-        if self._samples and self.n_landmarks is None:
+        own = {"dtype": dtype, "random_state": self.random_state if random_state is None else random_state}
+        if samples and self.n_landmarks is None:
             own["n_landmarks"] = PATHS_FROM
         return Geodesic(**self._parameters_of(Geodesic) | own)
 
-    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
-        """Return geodesic dissimilarities of features or of checked dissimilarities."""
-        checked = super()._read_dissimilarities(X, workers)
-        self.geodesic_ = self._transformer
-        self.__dict__.pop("metric_", None)  # its own name says what it is
-        return checked
+    def _assign(self, fitted: FittedMap, attributes: dict[str, Any]) -> None:
+        super()._assign(fitted, attributes | {"geodesic_": fitted.transformer})
+        vars(self).pop("metric_", None)  # its own name says what it is
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
         ready = {"metric": "precomputed", "metric_params": None}

@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .. import kernels
 from .._typing import Array
-from ..checking import (
-    Dissimilarities,
-    is_file,
-    open_file,
-    quote,
-    require_choice,
-    require_integer,
-)
-from ..dissimilarities import keep_objects
-from ..engines import Engine, LevelEngine, SampledEngine, TableEngine, make_engine
-from ..kernels import Weighting, Which, Workers, rectangle, resolve_threads
-from ..problem import (
-    LEVELS,
-    SCHEMES,
-    TIES,
-    Curve,
-    KnownFeatures,
-    Problem,
-    build_pairs,
-    check_dimension,
-    check_known,
-    make_graph,
-    ranked,
-    warn_of_few_pairs,
-)
-from ..progress import Callback, SavedFit, watching
-from ..solvers import (
-    RULES,
-    Attempt,
-    SearchSettings,
-    Stage,
-    Start,
-    descend,
-    fit_landmarks,
-    make_objective,
-    place_others,
-    saved_start,
-    within_errors,
-)
-from ._adjustment import Decision
-from ._base import PlacingMap, squared_distances
-from ._drawing import (
-    FEWEST_DRAWS,
-    draw_posterior,
-    keep_for_posterior,
-)
-from ._many import PARTNERS, choose_solver, exact_after_all, sampled_pairs, some_objects, takes_pairs
+from ..checking import require_integer
+from ..progress import Callback, watching
+from ._base import PlacingMap
+from ._drawing import FEWEST_DRAWS, draw_posterior
+from ._fitting import AS_ASKED, Refit, fit_map
+from ._least_stress import LeastStress
+from ._placing import predictive_score
 from ._posterior import Posterior, require_level
-from ._searching import Search, SearchingMap
-
-SOLVERS = ("auto", *RULES, "stochastic")
-READ_TOGETHER = 128  # objects whose dissimilarities to some others are in memory at a time
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConditionalMDS(SearchingMap, PlacingMap):
+class ConditionalMDS(PlacingMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
@@ -247,14 +202,20 @@ class ConditionalMDS(SearchingMap, PlacingMap):
     ((14, 2), 0.0261)
     """
 
-    __metadata_request__fit = {"weights": True}
+    __metadata_request__fit = {"weights": True, "callback": True}
     __metadata_request__score = {"known": True}
 
+    orthogonal: bool = False
     weights: str | None = None
     level: str = "ratio"
     ties: str = "primary"
+    init: Any = "auto"
+    n_init: Any = "auto"
     solver: str = "auto"
+    max_iter: int = 1000
     tol: float = 1e-9
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -292,8 +253,26 @@ class ConditionalMDS(SearchingMap, PlacingMap):
         -------
         self : ConditionalMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
-        return self
+        return self._fit(X, y, known=known, weights=weights, callback=callback)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        refit: Refit = AS_ASKED,
+    ) -> Self:
+        fitted: Self = fit_map(LeastStress(self), X, y, known, weights, callback, refit)
+        return fitted
+
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
 
     def posterior(
         self,
@@ -352,200 +331,6 @@ class ConditionalMDS(SearchingMap, PlacingMap):
                 self, n_draws=n_draws, chains=chains, level=require_level(level), seed=seed, watch=watch
             )
 
-    def _read_dissimilarities(self, X: Any, workers: Workers) -> Dissimilarities:
-        made = self._make_transformer()
-        X = open_file(X) if takes_pairs(self) and is_file(X) else X
-        self.solver_ = choose_solver(self, X, ready=made is None, weighted=self._own_weights)
-        self._samples = self.solver_.startswith("stochastic")
-        checked = super()._read_dissimilarities(X, workers)
-        exact = exact_after_all(checked) if self._samples else ""
-        if not exact:
-            return checked
-        self.solver_, self._samples = exact, False
-        return super()._read_dissimilarities(X, workers)
-
-    def _bytes_kept(self, n: int) -> int:
-        """Return the memory of dissimilarities that have to be computed and kept before a fit can read them."""
-        return 0
-
-    def _pairs_passed(self, n: int) -> int:
-        """Return the number of pairs that an exact fit passes over."""
-        return n * (n - 1) // 2
-
-    @property
-    def _asked_to_sample(self) -> bool:
-        return self._samples and self.solver == "stochastic"
-
-    @property
-    def _needs_square(self) -> tuple[str, str] | None:
-        if self.level != "ratio":
-            return f"level={self.level!r}", "use level='ratio'"
-        return (f"weights={self.weights!r}", "use weights=None") if SCHEMES[self.weights].follows_map else None
-
-    @property
-    def _reads_parts(self) -> bool:
-        return self.level == "ratio" and self.weights in (None, "sammon") and self.solver != "smacof"
-
-    def _make_problem(
-        self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
-    ) -> tuple[Problem, Engine]:
-        SCHEMES[self.weights].require(self.level, self.n_components)
-        ranks = ranked(checked) if self.level == "ordinal" else checked
-        pairs = (
-            sampled_pairs(checked, self.weights, workers, self._seed())
-            if self._samples
-            else build_pairs(ranks, self.weights, weights, workers)
-        )
-        coded = check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
-        check_dimension(p, checked.n, coded)
-        self._refuse_moving_known(coded)
-        problem = Problem(pairs, coded, p, bool(self.orthogonal))
-        problem.require_room()
-        warn_of_few_pairs(pairs, p + coded.n_dimensions, checked.labels)
-        return problem, make_engine(pairs, workers, self.level, self.ties)
-
-    def _refuse_moving_known(self, known: KnownFeatures) -> None:
-        """Raise where the map is to be orthogonal to features whose values are themselves estimated."""
-        missing = [feature.name for feature in known.features if len(feature.missing)]
-        moving = missing + [known.names[known.kept[column]] for column in known.errors]
-        if self.orthogonal and moving:
-            raise ValueError(
-                f"orthogonal=True with values of {quote(moving)} that are estimated (missing, or measured with error): "
-                "what the map should be orthogonal to is not known before the fit. Use adjust=True, or fill them."
-            )
-
-    def _search(
-        self, problem: Problem, engine: Engine, checked: Dissimilarities, workers: Workers, saved: SavedFit
-    ) -> Search:
-        if not self._samples:
-            return super()._search(problem, engine, checked, workers, saved)
-        self.radius_: float | None = None
-        objective = make_objective(problem, engine)
-        settings = replace(self._settings(problem, objective), saved=saved)
-        start = saved_start(objective, saved, 1, settings.max_iter)
-        if start is None and saved.init == "given":
-            start = self._starts(objective, problem.known, checked, saved)[0]
-        if start is None:
-            number = None if self.n_init == "auto" else int(self.n_init)
-            rng = np.random.default_rng(self._seed())
-            landmarks = fit_landmarks(problem, settings, workers, rng, saved.init, number)
-            start = Start("landmarks", place_others(objective, problem, landmarks, workers))
-        solution = start.solution or descend(objective, start.theta, settings, start.kind)
-        return Search(Stage(objective, solution), [Attempt(start.kind, solution)])
-
-    def _refine(self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings) -> Stage:
-        """Follow the best start through further stages: moving weights, values that move within their errors."""
-        stage, self.radius_ = SCHEMES[self.weights].refine(problem, stage, workers, settings)
-        if problem.known.errors:
-            stage = within_errors(problem, stage, settings)
-        return stage
-
-    def _report_fit(
-        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
-    ) -> None:
-        import pandas as pd
-
-        engine, structure, theta = stage.objective.engine, stage.objective.structure, stage.solution.theta
-        Z = structure.lift(theta)
-        self._curve = None
-        self._fingerprints: Array | None = None
-        if isinstance(engine, LevelEngine):
-            disparities = engine.table(Z) / engine.scale
-            self.disparities_ = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
-            delta = checked.array_for(f"level={self.level!r}")
-            self._curve = Curve(delta, disparities, ordinal=self.level == "ordinal")
-        self._report(
-            structure.unknown(theta),
-            structure.gram(theta),
-            Z,
-            engine=engine,
-            known=problem.known,
-            checked=checked,
-            decision=decision,
-            moved=structure.moved(theta),
-        )
-        self._floor = problem.pairs.floor
-        self.stress_se_ = 0.0
-        self._partners: Which = slice(None)  # the fitted objects that new ones are placed by
-        if isinstance(engine, SampledEngine):
-            self._report_estimates(engine, Z, checked)
-        elif self._fingerprints is None:
-            self._fingerprints = self._fingerprints_of(checked, workers)
-        self._kept = keep_for_posterior(self, problem)
-
-    def _point_stress(self, engine: Engine, Z: Array) -> Array:
-        # The fingerprints are read with it, unless weights leave out pairs that a new object would bring.
-        if not isinstance(engine, TableEngine) or engine.pairs.weighting == Weighting.ARRAY:
-            return super()._point_stress(engine, Z)
-        vector = kernels.placing().fingerprint_vector(engine.n)
-        shares, self._fingerprints = engine.last_pass(Z, vector)
-        return shares
-
-    def _report_estimates(self, engine: SampledEngine, Z: Array, checked: Dissimilarities) -> None:
-        """Set what some pairs tell of the stress, and the objects that stand for all where new ones are placed."""
-        found = engine.normalised_stress(Z)
-        self.stress_per_point_ *= found.value / self.stress_
-        self.shown_stress_ *= found.value / self.stress_
-        self.stress_, self.stress_se_ = found.value, found.error
-        self._partners = some_objects(checked.source, PARTNERS)
-        vector = kernels.placing().fingerprint_vector(len(self._partners))
-        parts = np.array_split(self._partners, -(-len(self._partners) // READ_TOGETHER))
-        among = (rectangle(checked.source, part, self._partners).astype(np.float64) for part in parts)
-        self._fingerprints = np.concatenate([(delta * self._scale) ** 2 @ vector for delta in among])
-        keep_objects(self._transformer, self._partners)
-
-    def _fingerprints_of(self, checked: Dissimilarities, workers: Workers) -> Array:
-        """Return what tells each fitted object's row of dissimilarities, as a new object would bring them, apart."""
-        vector = kernels.placing().fingerprint_vector(checked.n)
-        if self._curve is None:
-            # Every pair there is, whatever its weight: a new object brings no weights.
-            # In the units of the fit, which pairs without weight may exceed by any factor.
-            every = SCHEMES[None].build(replace(checked, largest=1.0 / self._scale), workers)
-            squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-            with np.errstate(over="ignore"):
-                return np.asarray(squares[:, 0] * np.square(self._scale / every.scale))  # of powers of two: exact
-        delta = checked.array_for(f"level={self.level!r}").astype(np.float64)
-        squares = np.nan_to_num(self._transformed(delta) * self._scale, nan=0.0) ** 2
-        np.fill_diagonal(squares, 0.0)
-        return np.asarray(squares @ vector)
-
-    def _scaled(self, delta: Array) -> Array:
-        # A metric compares with the objects that were kept; dissimilarities are to all fitted ones.
-        return super()._scaled(delta[:, self._partners] if delta.shape[1] == len(self._free_map) else delta)
-
-    def _transformed(self, delta: Array) -> Array:
-        # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
-        return delta if self._curve is None else np.where(delta == 0.0, 0.0, self._curve(delta))
-
-    def _check_parameters(self) -> int:
-        p = super()._check_parameters()
-        if hasattr(self.weights, "shape"):
-            raise ValueError("weights is an array, which is data: pass it to fit(X, weights=…).")
-        require_choice("weights", self.weights, tuple(SCHEMES))
-        require_choice("level", self.level, LEVELS)
-        require_choice("ties", self.ties, TIES)
-        require_choice("solver", self.solver, SOLVERS)
-        return p
-
-    @property
-    def _rule(self) -> str:  # type: ignore[override]
-        return self.solver if self.solver in RULES else "lbfgs"
-
-    def _place(self, delta: Array, known_map: Array, first: int = 0) -> Array:
-        weight, missing = SCHEMES[self.weights].weigh(delta, self._floor), np.isnan(delta)
-        if missing.any():
-            weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
-        empty = np.flatnonzero(missing.all(axis=1))
-        if len(empty):
-            raise ValueError(
-                f"new object {first + empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
-            )
-        tables = (table[self._partners] for table in (self._free_map, self._known_map, self._known_given))
-        fitted = *tables, self._fingerprints
-        with Workers(resolve_threads(self.n_jobs)) as workers:
-            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
-        return placed
-
     def score(self, X: Any, y: Any = None, *, known: Any = None) -> float:
         """Return how well dissimilarities of new objects are predicted that were not used to place them.
 
@@ -567,15 +352,4 @@ class ConditionalMDS(SearchingMap, PlacingMap):
             1 less the share of the predicted dissimilarities' sum of squares that is not accounted for: 1 is best.
         """
         check_is_fitted(self)
-        new, U, V = self._read_new(X, known), self._free_map[self._partners], self._known_map[self._partners]
-        delta = np.concatenate([self._scaled(part) for part in new.parts])
-        half = np.arange(len(U)) % 2 == 0
-        missed = total = 0.0
-        for used in (half, ~half):
-            rows = ~np.isnan(delta[:, used]).all(axis=1)  # an object needs something to be placed by
-            own, known_part = delta[rows], new.known_map[rows]
-            placed = self._place(np.where(used, own, np.nan), known_part)
-            squares = squared_distances(placed, U) + squared_distances(known_part, V)
-            missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
-            total += float(np.nansum(own[:, ~used] ** 2))
-        return 1.0 - missed / total if total > 0 else 1.0
+        return predictive_score(self._map, self._read_new(X, known), self.n_jobs)

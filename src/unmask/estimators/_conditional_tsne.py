@@ -9,14 +9,18 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_choice, require_integer, require_number
+from ..checking import require_choice, require_integer, require_number
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
-from ..problem import KnownFeatures, KnownSpace, Neighbours, make_cost
+from ..problem import KnownSpace, Neighbours, Problem, make_cost
 from ..progress import Callback, SavedFit
 from ..solvers import Objective, SearchSettings, Start, run_stage
-from ._general_mds import CostMap, engine_of
+from ._adjustment import Decision
+from ._base import ConditionalMap
+from ._fitting import AS_ASKED, Data, Described, Refit, Search, fit_map
+from ._least_cost import LeastCost, engine_of
 
+MOST_OBJECTS = 5000
 # Student's kernel has its own unit, 1; a map that starts below it is free to arrange itself.
 START_SIZE = 0.1
 # Of the exaggeration that would draw all objects into one place, half led to divergences within 5% of the best of 18
@@ -29,7 +33,7 @@ DENSE_BELOW = 500  # objects; from here on eigenvalues are found by iteration
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConditionalTSNE(CostMap):
+class ConditionalTSNE(ConditionalMap):
     """t-SNE given what is already known: the known features need no room on the map.
 
     The similarities of low dimension, Student's kernel as a share of all pairs, are taken in ``[U, VB]``; coordinates
@@ -102,14 +106,20 @@ object_names_
     True
     """
 
-    MOST_OBJECTS = 5000
+    __metadata_request__fit = {"callback": True}
+    _takes_missing = False
 
     perplexity: float = 30.0
     early_exaggeration: Any = "auto"
     early_iter: int = 100
     coef: Any = "diagonal"
     orthogonal: bool = True
+    init: Any = "auto"
+    n_init: Any = "auto"
+    max_iter: int = 1000
     tol: float = 2e-6
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -136,83 +146,93 @@ object_names_
         -------
         self : ConditionalTSNE
         """
-        self._search_and_report(X, y, known, None, callback)
-        self.kl_divergence_ = self.cost_
-        return self
+        return self._fit(X, y, known=known, callback=callback)
 
-    def fit_transform(  # type: ignore[override]
+    def _fit(
         self,
         X: Any,
         y: Any = None,
         *,
         known: Any = None,
         callback: Callback | None = None,
-    ) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, callback=callback))
-
-    def _check_parameters(self) -> int:
-        p = super()._check_parameters()
+        refit: Refit = AS_ASKED,
+    ) -> Self:
         require_number("perplexity", self.perplexity, 1.0)
         if isinstance(self.early_exaggeration, str):
             require_choice("early_exaggeration", self.early_exaggeration, ("auto",))
         else:
             require_number("early_exaggeration", self.early_exaggeration, 1.0)
         require_integer("early_iter", self.early_iter, 0)
-        return p
+        fitted: Self = fit_map(NeighbourCost(self, "t-SNE"), X, y, known, None, callback, refit)
+        return fitted
 
-    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
-        if checked.n > self.MOST_OBJECTS:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
+    ) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, y, known=known, callback=callback))
+
+
+@dataclass(frozen=True)
+class NeighbourCost(LeastCost):
+    """The Kullback-Leibler divergence of t-SNE, from small starts, with early exaggeration."""
+
+    most_starts = 1
+
+    def make_cost(self, data: Data, pairs: Pairs, workers: Workers) -> Cost:
+        n = data.dissimilarities.n
+        if n > MOST_OBJECTS:
             raise ValueError(
-                f"X holds {checked.n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
-                f"{self.MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
+                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
+                f"{MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
             )
-        neighbours = Neighbours(float(self.perplexity))
-        return make_cost(checked, None, neighbours, "student", "kullback-leibler", workers)
+        neighbours = Neighbours(float(self.estimator.perplexity))
+        return make_cost(data.dissimilarities, None, neighbours, "student", "kullback-leibler", workers)
 
-    def _starts(
-        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, saved: SavedFit
+    def starts(
+        self, objective: Objective, problem: Problem, data: Data, seed: int, saved: SavedFit, refit: Refit
     ) -> list[Start]:
-        starts = super()._starts(objective, known, checked, saved)
-        if saved.init == "given":
-            return starts
-        return [self._made_small(objective, start) for start in starts]
+        starts = super().starts(objective, problem, data, seed, saved, refit)
+        return starts if saved.init == "given" else [_made_small(objective, start) for start in starts]
 
-    _MOST_STARTS = 1
-    _NEEDS_ALL = "t-SNE"
-
-    @staticmethod
-    def _made_small(objective: Objective, start: Start) -> Start:
-        Z = objective.structure.lift(start.theta) / objective.engine.scale
-        return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
-
-    def _prepared(self, objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Start]:
+    def prepared(
+        self, objective: Objective, starts: list[Start], settings: SearchSettings
+    ) -> tuple[list[Start], dict[str, Any]]:
         """Follow the starts for a while with the attraction exaggerated, less and less."""
-        self.early_exaggeration_ = self._exaggeration(objective)
-        if self.early_exaggeration_ <= 1.0:
-            return starts
-        early, gathered = replace(settings, max_iter=int(self.early_iter)), []
-        steps = [_exaggerated(objective, self.early_exaggeration_**power) for power in STEPS_DOWN]
+        factor = self._exaggeration(objective)
+        if factor <= 1.0:
+            return starts, {"early_exaggeration_": factor}
+        early, gathered = replace(settings, max_iter=int(self.estimator.early_iter)), []
+        steps = [_exaggerated(objective, factor**power) for power in STEPS_DOWN]
         for start in starts:
             theta = start.theta
             for step in [] if start.saved else steps:
                 theta = run_stage("exaggeration", step, theta, early).solution.theta
             gathered.append(start._replace(theta=theta))
-        return gathered
+        return gathered, {"early_exaggeration_": factor}
 
     def _exaggeration(self, objective: Objective) -> float:
-        structure = objective.structure
-        if self.early_iter == 0 or structure.p == 0 or self.early_exaggeration == 1.0:
+        structure, asked = objective.structure, self.estimator.early_exaggeration
+        if self.estimator.early_iter == 0 or structure.p == 0 or asked == 1.0:
             return 1.0
         collapse = collapse_at(engine_of(objective).cost.targets, structure.space, structure.p)
-        if isinstance(self.early_exaggeration, str):
+        if isinstance(asked, str):
             return max(1.0, min(SHARE_OF_COLLAPSE * collapse, MOST_EXAGGERATION))
-        if self.early_exaggeration >= collapse:
+        if asked >= collapse:
             raise ValueError(
-                f"early_exaggeration={self.early_exaggeration!r} would draw all objects into one place, as does every "
-                f"one from {collapse:.3g} on; use less, or 'auto'."
+                f"early_exaggeration={asked!r} would draw all objects into one place, as does every one from "
+                f"{collapse:.3g} on; use less, or 'auto'."
             )
-        return float(self.early_exaggeration)
+        return float(asked)
+
+    def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
+        fitted, attributes = super().describe(search, problem, data, decision, workers)
+        return Described(fitted, {**attributes, "kl_divergence_": attributes["cost_"]})
+
+
+def _made_small(objective: Objective, start: Start) -> Start:
+    Z = objective.structure.lift(start.theta) / objective.engine.scale
+    return start._replace(theta=start.theta * (START_SIZE / max(float(Z.std(axis=0).max()), 1e-300)))
 
 
 def collapse_at(targets: Array, space: KnownSpace | None, p: int) -> float:

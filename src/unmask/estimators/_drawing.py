@@ -69,7 +69,7 @@ def _why_not(estimator: Any, problem: Problem) -> str:
 def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed: int, watch: Watch) -> Posterior:
     """Return the posterior of a fitted map."""
     require_package("nutpie", "a posterior", "posterior")
-    kept: Kept = fitted._kept
+    kept: Kept = fitted._map.evidence
     if kept.evidence is None:
         raise ValueError(kept.hindrance)
     model, start, unit, line = _model_of(fitted, kept.level, kept.evidence)
@@ -102,9 +102,9 @@ def _model_of(fitted: Any, level: str, evidence: Evidence) -> tuple[Model, Array
     line = Line() if level == "ratio" else evidence.line_to(np.asarray(fitted.predict_dissimilarities()))
     evidence = evidence.on(line)
     unit = evidence.unit
-    to_model = 1.0 / (fitted._scale * unit)
-    U, gram = fitted._free.U * to_model, fitted._coef_standard @ fitted._coef_standard.T * to_model**2
+    to_model = 1.0 / (fitted._map.scale * unit)
+    U, gram = fitted._map.free.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
     scaled = evidence.scaled()
-    tau = empirical_tau(scaled, U, fitted._fitted / unit, fitted._known)
-    model = Model(scaled, fitted._known, U.shape[1], tau)
+    tau = empirical_tau(scaled, U, fitted._map.Z / fitted._map.scale / unit, fitted._map.known)
+    model = Model(scaled, fitted._map.known, U.shape[1], tau)
     return model, model.start(U - U.mean(axis=0), gram), unit, line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,28 +10,34 @@ from sklearn.base import clone
 
 from .._typing import Array
 from ..problem import KnownFeatures
+from ._fitting import Enough, Refit
 from ._given_start import names_checkpoint
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def fit_with_free(estimator: Any, X: Any, n_free: int | None, **data: Any) -> Any:
-    """Fit an estimator with the number of free dimensions (``n_free_``) that an earlier fit came to; None decides it.
-
-    ``data`` are known features, weights and a callback, as in ``fit``.
-    """
-    return estimator.fit(X, **data) if n_free is None else estimator._fit_with_free(X, n_free, **data)
+def refit(
+    estimator: Any,
+    X: Any,
+    *,
+    n_free: int | None = None,
+    starts: Sequence[Any] = (),
+    enough: Enough | None = None,
+    **data: Any,
+) -> Any:
+    """Fit an estimator with the number of free dimensions of an earlier fit, from further starts, or until enough."""
+    return estimator._fit(X, refit=Refit(starts, enough, n_free), **data)
 
 
 def labels_of_fit(fitted: Any) -> pd.Index | None:
     """Return the labels of the objects that an estimator was fitted to; None if they had none."""
-    return getattr(fitted, "_labels", None)
+    return fitted._map.labels if hasattr(fitted, "_map") else getattr(fitted, "_labels", None)
 
 
 def transformer_of(fitted: Any) -> Any:
     """Return the transformer that compared the features an estimator was fitted to; None if it compared none."""
-    return getattr(fitted, "_transformer", None)
+    return fitted._map.transformer if hasattr(fitted, "_map") else None
 
 
 def stages_of(estimator: Any) -> tuple[Any, Any]:
@@ -48,10 +55,10 @@ def aims_of(fitted: Any, D: Array) -> Array:
     if seen is None:
         return D
     # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
-    return np.asarray(np.where(np.isfinite(seen), seen, fitted._transformed(D)))
+    return np.asarray(np.where(np.isfinite(seen), seen, fitted._map.placer.aims(D)))
 
 
 def known_of(fitted: Any) -> KnownFeatures:
     """Return the known features of a fit, coded as columns."""
-    known: KnownFeatures = fitted._known
+    known: KnownFeatures = fitted._map.known if hasattr(fitted, "_map") else fitted._known
     return known

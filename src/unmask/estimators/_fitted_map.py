@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,17 @@ from .._typing import Array, IntArray
 from ..problem import KnownFeatures
 from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
 from ..solvers import principal_turn
-from ._adjustment import Adjustment, Decision, FreeMap, adjust_map
-from ._imputed import Widths, imputed_table
+from ._adjustment import (
+    Adjustment,
+    Decision,
+    FreeMap,
+    adjust_map,
+    warn_of_adjusting,
+    warn_of_automatic,
+    warn_of_leak,
+    warn_of_neighbours,
+)
+from ._imputed import Widths, imputed_table, warn_of_imputed
 from ._tables import (
     Moved,
     block_roots,
@@ -30,6 +40,17 @@ from ._tables import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Given = tuple[Callable[[], Any], Any, Callable[[], Any]]  # X, known features and weights of a fit
+
+
+def weak_reference(data: Any) -> Callable[[], Any]:
+    """Return a function that returns an object while others keep it; text, lists and None are kept."""
+    try:
+        return weakref.ref(data)
+    except TypeError:
+        return lambda: data
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +76,11 @@ class FittedMap:
     transformer: Any = None  # compares features; None for dissimilarities
     placer: Any = None  # places new objects, if that is possible
     evidence: Any = None  # the pairs that a posterior is drawn from, or why there is none
+    sampled: bool = False  # the pairs are too many to read all of them
+    given: Given | None = None  # the user's data, as long as they are in memory
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "given": None}
 
     @cached_property
     def free(self) -> FreeMap:
@@ -180,8 +206,9 @@ class FittedMap:
         """Return the fitted places of levels."""
         return level_table(self.known, self.roots_everywhere / self.scale)
 
-    def imputed_table(self) -> pd.DataFrame:
-        """Return the missing cells as estimated; those of an adjusted map as they were taken off it."""
+    @cached_property
+    def imputed(self) -> pd.DataFrame:
+        """The missing cells as estimated; those of an adjusted map as they were taken off it."""
         values = moved_values(self.known, self.moved) if self.adjustment is None else self.free.V
         return imputed_table(self.known, values, self.labels, self.roots, self.free.widths)
 
@@ -198,3 +225,19 @@ class FittedMap:
         import pandas as pd
 
         return pd.Series(self.known.redundant, name="reason", dtype=object)
+
+    # ---- warnings
+
+    def warn(self, adjust: Any) -> None:
+        """Warn of doubtful cells, and of what the map repeats; ``adjust`` is the estimator's parameter."""
+        warn_of_imputed(self.imputed)
+        if self.decision.adjusted:
+            if adjust == "auto":
+                warn_of_automatic(self.decision.leak)
+            warn_of_adjusting(self.known)
+        elif self.decision.leak.directions:
+            warn_of_leak(self.decision)
+        if self.uncorrelated:
+            told = {name: leak for name, leak in self.neighbour_leak(stop_early=True).items() if leak.above_chance}
+            if told:
+                warn_of_neighbours(told, {feature.name: feature.coding.kind for feature in self.known.features})

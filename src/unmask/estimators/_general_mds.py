@@ -2,128 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from .._typing import Array
-from ..checking import Dissimilarities, require_range
-from ..engines import CostEngine, Engine, TableEngine
 from ..kernels import Cost, Form, Pairs, Weighting, Workers
-from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
+from ..problem import KnownFeatures, check_known, make_cost
 from ..progress import Callback
-from ..solvers import (
-    Objective,
-    Stage,
-    canonical_map,
-    make_objective,
-    ordered_axes,
-    ordering_turn,
-    principal_axes,
-    principal_turn,
-)
-from ._adjustment import Decision
-from ._searching import SearchingMap
-
-# A first step along the gradient is this share of the coordinates' size; a longer one is halved.
-FIRST_STEP = 0.05
-# How a map is written down once: all turns, shifts and reflections that leave the cost as it is are used up.
-CANONICAL: dict[Form, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
-    Form.SQUARED: (canonical_map, principal_turn),
-    Form.INNER: (principal_axes, principal_turn),
-    Form.COLUMNS: (ordered_axes, ordering_turn),
-}
+from ._base import ConditionalMap
+from ._fitting import AS_ASKED, Data, Refit, fit_map
+from ._least_cost import LeastCost
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class CostMap(SearchingMap):
-    """Base of the estimators that minimise a cost other than the stress."""
+@dataclass(frozen=True)
+class GeneralCost(LeastCost):
+    """The cost of three functions."""
 
-    _QUANTITY = "cost"
-    _PRINTED = "cost"
-
-    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
-        """Return what is minimised."""
-        raise NotImplementedError
-
-    def _check_known(self, known: Any, checked: Dissimilarities, cost: Cost) -> KnownFeatures:
-        return check_known(known, checked.n, checked.labels, self.coef, types=self.known_types)
-
-    def _make_problem(
-        self, checked: Dissimilarities, known: Any, weights: Any, p: int, workers: Workers
-    ) -> tuple[Problem, Engine]:
-        pairs = self._pairs(checked, weights, workers)
-        cost = self._make_cost(checked, pairs, workers)
-        coded = self._check_known(known, checked, cost)
-        coded.require_no_error(type(self).__name__)
-        check_dimension(p, checked.n, coded)
-        problem = Problem(pairs, coded, p, orthogonal=bool(self.orthogonal))
-        return problem, CostEngine(TableEngine(pairs, workers), cost, workers)
-
-    @property
-    def _needs_square(self) -> tuple[str, str] | None:
-        return type(self).__name__, "use ConditionalMDS"
-
-    def _pairs(self, checked: Dissimilarities, weights: Any, workers: Workers) -> Pairs:
-        if weights is not None and sparse.issparse(weights):
-            raise ValueError("weights is a sparse matrix, which GeneralMDS does not take; pass weights.toarray().")
-        require_range(checked.largest, 1e-150, 1e150)
-        pairs = build_pairs(checked, None, weights, workers)
-        assert isinstance(pairs, Pairs)
-        return pairs
-
-    def _stress_of(self, objective: Objective) -> Objective:
-        # The closed form and the size of a random start go by the dissimilarities, whatever the cost is.
-        return Objective(engine_of(objective).base, objective.structure)
-
-    def _calibrated(self, problem: Problem, objective: Objective, theta: Array) -> Objective:
-        point = objective(theta)
-        if not np.isfinite(point.value):
-            raise FloatingPointError(
-                f"the cost at the start is {point.value}; dissimilarities or weights span too many orders of magnitude."
-            )
-        slope = float(np.linalg.norm(point.gradient))
-        unit = FIRST_STEP * float(np.linalg.norm(point.theta)) / slope if slope > 0 else 1.0
-        total = max(abs(point.value), np.finfo(float).tiny)
-        engine = engine_of(objective)
-        return make_objective(problem, CostEngine(engine.base, engine.cost, engine.workers, unit, unit * total))
-
-    def _unit(self, objective: Objective) -> float:
-        engine = engine_of(objective)
-        return engine.total / engine.unit
-
-    def _canonical(self, problem: Problem, objective: Objective) -> Callable[[Array], Array]:
-        return CANONICAL[engine_of(objective).cost.form][0]
-
-    def _report_fit(
-        self, stage: Stage, problem: Problem, checked: Dissimilarities, decision: Decision, workers: Workers
-    ) -> None:
-        import pandas as pd
-
-        structure, theta, engine = stage.objective.structure, stage.solution.theta, engine_of(stage.objective)
-        Z = structure.lift(theta)
-        self._labels, self._scale, self._fitted = checked.labels, engine.scale, Z / engine.scale
-        self._fitted_distance = "cityblock" if engine.cost.form == Form.COLUMNS else "euclidean"
-        canonical, turn_of = CANONICAL[engine.cost.form]
-        self._report_map(
-            canonical(structure.unknown(theta)),
-            structure.gram(theta),
-            known=problem.known,
-            checked=checked,
-            decision=decision,
-            moved=structure.moved(theta),
-            turn_of=turn_of,
+    def make_cost(self, data: Data, pairs: Pairs, workers: Workers) -> Cost:
+        options = self.estimator
+        weights = pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None
+        return make_cost(
+            data.dissimilarities,
+            weights,
+            options.target,
+            options.distance,
+            options.loss,
+            workers,
+            distance_parameter=options.distance_parameter,
+            loss_parameter=options.loss_parameter,
         )
-        self.cost_per_point_ = pd.Series(engine.point_stress(Z) / 2, index=checked.labels, name="cost")
-        self.cost_ = float(self.cost_per_point_.sum())
-        self.shown_cost_ = self._of_shown(engine, Z, 2.0, self.cost_)
+
+    def check_known(self, data: Data, cost: Cost) -> KnownFeatures:
+        options, checked = self.estimator, data.dissimilarities
+        if cost.form != Form.COLUMNS:
+            return super().check_known(data, cost)
+        if options.coef not in ("auto", "diagonal"):
+            raise ValueError(
+                f"coef={options.coef!r} with distance={options.distance!r}: a sum over axes has no way to let features "
+                "act together; use coef='diagonal'."
+            )
+        coded = check_known(data.known, checked.n, checked.labels, "diagonal", types=options.known_types)
+        other = [feature for feature in coded.features if not feature.coding.is_number]
+        if other:
+            raise ValueError(
+                f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={options.distance!r} takes numeric "
+                "features only; use distance='euclidean'."
+            )
+        return coded
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GeneralMDS(CostMap):
+class GeneralMDS(ConditionalMap):
     """Multidimensional scaling by three functions of your choice, given what is already known.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` minimise ::
@@ -203,14 +134,20 @@ level_positions_, known_imputed_, object_names_
     (14, 2)
     """
 
-    __metadata_request__fit = {"weights": True}
+    __metadata_request__fit = {"weights": True, "callback": True}
 
+    orthogonal: bool = False
     target: Any = "dissimilarity"
     distance: Any = "euclidean"
     loss: Any = "squared"
     distance_parameter: float | None = None
     loss_parameter: float | None = None
+    init: Any = "auto"
+    n_init: Any = "auto"
+    max_iter: int = 1000
     tol: float = 1e-8
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -241,41 +178,23 @@ level_positions_, known_imputed_, object_names_
         -------
         self : GeneralMDS
         """
-        self._search_and_report(X, y, known, weights, callback)
-        return self
+        return self._fit(X, y, known=known, weights=weights, callback=callback)
 
-    def _make_cost(self, checked: Dissimilarities, pairs: Pairs, workers: Workers) -> Cost:
-        weights = pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None
-        return make_cost(
-            checked,
-            weights,
-            self.target,
-            self.distance,
-            self.loss,
-            workers,
-            distance_parameter=self.distance_parameter,
-            loss_parameter=self.loss_parameter,
-        )
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+        refit: Refit = AS_ASKED,
+    ) -> Self:
+        fitted: Self = fit_map(GeneralCost(self), X, y, known, weights, callback, refit)
+        return fitted
 
-    def _check_known(self, known: Any, checked: Dissimilarities, cost: Cost) -> KnownFeatures:
-        if cost.form != Form.COLUMNS:
-            return super()._check_known(known, checked, cost)
-        if self.coef not in ("auto", "diagonal"):
-            raise ValueError(
-                f"coef={self.coef!r} with distance={self.distance!r}: a sum over axes has no way to let features act "
-                "together; use coef='diagonal'."
-            )
-        coded = check_known(known, checked.n, checked.labels, "diagonal", types=self.known_types)
-        other = [feature for feature in coded.features if not feature.coding.is_number]
-        if other:
-            raise ValueError(
-                f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={self.distance!r} takes numeric "
-                "features only; use distance='euclidean'."
-            )
-        return coded
-
-
-def engine_of(objective: Objective) -> CostEngine:
-    """Return the engine of an objective that was made here."""
-    assert isinstance(objective.engine, CostEngine)
-    return objective.engine
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
+    ) -> Array:
+        """Learn the map and return it; see :meth:`fit`."""
+        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))

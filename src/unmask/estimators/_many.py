@@ -1,9 +1,11 @@
-"""Many objects: which solver a fit takes, what it may be asked for, and what is looked at instead of all pairs."""
+"""Many objects: the choice of the solver, and the pairs that stand for all."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from enum import StrEnum
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +30,8 @@ PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
 READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
 MOST_PREDICTED = 20_000
+AS_ASKED = "as asked for"
+NO_PATHS = object()  # the estimator finds no shortest paths
 MOST_KEPT = 3 * 2**30
 
 
@@ -41,26 +45,49 @@ def number_of_objects(X: Any, *, ready: bool) -> int | None:
     return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
 
 
-def choose_solver(estimator: Any, X: Any, *, ready: bool, weighted: str) -> str:
-    """Return which solver a fit takes, and why; ``ready`` says that X holds dissimilarities.
+class Solver(StrEnum):
+    """The solvers of the stress; the first two are rules that pass over all pairs."""
+
+    LBFGS = "lbfgs"
+    SMACOF = "smacof"
+    STOCHASTIC = "stochastic"
+
+
+class Choice(NamedTuple):
+    """The solver of a fit, and the reason."""
+
+    solver: Solver
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.solver}: {self.reason}"
+
+    @property
+    def samples(self) -> bool:
+        """Whether some pairs stand for all."""
+        return self.solver is Solver.STOCHASTIC
+
+
+def choose_solver(estimator: Any, X: Any, *, ready: bool, weighted: str) -> Choice:
+    """Return the solver of a fit; ``ready`` says that X holds dissimilarities.
 
     ``weighted`` is "sparse" or "dense" as weights of the pairs are, or empty if there are none.
     """
     asked, n = estimator.solver, number_of_objects(X, ready=ready or takes_pairs(estimator))
-    if asked not in ("auto", "stochastic"):
-        return f"{asked}: as asked for"
+    if asked not in ("auto", Solver.STOCHASTIC):
+        return Choice(Solver(asked), AS_ASKED)
     if n is not None and n <= LANDMARKS:
         return _few(n)
     some, why_not = _some_pairs(X, n or 0, weighted, ready=ready), _needs_all_pairs(estimator, bool(weighted))
     if asked == "auto" and some:
-        return f"lbfgs: {some}, and a pass is over the others only"
+        return Choice(Solver.LBFGS, f"{some}, and a pass is over the others only")
     if asked == "auto":
         return _automatic(estimator, X, n, why_not)
     if some:
         raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
     if why_not:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
-    return "stochastic: as asked for"
+    return Choice(Solver.STOCHASTIC, AS_ASKED)
 
 
 def _cost_of_a_pair(estimator: Any, X: Any, n: int) -> float:
@@ -82,11 +109,11 @@ def takes_pairs(estimator: Any) -> bool:
     return isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
 
-def exact_after_all(checked: Dissimilarities) -> str:
-    """Return why what was read is not for the stochastic solver, if nothing told before; else an empty string."""
-    if checked.n <= LANDMARKS:
-        return _few(checked.n)
-    return f"lbfgs: {checked.n:,} objects, of which some pairs have no dissimilarity" if checked.missing else ""
+def exact_after_all(n: int, missing: int) -> Choice | None:
+    """Return the choice of an exact solver if the data, once read, are not for the stochastic one; else None."""
+    if n <= LANDMARKS:
+        return _few(n)
+    return Choice(Solver.LBFGS, f"{n:,} objects, of which some pairs have no dissimilarity") if missing else None
 
 
 def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
@@ -101,25 +128,26 @@ def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
     return "a sparse matrix of weights, in which absent pairs count nothing" if weighted == "sparse" else ""
 
 
-def _few(n: int) -> str:
-    return f"lbfgs: with {n:,} objects there is no need to leave out any pair"
+def _few(n: int) -> Choice:
+    return Choice(Solver.LBFGS, f"with {n:,} objects there is no need to leave out any pair")
 
 
-def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> str:
-    """Return what "auto" means: exact while the fit is short, and what is kept for it has room."""
+def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
+    """Return the meaning of "auto": exact while the fit is short, and what is kept for it has room."""
     if n is None:
-        return "lbfgs: the pairs given fit into memory"
-    kept = estimator._bytes_kept(n)
+        return Choice(Solver.LBFGS, "the pairs given fit into memory")
+    landmarks = getattr(estimator, "n_landmarks", NO_PATHS)
+    kept = 0 if landmarks is NO_PATHS else 8 * n * n if landmarks is None else 128 * landmarks * n  # a pair in a list
+    passed = landmarks * n if isinstance(landmarks, Integral) else n * (n - 1) // 2
     starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
-    passes = starts * min(PASSES, int(estimator.max_iter))
-    cost = passes * estimator._pairs_passed(n) * _cost_of_a_pair(estimator, X, n)
+    cost = starts * min(PASSES, int(estimator.max_iter)) * passed * _cost_of_a_pair(estimator, X, n)
     if kept > MOST_KEPT:
         why = f"{n:,} objects, their pairs would take {kept / 1e9:,.0f} GB"
     elif cost > LONGEST_FIT:
         why = f"{n:,} objects, an exact fit would take about {_duration(cost / 2e9)} on two cores"
     else:
-        return f"lbfgs: {n:,} objects, an exact fit takes about {_duration(cost / 2e9)} on two cores"
-    return f"lbfgs: {why}, but there is {why_not}" if why_not else f"stochastic: {why}"
+        return Choice(Solver.LBFGS, f"{n:,} objects, an exact fit takes about {_duration(cost / 2e9)} on two cores")
+    return Choice(Solver.LBFGS, f"{why}, but there is {why_not}") if why_not else Choice(Solver.STOCHASTIC, why)
 
 
 def _needs_all_pairs(estimator: Any, weighted: bool) -> str:

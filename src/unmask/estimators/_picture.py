@@ -24,7 +24,7 @@ def draw_map(estimator: Any, *, labels: Any = None, max_labels: int = 150, **opt
     """Draw the map of a fitted estimator, without labels where these would only count the objects."""
     from ..plotting import plot_map
 
-    counted = estimator._labels is not None and is_unlabelled(estimator._labels)
+    counted = estimator._map.labels is not None and is_unlabelled(estimator._map.labels)
     return plot_map(estimator, labels=labels, max_labels=0 if labels is None and counted else max_labels, **options)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -48,7 +48,7 @@ class StressPlacer:
     scheme: str | None
     floor: float
     curve: Curve | None = None
-    partners: Which = slice(None)
+    partners: Which = field(default_factory=lambda: slice(None))
     takes_missing = True
 
     def aims(self, delta: Array) -> Array:
@@ -77,7 +77,7 @@ class GowerPlacer:
     U: Array
     known_map: Array
     mean_squares: Array  # column means of the squared dissimilarities less the known part
-    partners: Which = slice(None)
+    partners: Which = field(default_factory=lambda: slice(None))
     takes_missing = False
 
     def aims(self, delta: Array) -> Array:

@@ -97,7 +97,7 @@ class Posterior:
 
     @property
     def _labels(self) -> Any:
-        return self.fitted._labels
+        return self.fitted._map.labels
 
     @property
     def _known(self) -> KnownFeatures:

@@ -66,16 +66,16 @@ def stress_of_known(estimator: Any) -> float:
     It is 1 with nothing known, and NaN where there is no such fit: pairs have weights of their own, or such as move
     with the map. Above 100 objects it is that of a random sample of 100.
     """
-    V = estimator._free.V
+    V = estimator._map.free.V
     if not V.shape[1]:
         return 1.0
-    if estimator._own_weights:
+    if estimator._map.weights_given:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             twin = _twin(estimator).set_params(n_components=0)
-            return _fitted(twin, squareform(estimator._sample), V[_some(len(V))])
+            return _fitted(twin, squareform(estimator._map.sample), V[_some(len(V))])
         except ValueError:
             return float("nan")
 
@@ -89,13 +89,13 @@ def random_fits(estimator: Any) -> RandomFits:
         Its parameters are used, with two starts; its known features as they are, with blocks of free coefficients (a
         little more freedom than ordinal, cyclic and spline features have).
     """
-    n, V = len(estimator.embedding_), estimator._free.V
+    n, V = len(estimator.embedding_), estimator._map.free.V
     size = min(n, MOST_OBJECTS)
     why = _why_none(estimator, n, size - 1 - V.shape[1] - estimator.n_free_)
     if why:
         return RandomFits(np.empty(0), 0, why)
     rng = np.random.default_rng(0)
-    present = estimator._sample[~np.isnan(estimator._sample)]
+    present = estimator._map.sample[~np.isnan(estimator._map.sample)]
     known = V[rng.permutation(n)[:size]] if n > size else V
     twin = _twin(estimator)
     with warnings.catch_warnings():
@@ -105,9 +105,9 @@ def random_fits(estimator: Any) -> RandomFits:
 
 
 def _why_none(estimator: Any, n: int, spare: int) -> str:
-    if estimator._own_weights:
+    if estimator._map.weights_given:
         return "the pairs have weights of their own"
-    if np.isnan(estimator._sample).mean() > MOST_MISSING:
+    if np.isnan(estimator._map.sample).mean() > MOST_MISSING:
         return "many pairs have no dissimilarity"
     if n > MOST_OBJECTS and not hasattr(estimator, "stress_"):
         return f"a cost grows with the number of objects, and there are more than {MOST_OBJECTS}"
@@ -125,7 +125,7 @@ def _shuffled(values: Array, n: int, rng: np.random.Generator) -> Array:
 
 def _twin(estimator: Any) -> Any:
     """Return an unfitted estimator that maps ready dissimilarities as the fitted one did, quickly."""
-    blocks = [[f"v{column}" for column in group] for group in estimator._known.groups]
+    blocks = [[f"v{column}" for column in group] for group in estimator._map.known.groups]
     changes = {
         "n_components": estimator.n_free_,
         "metric": "precomputed",

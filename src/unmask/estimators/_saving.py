@@ -33,9 +33,9 @@ def fixed_random_state(random_state: Any, saved: SavedFit) -> Any:
     return saved.about.get("random_state", drawn)
 
 
-def described(saved: SavedFit, estimator: Any, problem: Problem) -> SavedFit:
+def described(saved: SavedFit, estimator: Any, problem: Problem, seed: Any) -> SavedFit:
     """Return a fit with its description; raise if it has been read from a checkpoint of another fit."""
-    seed, parameters = estimator._random_state, estimator.get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
     about: dict[str, Any] = {
         "the estimator": type(estimator).__name__,
         "the number of objects": problem.n,

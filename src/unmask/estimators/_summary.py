@@ -92,7 +92,7 @@ def title_of(estimator: Any) -> str:
     """Return what was fitted, in one line."""
     n, p = estimator.embedding_.shape
     what = f"a map of {n} objects in {p} dimension{'s' * (p != 1)}" if p else f"{n} objects, without a map"
-    return f"{type(estimator).__name__}: {what}, given {_names(estimator._known.feature_names) or 'nothing'}"
+    return f"{type(estimator).__name__}: {what}, given {_names(estimator._map.known.feature_names) or 'nothing'}"
 
 
 def key_rows(estimator: Any) -> list[Row]:
@@ -108,7 +108,7 @@ def asked(estimator: Any) -> Iterator[Row]:
     yield Row(ASKED, "objects", str(n))
     yield Row(ASKED, "known", "; ".join(_clean(line) for line in _known_lines(estimator)) or "nothing")
     yield Row(ASKED, "dimensions", f"{p}" if p == estimator.n_free_ else f"{p} shown of {estimator.n_free_} fitted")
-    if estimator._known.features and p:
+    if estimator._map.known.features and p:
         wish = " (adjust='auto')" if estimator.adjust == "auto" else ""
         no = f"no{wish}: the map as it was fitted"
         share = estimator.shown_share_
@@ -181,9 +181,9 @@ def _verdict(value: float, chance: RandomFits) -> str:
 
 
 def _leak_rows(estimator: Any) -> Iterator[Row]:
-    if not estimator._known.features or not estimator.embedding_.shape[1]:
+    if not estimator._map.known.features or not estimator.embedding_.shape[1]:
         return
-    if estimator._is_uncorrelated:
+    if estimator._map.uncorrelated:
         before = f" ({estimator.free_leak_:.2f} before adjusting)" if estimator.adjusted_ else ""
         yield Row(GOOD, "leak", f"{estimator.leak_:.2f} by construction{before}; the neighbours are the evidence")
     else:
@@ -231,7 +231,7 @@ def _cautions(estimator: Any) -> Iterator[str]:
         said = f": {_names(remarks)}" if remarks else ""
         yield f"{len(cells)} missing known cells were estimated (known_imputed_){said}"
     if estimator.adjusted_:
-        yield from costs_of_adjusting(estimator._known)
+        yield from costs_of_adjusting(estimator._map.known)
 
 
 def next_step(estimator: Any, chance: RandomFits) -> str:

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from sklearn.utils import get_tags
 from .._typing import Array
 from ..checking import (
     AdjustmentWarning,
-    Dissimilarities,
     LeakWarning,
     UnfinishedWarning,
     align_columns,
@@ -27,19 +25,11 @@ from ..checking import (
     labelled_frame,
 )
 from ..dissimilarities import compare
-from ..estimators import ConditionalMDS, fit_with_free, labels_of_fit, stages_of
+from ..estimators import ConditionalMDS, labels_of_fit, refit, stages_of
 from ..kernels import MOST_SQUARED, Workers, elsewhere, resolve_threads
-from ..problem import KnownFeatures
-from ..progress import SavedFit
 from ..solvers import (
     PARALLEL_FROM,
-    Attempt,
-    Objective,
-    SearchSettings,
-    Start,
-    attempt_all,
     automatic_n_starts,
-    was_cut_short,
 )
 from ._inputs import count_objects, require_few
 
@@ -77,9 +67,6 @@ STOPPED_SHORT = 1e-7
 FEW_STARTS = 3
 # Fits of more objects than this run one after another.
 MOST_SIDE_BY_SIDE = 2000
-# So many starts are followed, then as many again and so on, before it is asked whether they are enough: whatever the
-# number of threads.
-FIRST_WAVE = 2
 
 
 def agreed(stresses: Array, same: float = SAME_MINIMUM) -> bool:
@@ -102,37 +89,6 @@ def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     levels = np.sort(stresses)
     n, w = len(levels), 1 + int(np.sum(np.diff(levels) > max(same * levels[0], STOPPED_SHORT)))
     return n > w + 2 and w * (n - 1) / (n - w - 2) < w + 0.5
-
-
-class _WarmMDS(ConditionalMDS):
-    """Searches from given maps too, in one fit, and no longer than it must.
-
-    In one fit, because for few objects checking the input takes longer than a search. The first given map and the first
-    of its own starts, which is the closed form as a rule, are followed together, then the other maps and starts.
-    """
-
-    also: Sequence[Any] = ()
-    enough: Enough
-
-    def _starts(
-        self, objective: Objective, known: KnownFeatures, checked: Dissimilarities, saved: SavedFit
-    ) -> list[Start]:
-        # A map that is adjusted may have been fitted with more dimensions than it is first tried with.
-        usable = [start for start in self.also if start[0].shape[1] == objective.structure.p]
-        given = chain(*(ConditionalMDS(init=start)._starts(objective, known, checked, saved) for start in usable))
-        own = iter(super()._starts(objective, known, checked, saved))
-        return [*islice(given, 1), *islice(own, 1), *given, *own]
-
-    def _attempt(
-        self, objective: Objective, starts: list[Start], workers: Workers, settings: SearchSettings
-    ) -> list[Attempt]:
-        attempts: list[Attempt] = []
-        while len(attempts) < len(starts):
-            done = len(attempts)
-            attempts += attempt_all(objective, starts[done : max(FIRST_WAVE, 2 * done)], workers, settings)
-            if was_cut_short(attempts) or self.enough(np.array([attempt.solution.value for attempt in attempts])):
-                break
-        return attempts
 
 
 def _never(_: Array) -> bool:
@@ -187,12 +143,11 @@ class FitSetup:
         """Return a fit from several starts and the estimator's own, at most ``few``, until they are ``enough``."""
         if not isinstance(self.estimator, ConditionalMDS):
             return self.fit(D, known=known, **parameters)
-        fresh = _WarmMDS(**self.estimator.get_params()).set_params(**parameters)
+        fresh = clone(self.estimator).set_params(**parameters)
         if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
             n_starts = automatic_n_starts(self.n) if fresh.n_init == "auto" else fresh.n_init
             fresh.set_params(n_init=min(few, n_starts))
-        fresh.also, fresh.enough = starts, enough
-        return self._fit(fresh, D, known)
+        return self._fit(fresh, D, known, starts=starts, enough=enough)
 
     def search(
         self, starts: Sequence[Any] = (), enough: Enough = _never, same: float = SAME_MINIMUM, **others: Any
@@ -226,7 +181,7 @@ class FitSetup:
         known = known.reset_index(drop=True) if is_pandas(known) else known
         return replace(self, labels=None, known=known)
 
-    def _fit(self, fresh: Any, D: Array | None, known: Any) -> Any:
+    def _fit(self, fresh: Any, D: Array | None, known: Any, **how: Any) -> Any:
         values = self.D if D is None else D
         arguments = {} if self.weights is None else {"weights": self.weights}
         with ending_all(), warnings.catch_warnings():
@@ -234,7 +189,7 @@ class FitSetup:
             warnings.simplefilter("ignore", LeakWarning)
             warnings.simplefilter("ignore", AdjustmentWarning)
             known = self.known if known is None else known
-            return fit_with_free(fresh, self.table(values), self.n_free, known=known, **arguments)
+            return refit(fresh, self.table(values), n_free=self.n_free, known=known, **arguments, **how)
 
     def table(self, values: Array) -> Any:
         """Return a square table with the objects' labels, if they have any."""

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
 from ..dissimilarities import Metric
-from ..estimators import fit_with_free, stages_of
+from ..estimators import refit, stages_of
 from ..kernels import MOST_SQUARED, each
 from ..problem import check_known
 from ..solvers import LANDMARKS
@@ -214,7 +214,7 @@ def many_objects(
 def _again(whole: FitSetup, estimator: Any, X: Any, seed: int) -> Any:
     """Return a fit of all objects with another seed, and with what the first one decided."""
     fresh = clone(estimator).set_params(random_state=int(seed), adjust=whole.estimator.adjust)
-    return fit_with_free(fresh, X, whole.n_free, known=whole.known)
+    return refit(fresh, X, n_free=whole.n_free, known=whole.known)
 
 
 def _spread_of_seeds(draws: list[Draw], level: float) -> tuple[Array, Array]:

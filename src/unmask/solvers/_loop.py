@@ -18,12 +18,16 @@ from ._objective import Objective, Point
 class Reason(StrEnum):
     """Why the loop stopped."""
 
-    SMALL_DECREASE = "the stress fell by less than tol"
-    SETTLED = "the stress on fresh references fell by less than its standard error, or by next to nothing"
-    ROUNDING = "no lower stress can be told apart from rounding"
+    SMALL_DECREASE = "the {} fell by less than tol"
+    SETTLED = "the {} on fresh references fell by less than its standard error, or by next to nothing"
+    ROUNDING = "no lower {} can be told apart from rounding"
     MAX_ITER = "max_iter was reached"
     INTERRUPTED = "it was interrupted"
-    NOT_FINITE = "the stress was no longer a finite number"
+    NOT_FINITE = "the {} was no longer a finite number"
+
+    def sentence(self, quantity: str = "stress") -> str:
+        """Return the reason in words."""
+        return self.value.format(quantity)
 
 
 @dataclass(frozen=True)
