@@ -104,11 +104,12 @@ class SearchingMap(ConditionalMap):
         printer = [Printer(self._PRINTED, int(self.verbose))] if self.verbose else []
         saved = open_fit(self.init)
         self._random_state = fixed_random_state(self.random_state, saved)
-        with watching(callback, *printer):
+        with watching(callback, *printer) as watch:
             with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
                 checked = self._read_dissimilarities(X, workers)
                 problem, engine = self._make_problem(checked, known, weights, p, workers)
-                saved = described(saved, self, problem)
+                if watch.watched or saved.about:
+                    saved = described(saved, self, problem)
                 search, decision = fit_free_map(
                     False if self.adjust == "auto" and problem.penalties.get("leak_penalty") else self.adjust,
                     self.n_free,
