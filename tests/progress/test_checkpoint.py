@@ -98,7 +98,8 @@ def test_an_adjusted_map_of_kinship_is_the_same_wherever_the_fit_stopped(start, 
     U = ConditionalMDS(2, metric="precomputed", n_init=4, random_state=0).fit_transform(kin.dissimilarities)
     known = rng.standard_normal((len(U), 1))
     # It acts along the weaker axis, so that the fit is repeated with a further dimension.
-    data = {"X": squareform(pdist(np.asarray(U) + [0.0, 3.0] * known)), "known": known}
+    U = np.asarray(U) / np.std(U, axis=0) * [1.0, 0.5]
+    data = {"X": squareform(pdist(U + [0.0, 3.0] * known)), "known": known}
     mds = ConditionalMDS(1, metric="precomputed", adjust=True, n_init=6, random_state=0)
     whole = clone(mds).fit(**data)
     broken_off(mds, path, Break(start, dimensions=dimensions), **data)

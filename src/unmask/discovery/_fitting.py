@@ -26,7 +26,7 @@ from ..estimators import (
     stress_of_known,
 )
 from ..progress import Callback, Listener, Progress, SavedFit, listeners_of
-from ..solvers import Reason, hearing_interrupt
+from ..solvers import hearing_interrupt
 from ._actions import Step
 from ._material import Material
 from ._values import plain
@@ -131,7 +131,7 @@ def fit_step(
         _fit_until_stopped(mds, material.data.fitted, options, callback, n_free, searches=recipe.searches)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
-    finished = not recipe.searches or Reason.INTERRUPTED.value not in {*mds.starts_["reason"], mds.stop_reason_}
+    finished = not any(issubclass(warning.category, UnfinishedMapWarning) for warning in caught)
     said = _said(caught, finished, number)
     step = Step(
         number=number,

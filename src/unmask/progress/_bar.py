@@ -173,8 +173,11 @@ def _line_of(file: Any) -> Line:
 
     columns = rich.TaskProgressColumn(), rich.BarColumn(10), rich.TextColumn("{task.description}", markup=False)
     console = Console(file=file, stderr=True, force_jupyter=False)
-    apart = {"transient": True, "auto_refresh": False, "redirect_stdout": False, "redirect_stderr": False}
-    bar = rich.Progress(*columns, console=console, **apart)
+    if not console.is_interactive:
+        return lambda *_: None, lambda: None
+    bar = rich.Progress(
+        *columns, console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
+    )
     task = bar.add_task("", total=1.0)
     bar.start()
     return lambda done, text: bar.update(task, completed=done, description=text, refresh=True), bar.stop
@@ -184,7 +187,7 @@ def _line_of_notebook() -> Line:
     """Return a line below the cell."""
     from IPython.display import display
 
-    handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
+    handle: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
     def show(text: str) -> None:
         handle.update({"text/plain": text}, raw=True)

@@ -6,7 +6,6 @@ import json
 import os
 import zipfile
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,8 +79,8 @@ class SavedFit:
     def read(cls, path: str | PathLike[str]) -> SavedFit:
         """Return the fit in a file; nothing in the file is run."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
+                arrays = dict(content)
             head = json.loads(str(arrays["head"]))
             if head["unmask_checkpoint"] != FORMAT:
                 raise ValueError(f"its format is {head['unmask_checkpoint']!r}")
@@ -139,7 +138,7 @@ class Checkpoint(Listener):
     def __init__(self, path: str | PathLike[str], every: int = 50) -> None:
         if not Path(path).absolute().parent.is_dir():
             raise ValueError(f"path={str(path)!r}: there is no such folder; make it first.")
-        if isinstance(every, bool) or not isinstance(every, Integral) or every < 1:
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ValueError(f"every={every!r} must be an integer of at least 1.")
         self.path, self.every = path, every
         self._iterations, self._last = 0, Progress("")

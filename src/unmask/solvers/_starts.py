@@ -165,9 +165,9 @@ def attempt_all(
     watch.begin(stage, len(queue))
 
     def attempt(number: int) -> None:
-        if number and watch.stopped.is_set():  # without the first there is no map
-            return
         start = queue[number]
+        if number and start.solution is None and watch.stopped.is_set():  # without the first there is no map
+            return
         begin = Progress(stage, start=number + 1, n_starts=len(queue), kind=start.kind)
         solution = start.solution or follow(objective, start.theta, make_rule, settings, begin)
         attempts[number] = Attempt(start.kind, solution)  # first, since a listener may raise
