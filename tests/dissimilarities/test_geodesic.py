@@ -1,13 +1,10 @@
 """Geodesic: scikit-learn's conventions, agreement with its Isomap, errors."""
 
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 from sklearn.manifold import Isomap
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -15,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unmask import ConditionalIsomap, ConditionalMDS, MapWarning
 from unmask.dissimilarities import Geodesic
+from unmask.graphs import takes_usearch
 
 
 @parametrize_with_checks([Geodesic()])
@@ -173,76 +171,81 @@ def test_parameters_of_minkowski_pass_without_a_warning(rng):
     np.testing.assert_allclose(found, Geodesic(5, metric="manhattan").fit_transform(X), rtol=1e-12, atol=0)
 
 
+def test_a_metric_that_is_not_known_is_said_before_the_search_starts(rng):
+    with pytest.raises(ValueError, match=r"metric='euclidian' is not known; did you mean 'euclidean'"):
+        Geodesic(metric="euclidian").fit(rng.standard_normal((20, 3)))
+
+
+# ---- neighbours of many objects
+
+
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("metric", "n", "columns", "usearch"),
     [
-        ({"n_neighbors": None, "radius": 2.0, "approximate": np.True_}, "only the k nearest rows"),
-        ({"metric": "precomputed", "approximate": np.True_}, "only the k nearest rows"),
-        ({"metric": lambda x, y: abs(x - y).sum(), "approximate": True}, "functions compiled by numba"),
-        ({"metric": "euclidian"}, r"metric='euclidian' is not known; did you mean 'euclidean'"),
-        ({"metric": "euclidian", "approximate": True}, r"metric='euclidian' is not known; did you mean 'euclidean'"),
-        ({"metric": "gower", "approximate": True}, "only the k nearest rows"),
+        ("euclidean", 100_000, 50, False),
+        ("euclidean", 100_001, 50, True),
+        ("cosine", 100_001, 50, True),
+        ("euclidean", 10_000_000, 5, False),  # a tree
+        ("manhattan", 1_000_000, 50, False),  # which usearch has not
+        ("precomputed", 1_000_000, 50, False),
     ],
 )
-def test_what_the_search_cannot_do_is_said_before_it_starts(rng, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        Geodesic(**parameters).fit(rng.standard_normal((20, 3)))
+def test_the_search_depends_on_the_metric_and_the_size_alone(metric, n, columns, usearch):
+    assert takes_usearch(metric, n, columns) is usearch
 
 
-def pretend_pynndescent(monkeypatch):
-    """Put a package with its names of metrics in its place: the first import of the real one takes half a minute."""
-    package, distances = ModuleType("pynndescent"), ModuleType("pynndescent.distances")
-    package.__spec__ = ModuleSpec("pynndescent", None)
-    package.distances, distances.named_distances = distances, {"euclidean": None, "manhattan": None}
-    monkeypatch.setitem(sys.modules, "pynndescent", package)
-    monkeypatch.setitem(sys.modules, "pynndescent.distances", distances)
+def force_usearch(monkeypatch):
+    monkeypatch.setattr("unmask.graphs._neighbours.MOST_COMPARED", 0)
+    monkeypatch.setattr("unmask.graphs._neighbours.ROWS", 300)
 
 
-def test_a_function_in_plain_python_is_not_searched_with_approximately(rng, monkeypatch):
-    pretend_pynndescent(monkeypatch)
-    monkeypatch.setattr("unmask.dissimilarities._geodesic.APPROXIMATE_FROM", 10)
-    X = rng.standard_normal((20, 2))
-    geodesic = Geodesic(4, metric=lambda x, y: float(abs(x - y).sum())).fit(X)
-    assert not geodesic.approximate_
-    expected = Geodesic(4, metric="manhattan", approximate=False).fit_transform(X)
-    np.testing.assert_allclose(geodesic.dissimilarities_, expected, rtol=1e-12, atol=0)
+def neighbours_of(geodesic):
+    return geodesic.graph_.toarray() > 0
 
 
-@pytest.mark.parametrize(("columns", "approximate"), [(3, False), (15, False), (16, True)])
-def test_few_columns_are_searched_by_a_tree_however_many_objects_there_are(monkeypatch, columns, approximate):
-    """What is chosen; the search itself, which pynndescent compiles for a minute, is not run."""
-    pretend_pynndescent(monkeypatch)
-    seen = {}
-
-    def search(kind, points):
-        seen[kind] = True
-        return csr_array(np.ones((len(points), len(points))))
-
-    room = "unmask.dissimilarities._geodesic."
-    monkeypatch.setattr(room + "APPROXIMATE_FROM", 10)
-    monkeypatch.setattr(room + "graph_from_approximate_neighbours", lambda X, **_: search("approximate", X))
-    monkeypatch.setattr(room + "graph_from_features", lambda fitted, **_: search("tree", fitted._fit_X))
-    geodesic = Geodesic(4).fit(np.zeros((12, columns)))
-    assert geodesic.approximate_ is approximate
-    assert set(seen) == {"approximate" if approximate else "tree"}
-    assert not Geodesic(4).fit(np.zeros((9, columns))).approximate_  # few objects
-
-
-@pytest.mark.slow  # pynndescent compiles itself for a minute
+@pytest.mark.parametrize("metric", ["euclidean", "l2", "sqeuclidean", "cosine"])
 @pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
-def test_approximate_neighbours_are_the_nearest_on_few_objects(rng, monkeypatch, mutual):
-    pytest.importorskip("pynndescent")
-    X = np.concatenate([rng.standard_normal((290, 3)), np.zeros((10, 3))])  # duplicates too
-    exact = Geodesic(5, mutual=mutual, approximate=False).fit(X[:291])
-    monkeypatch.setattr("unmask.dissimilarities._geodesic.APPROXIMATE_FROM", 200)
-    monkeypatch.setattr("unmask.dissimilarities._geodesic.TREE_COLUMNS", 2)
-    found = Geodesic(5, mutual=mutual).fit(X[:291])
-    assert found.approximate_
-    assert not exact.approximate_
-    assert found.n_components_joined_ == exact.n_components_joined_
-    np.testing.assert_array_equal(found.graph_.toarray() > 0, exact.graph_.toarray() > 0)
-    np.testing.assert_allclose(found.dissimilarities_, exact.dissimilarities_, rtol=1e-5, atol=1e-6)
-    duplicates = Geodesic(5, mutual=mutual, approximate=True).fit(X)
-    assert np.all(duplicates.dissimilarities_[290:, 290:] == 0)
-    assert np.isfinite(duplicates.dissimilarities_).all()
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.MapWarning")
+def test_usearch_finds_nearly_all_neighbours_and_the_same_each_time(rng, monkeypatch, metric, mutual):
+    pytest.importorskip("usearch")
+    X = rng.standard_normal((1000, 12))
+    exact = Geodesic(8, metric=metric, mutual=mutual).fit(X)
+    force_usearch(monkeypatch)
+    found, again = (Geodesic(8, metric=metric, mutual=mutual).fit(X) for _ in range(2))
+    both = neighbours_of(found) & neighbours_of(exact)
+    assert both.sum() >= 0.95 * neighbours_of(exact).sum()
+    np.testing.assert_allclose(found.graph_.toarray()[both], exact.graph_.toarray()[both], rtol=1e-9)
+    np.testing.assert_array_equal(found.graph_.toarray(), again.graph_.toarray())
+    np.testing.assert_allclose(found.transform(X[:5]), found.dissimilarities_[:5], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.MapWarning")
+def test_usearch_takes_duplicates_and_few_objects(rng, monkeypatch):
+    pytest.importorskip("usearch")
+    force_usearch(monkeypatch)
+    X = np.concatenate([rng.standard_normal((90, 6)), np.zeros((10, 6))])
+    found = Geodesic(5).fit(X)
+    assert np.all(found.dissimilarities_[90:, 90:] == 0)
+    assert np.isfinite(found.dissimilarities_).all()
+    assert np.isfinite(Geodesic(3).fit(X[:6]).dissimilarities_).all()
+
+
+def test_without_usearch_many_objects_are_an_error_that_names_the_extra(rng, monkeypatch):
+    force_usearch(monkeypatch)
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    X = rng.standard_normal((50, 6))
+    with pytest.raises(ImportError, match=r"neighbours of 50 objects needs the package 'usearch'.*unmask\[graphs\]"):
+        Geodesic(5).fit(X)
+    assert Geodesic(5, metric="manhattan").fit(X).graph_.nnz  # which is searched for exactly
+    assert Geodesic(None, radius=9.0).fit(X).graph_.nnz
+
+
+@pytest.mark.parametrize("columns", [4, 7])
+def test_many_rows_are_searched_for_some_at_a_time(rng, monkeypatch, columns):
+    X = np.concatenate([rng.standard_normal((290, columns)), np.zeros((10, columns))])
+    whole, heard = Geodesic(4).fit(X), []
+    monkeypatch.setattr("unmask.graphs._neighbours.AT_ONCE", 100)
+    monkeypatch.setattr("unmask.graphs._neighbours.ROWS", 120)
+    parts = Geodesic(4).fit(X, callback=lambda progress: heard.append((progress.stage, progress.iteration)))
+    np.testing.assert_allclose(parts.dissimilarities_, whole.dissimilarities_, rtol=1e-6, atol=1e-6)
+    assert [iteration for stage, iteration in heard if stage == "graph"][-3:] == [0, 120, 240]

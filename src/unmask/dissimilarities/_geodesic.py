@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.util import find_spec
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -28,23 +28,21 @@ from ..checking import (
 )
 from ..graphs import (
     edges_reach,
-    graph_from_approximate_neighbours,
     graph_from_dissimilarities,
     graph_from_edges,
-    graph_from_features,
+    graph_of_nearest,
+    graph_within_radius,
+    nearest_neighbours,
+    search_algorithm,
     shortest_paths,
+    takes_usearch,
 )
-from ..progress import Callback, Watch, watching
+from ..progress import Callback, Watch, current_watch, series, watching
 from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES
 from ._transformers import ComparingTransformer
 
-# From this many objects on, if they have more than so many columns, an approximate search may be faster than an exact
-# one. With fewer columns a k-d tree is: 20,000 objects took it 0.08 CPU s in 3 columns and 0.35 in 5, on a surface 0.3
-# in 15; the first approximate search in a process compiles for 40 s.
-APPROXIMATE_FROM = 20_000
-TREE_COLUMNS = 15
 # Metrics by which scikit-learn searches for neighbours of complete tables; of the last two if it need learn nothing.
 SEARCHED = {name for names in VALID_METRICS.values() for name in names} & {*NAMES} - {"nan_euclidean"}
 LEARNING = ("seuclidean", "mahalanobis")
@@ -59,6 +57,10 @@ class Geodesic(ComparingTransformer):
     Isomap; put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it for the third.
 
     Time grows with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
+
+    Neighbours are found exactly while N² times the number of columns is at most 5e11 (100,000 objects with 50 columns),
+    with up to 5 columns, and with a `radius`. Beyond, the package usearch (the extra ``graphs``) finds about 97% of
+    them, by Euclidean, squared Euclidean and cosine distances; other metrics stay exact.
 
     Parameters
     ----------
@@ -78,10 +80,6 @@ class Geodesic(ComparingTransformer):
         among neighbours are then as of dissimilarities.
     metric_params : dict, optional
         Further arguments of a metric that is a name or a function.
-    approximate : {"auto", True, False}, default="auto"
-        Whether to search for nearly the nearest neighbours, by the package pynndescent, instead of the nearest ones.
-        ``"auto"`` does from 20,000 objects and 16 columns on if it is installed and knows the metric: with fewer
-        columns a tree finds the nearest ones sooner. Not with `radius`.
     on_disconnected : {"join", "error"}, default="join"
         What to do with a graph that falls into parts: join them by the shortest edges between them, with a warning that
         counts them, or raise an error.
@@ -103,8 +101,6 @@ class Geodesic(ComparingTransformer):
         Lengths of the shortest paths.
     n_components_joined_ : int
         Number of parts the neighbours alone leave; 1 if the graph was connected.
-    approximate_ : bool
-        Whether neighbours were searched for approximately.
 
     Examples
     --------
@@ -121,7 +117,6 @@ class Geodesic(ComparingTransformer):
     mutual: bool = False
     metric: Any = "euclidean"
     metric_params: dict[str, Any] | None = None
-    approximate: Any = "auto"
     on_disconnected: str = "join"
     dtype: str = "float64"
     n_landmarks: int | None = None
@@ -172,12 +167,13 @@ class Geodesic(ComparingTransformer):
         self._n = int(shape[0])
         self._require_neighbours(self._n)
         self._fit_X = values
-        self.approximate_ = self._choose_approximate(*shape)
-        self._search = self._make_search().fit(values) if self._searches else None
+        self._search = self._make_search(*shape).fit(values) if self._searches else None
+        self._reach: Array | None = None
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
         self.dissimilarities_ = self._paths(self._n)
-        self._reach = self._own_reach() if self.mutual else None
+        if self.mutual and self._reach is None:
+            self._reach = self._own_reach()
 
     def _paths(self, n: int) -> Any:
         if self.n_landmarks is None:
@@ -250,8 +246,6 @@ class Geodesic(ComparingTransformer):
         """Return how far each fitted object's neighbourhood reaches."""
         if self.n_neighbors is None:
             return np.full(self._n, self.radius, dtype=np.float64)
-        if self._search is not None:
-            return np.asarray(self._search.kneighbors(n_neighbors=self.n_neighbors)[0][:, -1])
         if isinstance(self._fit_X, StoredPairs):
             return edges_reach(*self._fit_X.stored_pairs(), self._n, self.n_neighbors)
         others = np.where(np.isnan(self._fit_X), np.inf, self._fit_X)
@@ -275,41 +269,7 @@ class Geodesic(ComparingTransformer):
         if self.n_landmarks is not None:
             require_integer("n_landmarks", self.n_landmarks, 2)
         require_jobs(self.n_jobs)
-        self._check_approximate()
         require_choice("dtype", self.dtype, DTYPES)
-
-    def _check_approximate(self) -> None:
-        if not isinstance(self.approximate, bool | np.bool_) and self.approximate != "auto":
-            raise ValueError(f"approximate={self.approximate!r} must be 'auto', True or False.")
-        if self.approximate == "auto" or not self.approximate:
-            return
-        if callable(self.metric) and not _is_compiled(self.metric):
-            raise ValueError(
-                f"approximate=True with metric={self.metric!r}: pynndescent takes functions compiled by numba.njit "
-                "only; compile it, name a metric, or pass approximate=False."
-            )
-        if not self._searches or self.n_neighbors is None:
-            raise ValueError(
-                f"approximate=True with metric={self.metric!r} and n_neighbors={self.n_neighbors}: only the k nearest "
-                "rows of a table of features are searched for approximately; pass n_neighbors and features, or "
-                "approximate=False."
-            )
-
-    def _choose_approximate(self, n: int, columns: int) -> bool:
-        """Tell whether to search approximately, and require the package if the user does."""
-        if isinstance(self.approximate, bool | np.bool_):
-            if self.approximate:
-                require_package("pynndescent", "approximate=True", "graphs")
-            return bool(self.approximate)
-        if n < APPROXIMATE_FROM or not self._searches or self.n_neighbors is None or not find_spec("pynndescent"):
-            return False
-        if callable(self.metric):  # which a tree would call for every pair it looks at
-            return _is_compiled(self.metric)
-        if columns <= TREE_COLUMNS:
-            return False
-        from pynndescent.distances import named_distances  # last: for the first time this compiles for half a minute
-
-        return self.metric in named_distances
 
     def _read_features(self, X: Any) -> Array:
         X = labelled_frame(X)
@@ -323,10 +283,13 @@ class Geodesic(ComparingTransformer):
         features: Array = validate_data(self, labelled_frame(X), dtype=[np.float64, np.float32], reset=False)
         return features
 
-    def _make_search(self) -> NearestNeighbors:
+    def _make_search(self, n: int, columns: int) -> NearestNeighbors:
         params = dict(self.metric_params or {})
         p = params.pop("p", 2)  # which scikit-learn wants beside the others
-        return NearestNeighbors(metric=self.metric, p=p, metric_params=params or None, n_jobs=self.n_jobs)
+        how = search_algorithm(self.metric, n, columns)
+        return NearestNeighbors(
+            algorithm=how, metric=self.metric, p=p, metric_params=params or None, n_jobs=self.n_jobs
+        )
 
     def _graph(self) -> Any:
         rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
@@ -334,16 +297,15 @@ class Geodesic(ComparingTransformer):
             return graph_from_edges(*self._fit_X.stored_pairs(), self._n, **rule)
         if self._search is None:
             return graph_from_dissimilarities(self._fit_X, **rule)
-        if self.approximate_:
-            return graph_from_approximate_neighbours(
-                self._fit_X,
-                n_neighbors=int(self.n_neighbors or 1),
-                mutual=self.mutual,
-                metric=self.metric,
-                metric_params=self.metric_params,
-                n_jobs=self.n_jobs,
-            )
-        return graph_from_features(self._search, **rule)
+        if self.n_neighbors is None:
+            return graph_within_radius(self._search, self.radius, mutual=self.mutual)
+        if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
+            require_package("usearch", f"the search for the neighbours of {self._n:,} objects", "graphs")
+        with series(None) as tell:
+            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(tell, "graph"))
+        if self.mutual:
+            self._reach = nearest[0][:, -1]
+        return graph_of_nearest(*nearest, mutual=self.mutual)
 
     def _distances_from(self, rows: IntArray) -> Array:
         if isinstance(self._fit_X, StoredPairs):
@@ -370,8 +332,3 @@ class Geodesic(ComparingTransformer):
             bound = np.partition(known, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1 : self.n_neighbors]
             near = [np.flatnonzero(row) for row in (known <= bound) & np.isfinite(known)]
         return [known[i, row] for i, row in enumerate(near)], near
-
-
-def _is_compiled(function: Any) -> bool:
-    """Tell a function compiled by numba from one in plain Python."""
-    return hasattr(function, "py_func")

@@ -29,9 +29,6 @@ class ConditionalIsomap(ConditionalMDS):
         An object's neighbours are those within this distance.
     mutual : bool, default=False
         Keep an edge only if each of the two objects is a neighbour of the other.
-    approximate : {"auto", True, False}, default="auto"
-        Whether to search for nearly the nearest neighbours (the package pynndescent); ``"auto"`` does from 20,000
-        objects and 16 columns on if it is installed.
     on_disconnected : {"join", "error"}, default="join"
         What to do with a graph that falls into parts: join them with a warning, or raise an error.
     n_landmarks : int, optional
@@ -71,7 +68,6 @@ disparities_, radius_, object_names_
     n_neighbors: int | None = 5
     radius: float | None = None
     mutual: bool = False
-    approximate: Any = "auto"
     n_landmarks: int | None = None
     on_disconnected: str = "join"
 

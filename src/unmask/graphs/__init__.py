@@ -3,11 +3,14 @@
 from ._components import components, describe_parts, join_components
 from ._neighbours import (
     edges_reach,
-    graph_from_approximate_neighbours,
     graph_from_dissimilarities,
     graph_from_edges,
-    graph_from_features,
+    graph_of_nearest,
+    graph_within_radius,
+    nearest_neighbours,
+    search_algorithm,
     symmetric_graph,
+    takes_usearch,
 )
 from ._networks import Network, adjacency_graph, as_network, network_graph
 from ._paths import shortest_paths
@@ -21,13 +24,16 @@ __all__ = [
     "components",
     "describe_parts",
     "edges_reach",
-    "graph_from_approximate_neighbours",
     "graph_from_dissimilarities",
     "graph_from_edges",
-    "graph_from_features",
+    "graph_of_nearest",
+    "graph_within_radius",
     "join_components",
+    "nearest_neighbours",
     "network_graph",
+    "search_algorithm",
     "shortest_paths",
     "structured_graph",
     "symmetric_graph",
+    "takes_usearch",
 ]
