@@ -139,7 +139,7 @@ def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> t
         index.add(np.arange(n)[rows], single[rows], threads=1)
     found = []
     for rows in _blocks(n, lambda done, total: tell(total + done, 2 * total)):
-        matches = index.search(single[rows], min(k + SPARE, n), threads=threads)
+        matches: Any = index.search(single[rows], min(k + SPARE, n), threads=threads)
         own = np.arange(n)[rows, None]
         # Where fewer were found, the row itself stands for those that are missing, and is dropped with them.
         there = np.arange(matches.keys.shape[1]) < np.asarray(matches.counts)[:, None]
