@@ -8,8 +8,10 @@ from tests.helpers import noisy_distances, with_missing
 from unmask.graphs import (
     components,
     graph_from_dissimilarities,
-    graph_from_features,
+    graph_of_nearest,
+    graph_within_radius,
     join_components,
+    nearest_neighbours,
     shortest_paths,
 )
 
@@ -50,14 +52,17 @@ def test_neighbours_with_missing_dissimilarities(rng, n, mutual):
     np.testing.assert_array_equal(graph.toarray()[expected], D[expected])
 
 
-@pytest.mark.parametrize("rule", [{"n_neighbors": 4, "radius": None}, {"n_neighbors": None, "radius": 0.4}])
 @pytest.mark.parametrize("mutual", [False, True])
-def test_features_and_their_distances_give_the_same_graph(rng, rule, mutual):
+def test_features_and_their_distances_give_the_same_graph(rng, mutual):
     X = rng.uniform(size=(60, 3))
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
-    from_features = graph_from_features(NearestNeighbors().fit(X), mutual=mutual, **rule)
-    from_distances = graph_from_dissimilarities(D, mutual=mutual, **rule)
-    np.testing.assert_allclose(from_features.toarray(), from_distances.toarray(), atol=1e-12)
+    search = NearestNeighbors().fit(X)
+    nearest = graph_of_nearest(*nearest_neighbours(search, X, 4, lambda *_: None), mutual=mutual)
+    expected = graph_from_dissimilarities(D, n_neighbors=4, radius=None, mutual=mutual)
+    np.testing.assert_allclose(nearest.toarray(), expected.toarray(), atol=1e-12)
+    within = graph_within_radius(search, 0.4, mutual=mutual)
+    expected = graph_from_dissimilarities(D, n_neighbors=None, radius=0.4, mutual=mutual)
+    np.testing.assert_allclose(within.toarray(), expected.toarray(), atol=1e-12)
 
 
 def test_duplicates_are_joined_by_edges_of_length_zero():
