@@ -317,11 +317,12 @@ def fit_map(
     saved = open_fit(estimator.init)
     random_state = fixed_random_state(estimator.random_state, saved)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    with watching(callback, *printer):
+    with watching(callback, *printer) as watch:
         with OneBlasThread(), Workers(resolve_threads(estimator.n_jobs)) as workers:
             data = read(estimator, X, known, weights, method.needs, workers, random_state)
             problem, engine = method.make_problem(data, p, seed, workers)
-            saved = described(saved, estimator, problem, random_state)
+            if watch.watched or saved.about:
+                saved = described(saved, estimator, problem, random_state)
             search, decision = fit_free_map(
                 estimator.adjust,
                 refit.n_free,

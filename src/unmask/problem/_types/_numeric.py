@@ -145,8 +145,8 @@ class Numeric(FeatureType):
         lower, dots, upper = rest[0].partition("..") if rest else ("", "", "")
         if rest and (len(rest) > 1 or not dots or not (lower or upper)):
             raise ValueError
-        bounds = (float(bound) if bound else None for bound in (lower, upper))
-        return cls(*bounds, log, None if error is None else float(error))
+        low, high = (float(bound) if bound else None for bound in (lower, upper))
+        return cls(low, high, log, None if error is None else float(error))
 
     @property
     def options(self) -> str:
