@@ -1,6 +1,6 @@
 """Transformers that prescribe dissimilarities: any of them can be conditioned by an estimator behind it."""
 
-from ._drill import Drill, drill_path
+from ._drill import Drill
 from ._entropy import MaximumEntropyUnfolding
 from ._geodesic import Geodesic
 from ._kernel import KernelDissimilarity
@@ -25,7 +25,7 @@ from ._transformers import keep_objects as keep_objects
 from ._transformers import rows_of_new as rows_of_new
 from ._transformers import set_input_tags as set_input_tags
 from ._variance import MaximumVarianceUnfolding
-from ._words import UnknownWordWarning, WordDissimilarity
+from ._words import WordDissimilarity
 
 __all__ = [
     "AcyclicLocallyLinear",
@@ -43,9 +43,7 @@ __all__ = [
     "NetworkDissimilarity",
     "OnDemand",
     "TextureDissimilarity",
-    "UnknownWordWarning",
     "WordDissimilarity",
-    "drill_path",
     "make_transformer",
     "similarity_to_dissimilarity",
 ]
