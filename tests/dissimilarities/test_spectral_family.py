@@ -6,8 +6,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import MapWarning
-from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
+from unmask.dissimilarities import MaximumEntropyUnfolding
 from unmask.dissimilarities._kernel import KernelDissimilarity
 from unmask.dissimilarities._laplacian import LaplacianEigenmaps
 from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear

@@ -11,9 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
 
 from tests import recordings
-from unmask import MapWarning
-from unmask.dissimilarities import Geodesic
-from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
+from unmask.dissimilarities import Drill, Geodesic, MaximumEntropyUnfolding
 from unmask.dissimilarities._kernel import KernelDissimilarity
 from unmask.dissimilarities._laplacian import LaplacianEigenmaps
 from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear, _covariance
@@ -305,10 +303,12 @@ def test_not_converging_is_a_warning(sheet, constraints):
     assert model.n_iter_ == 2
 
 
-def test_no_weights_at_all_are_no_optimum():
-    from unmask.dissimilarities._entropy import Dual
-
-    dual = Dual(np.array([0, 1]), np.array([1, 2]), np.ones(2), 3)
-    value, slope = dual.cost(np.zeros(2))
-    assert value == 1e300
-    assert not slope.any()
+def test_missing_features_need_a_metric_that_takes_them(rng):
+    X = rng.standard_normal((40, 60)).cumsum(axis=0) / 5
+    gaps = np.where(rng.uniform(size=X.shape) < 0.05, np.nan, X)
+    for method in (MaximumEntropyUnfolding(4), Drill(4, penalty=0.05)):
+        with pytest.raises(ValueError, match="NaN"):
+            method.fit(gaps)
+        whole = method.fit(X).dissimilarities_
+        found = method.set_params(metric="nan_euclidean").fit(gaps).dissimilarities_
+        assert np.corrcoef(whole.ravel(), found.ravel())[0, 1] > 0.95

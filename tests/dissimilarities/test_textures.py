@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.helpers import common_checks
 from unmask import ConditionalMDS
-from unmask.dissimilarities._textures import Histogram, Normal, TextureDissimilarity, _causal_offsets, _split_pixels
+from unmask.dissimilarities import TextureDissimilarity
 
 BURN_IN = 60
 
@@ -90,7 +90,7 @@ def test_common_checks():
 def test_agrees_with_a_plain_twin(rng, window, n_bins):
     images = [autoregressive(rng, 0.3 * k, 0.5, shape=(18 + k, 20)) for k in range(3)]
     texture = TextureDissimilarity(window, n_bins=n_bins, random_state=3).fit(images)
-    expected = plain_twin(images, window, texture._seed, n_bins)
+    expected = plain_twin(images, window, texture.models_[0].random_state, n_bins)
     np.testing.assert_allclose(texture.dissimilarities_, expected, rtol=1e-12, atol=1e-14)
     root = TextureDissimilarity(window, n_bins=n_bins, root=True, random_state=3).fit(images)
     np.testing.assert_allclose(root.dissimilarities_**2, expected, rtol=1e-12, atol=1e-14)
@@ -149,7 +149,8 @@ def test_symmetric_zero_on_the_diagonal_and_the_same_again(textures, model):
 def test_random_states_inside_a_pipeline_are_set_and_given_ones_kept(textures):
     model = make_pipeline(StandardScaler(), RandomForestRegressor(3, max_depth=3))
     texture = TextureDissimilarity(1, model=model, random_state=0).fit(textures[:2])
-    assert {m[-1].random_state for m in texture.models_} == {texture._seed}
+    assert len({m[-1].random_state for m in texture.models_}) == 1
+    assert texture.models_[0][-1].random_state is not None
     assert model[-1].random_state is None
     texture.set_params(model=RandomForestRegressor(3, random_state=7)).fit(textures[:2])
     assert {m.random_state for m in texture.models_} == {7}
@@ -167,27 +168,40 @@ def test_brightness_and_contrast_count_only_if_not_standardised(textures):
     assert counted.fit_transform(other)[0, 1] > 10 * counted.fit_transform(images)[0, 1]
 
 
+class Recorder(LinearRegression):
+    """A regression that keeps the pixels it was fitted to and asked about."""
+
+    def fit(self, X, y):
+        self.rows_, self.values_, self.asked_ = X, y, []
+        return super().fit(X, y)
+
+    def predict(self, X):
+        self.asked_.append(X)
+        return super().predict(X)
+
+
 def test_pixels_are_counted_once_and_no_more_than_asked_for(rng):
     image = np.arange(30.0 * 20).reshape(30, 20)
-    learn, judge = _split_pixels(image, 2, 10_000, seed=0)
-    used = np.concatenate([learn.values, judge.values])
-    assert len(used) == len(set(used)) == 28 * 16
-    assert abs(len(learn.values) - len(judge.values)) <= 1
+    options = {"model": Recorder(), "standardize": False, "random_state": 0, "n_jobs": 1}
+    learned = TextureDissimilarity(2, **options).fit([image, image]).models_[0]
+    assert learned.rows_.shape[1] == 12
     # In raster order every neighbour has a smaller number than the pixel.
-    assert np.all(learn.rows < learn.values[:, None])
-    assert learn.rows.shape[1] == len(_causal_offsets(2)) == 12
-    learn, judge = _split_pixels(image, 2, 101, seed=0)
-    assert (len(learn.values), len(judge.values)) == (50, 51)
+    assert np.all(learned.rows_ < learned.values_[:, None])
+    # The pixel to the left tells which pixel it is: no pixel trains the model and tests it.
+    used = np.concatenate([learned.rows_[:, -1], learned.asked_[0][:, -1]])
+    assert len(used) == len(set(used)) == 28 * 16
+    assert abs(len(learned.rows_) - len(learned.asked_[0])) <= 1
+    learned = TextureDissimilarity(2, max_pixels=101, **options).fit([image, image]).models_[0]
+    assert (len(learned.rows_), len(learned.asked_[0])) == (50, 51)
 
 
 def test_sizes_may_differ_and_labels_travel(rng):
     images = pd.Series(
         {"a": autoregressive(rng, 0.8, 0.1), "b": autoregressive(rng, 0.8, 0.1, (40, 70)), "c": np.eye(9) * 255}
     )
-    texture = TextureDissimilarity(1, random_state=0, dtype="float32").set_output(transform="pandas")
+    texture = TextureDissimilarity(1, random_state=0).set_output(transform="pandas")
     D = texture.fit_transform(images)
     assert list(D.index) == list(D.columns) == ["a", "b", "c"]
-    assert set(D.dtypes) == {np.dtype("float32")}
     new = texture.transform(images.iloc[[2]])
     assert list(new.index) == ["c"]
     assert list(new.columns) == ["a", "b", "c"]
@@ -216,48 +230,23 @@ def test_an_image_that_is_predicted_without_error(rng):
     texture = TextureDissimilarity(1, random_state=0).fit(images)
     assert np.isfinite(texture.dissimilarities_).all()
     np.testing.assert_allclose(texture.residual_deviations_[0], 0, atol=1e-12)
-    with pytest.raises(ValueError, match="infinite; use density='histogram'"):
+    with pytest.raises(ValueError, match="use density='histogram'"):
         TextureDissimilarity(1, standardize=False, density="normal").fit(images)
-
-
-def test_divergences_by_hand():
-    # Halves of the pooled sample: 3 of 4 below the median in one, 1 of 4 in the other; half a residual more in each.
-    p = np.array([3.5, 1.5]) / 5
-    expected = (stats.entropy(p, p[::-1]) + stats.entropy(p[::-1], p)) / 2
-    found = Histogram(2).divergence(np.array([1.0, 2, 3, 7]), np.array([4.0, 5, 6, 8]))
-    # Pooled 1 … 8 with median 4.5: 1 2 3 | 7 and 4 | 5 6 8.
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=0)
-    # All equal: one bin, no divergence.
-    assert Histogram(5).divergence(np.zeros(4), np.zeros(9)) == 0
-    # N(0, 1) and N(1, 4): KL = ln 2 + 2/8 - 1/2 and -ln 2 + 5/2 - 1/2.
-    found = Normal().divergence(np.array([-1.0, 1]), np.array([-1.0, 3]))
-    np.testing.assert_allclose(found, ((2 / 8 - 1 / 2) + (5 / 2 - 1 / 2)) / 2, rtol=1e-12, atol=0)
-
-
-def test_progress_goes_to_the_error_stream(textures, capsys):
-    texture = TextureDissimilarity(1, verbose=1, random_state=0).fit(textures)
-    texture.transform(textures[:2])
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "textures" in printed.err
-    assert "100%" in printed.err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"window": 0}, "window=0 must be an integer of at least 1"),
-        ({"model": "forest"}, "model='forest' is not one of 'tree', 'boosting'"),
-        ({"model": LogisticRegression()}, "must be 'tree', 'boosting' or a regressor of scikit-learn"),
-        ({"model": LinearRegression}, "must be 'tree', 'boosting' or a regressor of scikit-learn"),
-        ({"density": "kernel"}, "density='kernel' is not one of 'histogram', 'normal'"),
-        ({"n_bins": 1}, "n_bins=1 must be an integer of at least 2"),
-        ({"root": "yes"}, "root='yes' must be True or False"),
-        ({"standardize": 1}, "standardize=1 must be True or False"),
-        ({"max_pixels": 10}, "max_pixels=10 must be an integer of at least 40"),
-        ({"n_jobs": 0}, "n_jobs=0 must be"),
-        ({"verbose": -1}, "verbose=-1 must be"),
-        ({"dtype": "float16"}, "dtype='float16' is not one of"),
+        ({"window": 0}, "window=0"),
+        ({"model": "forest"}, "model='forest'"),
+        ({"model": LogisticRegression()}, "model="),
+        ({"model": LinearRegression}, "model="),
+        ({"density": "kernel"}, "density='kernel'"),
+        ({"n_bins": 1}, "n_bins=1"),
+        ({"root": "yes"}, "root='yes'"),
+        ({"standardize": 1}, "standardize=1"),
+        ({"max_pixels": 10}, "max_pixels=10"),
+        ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
 def test_bad_parameters(rng, options, message):
@@ -268,23 +257,18 @@ def test_bad_parameters(rng, options, message):
 @pytest.mark.parametrize(
     ("images", "message"),
     [
-        (np.zeros((20, 20)), "X is a table, but must hold images"),
-        (pd.DataFrame(np.zeros((20, 20))), "X is a table, but must hold images"),
-        (np.zeros((2, 20, 20, 3)), r"object 0 has shape \(20, 20, 3\) but an image must have \(height, width\)"),
-        ([np.eye(20)], "n_samples=1 images; a dissimilarity needs at least 2"),
-        ([np.eye(20), np.full((20, 20), np.nan)], "object 1 has NaN or infinite pixels"),
-        ([np.eye(20), np.full((20, 20), 0.1)], "all pixels of object 1 are equal"),
-        (pd.Series({"a": np.eye(20), "b": np.eye(8)}), "object 'b' has 8 x 8 pixels, of which 24 .* window=2"),
-        ([np.eye(20), np.eye(3)], "of which 0 have a whole neighbourhood"),
+        (np.zeros((20, 20)), "X must hold images"),
+        (pd.DataFrame(np.zeros((20, 20))), "X must hold images"),
+        ([], "X must hold images"),
+        (np.zeros((2, 20, 20, 3)), r"object 0 has shape \(20, 20, 3\)"),
+        ([np.eye(20)], "n_samples=1 images"),
+        ([np.eye(20), np.full((20, 20), np.nan)], "object 1 has NaN"),
+        ([np.eye(20), np.full((20, 20), 0.1)], "object 1 .* all its pixels are equal"),
+        (pd.Series({"a": np.eye(20), "b": np.eye(8)}), r"object 'b' has shape \(8, 8\)"),
+        ([np.eye(20), np.eye(3)], r"object 1 has shape \(3, 3\)"),
         ([np.eye(20), [["a"] * 20] * 20], "object 1: column '0' holds text"),
     ],
 )
 def test_bad_images(images, message):
     with pytest.raises(ValueError, match=message):
         TextureDissimilarity().fit(images)
-
-
-def test_no_new_image_at_all_is_refused(rng):
-    texture = TextureDissimilarity(1, random_state=0).fit(rng.standard_normal((2, 12, 12)))
-    with pytest.raises(ValueError, match="n_samples=0 images"):
-        texture.transform([])

@@ -164,36 +164,11 @@ def test_bounds_on_neighbours_score_higher_on_the_run_than_kept_distances(score)
 
 def scores_along(data, n_neighbors, penalties):
     Y = recordings.load(data)
-    drill, scores = Drill(n_neighbors, warm_start=True), []
-    for penalty in penalties:
-        assert drill.set_params(penalty=penalty).fit(Y).converged_
-        scores.append(gplvm_score(SpectralMap(_Fitted(drill)).fit(Y), Y))
-    return np.array(scores)
+    return np.array([gplvm_score(SpectralMap(Drill(n_neighbors, penalty=rho)).fit(Y), Y) for rho in penalties])
 
 
-class _Fitted:
-    """A transformer whose fit is done."""
-
-    def __init__(self, fit):
-        self.dissimilarities_ = fit.dissimilarities_
-
-    def fit(self, X):
-        return self
-
-    def transform(self, X):
-        raise NotImplementedError
-
-    def __sklearn_clone__(self):
-        return self
-
-
-def test_scores_along_a_path_are_those_of_single_fits():
-    penalties = (0.01, 0.002, 0.001)
-    scores = scores_along("simulated run", 20, penalties)
-    assert np.all(np.diff(scores) > 500)  # the penalty matters here
-    Y = recordings.load("simulated run")
-    alone = gplvm_score(SpectralMap(Drill(20, penalty=penalties[-1])).fit(Y), Y)
-    assert scores[-1] == pytest.approx(alone, rel=1e-3)
+def test_the_penalty_matters_on_the_run():
+    assert np.all(np.diff(scores_along("simulated run", 20, (0.01, 0.002, 0.001))) > 500)
 
 
 @needs_run

@@ -1,11 +1,8 @@
-"""Maximum entropy unfolding: the Gaussian field of largest entropy whose neighbours are no farther apart than given."""
+"""Maximum entropy unfolding: the Gaussian field of largest entropy that bounds the distances of neighbours."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -28,15 +25,15 @@ MOST_HALVINGS, ROUNDING = 60, 1e-9
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MaximumEntropyUnfolding(SpectralDissimilarity):
-    """Unfold by the distribution of largest entropy that bounds the expected squared distances of near objects.
+    """Unfold by the distribution of largest entropy that bounds the expected squared distances of neighbours.
 
     That distribution is a Gaussian field whose precision is the Laplacian L of the neighbourhood graph, with one
-    weight per edge. The weights maximise ``log det(L + 11'/N) - sum_e weight_e d_e`` (concave, so there is one answer),
-    d_e the squared lengths of the edges. By default weights are at least 0, and the distances of neighbours are upper
-    bounds only: the squared dissimilarity of two neighbours is that of the data where the edge has a weight, and often
-    much smaller where the weight is 0. With ``constraints="equal"`` weights may be negative, and every distance of
-    neighbours is kept. Duplicates have no finite weight: a squared length below 1e-8 of the median counts as 1e-3 of
-    it, with a warning.
+    weight per edge. The weights maximise ``log det(L + 11'/N) - sum_e weight_e d_e``, a concave function, where d_e are
+    the squared lengths of the edges. By default weights are at least 0, and distances of neighbours are upper bounds:
+    the squared dissimilarity of two neighbours equals that of the data where the edge has a weight, and is often much
+    smaller where the weight is 0. With ``constraints="equal"`` weights may be negative, and every distance of
+    neighbours is kept. Duplicates have no finite weight: a squared length below 1e-8 of the median is replaced by 1e-3
+    of it, with a warning.
 
     Time grows with N cubed (some tens of Cholesky decompositions), memory with N squared. With ``constraints="equal"``
     time grows with the number of edges cubed (10 to some 100 times), memory with its square.
@@ -44,18 +41,17 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     Parameters
     ----------
     n_neighbors : int or None, default=6
-        Each object is joined to this many nearest ones, and to all as near as the last of them; None joins all pairs.
+        Number of nearest objects to which each object is joined, ties included. None joins all pairs.
     graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
         As in :class:`LaplacianEigenmaps`.
     constraints : {"upper", "equal"}, default="upper"
-        Whether the distances of neighbours are upper bounds, or kept. Where the objects have fewer than N - 1 columns,
-        distances to be kept may leave no field of full rank. The weights then have no finite optimum: they grow until
-        `tol` is met, and all but the distances of neighbours depends on `tol`. Fewer neighbours avoid it.
+        Whether distances of neighbours are upper bounds or are kept. With fewer than N - 1 columns, kept distances may
+        leave no field of full rank. The weights then have no finite optimum and grow until `tol` is met; all other
+        distances depend on `tol`. Fewer neighbours avoid this.
     max_iter : int, default=500
-        Largest number of iterations: L-BFGS for ``"upper"``, Newton's for ``"equal"``.
+        Largest number of iterations: L-BFGS for ``"upper"``, Newton's method for ``"equal"``.
     tol : float, default=1e-3
-        Stop when no squared dissimilarity of neighbours is off by more than this share: too large, or too small where
-        the edge's weight could still fall. For ``"equal"`` a tenth of this share, either way.
+        Largest relative error of the squared dissimilarities of neighbours; a tenth of it for ``"equal"``.
     metric, metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
@@ -66,24 +62,23 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     graph_ : scipy sparse array of shape (n_objects, n_objects)
         The neighbourhood graph, symmetric, with lengths of edges.
     precision_ : ndarray of shape (n_objects, n_objects)
-        The weighted Laplacian. It is that of the sum of all columns of the data; for one of p columns, multiply by p.
+        The weighted Laplacian, for the sum of all p columns of the data; multiply by p for a single column.
     covariance_ : ndarray of shape (n_objects, n_objects)
-        Its pseudo-inverse (divide by p for one column).
+        Its pseudo-inverse (divide by p for a single column).
     multipliers_ : ndarray of shape (n_edges,)
-        Weights of the edges, in the order of the upper triangle of `graph_` by rows. Below 0 only with
-        ``constraints="equal"``.
+        Weights of the edges, in the order of the upper triangle of `graph_` by rows.
     objective_ : float
         ``log det(L + 11'/N) - sum_e weight_e d_e`` at the optimum.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the conditions of optimality were met.
+        Whether the optimality conditions were met.
     n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
+        Number of parts of the graph before they were joined; 1 if it was connected.
 
     References
     ----------
-    N. D. Lawrence, "A unifying probabilistic perspective for spectral dimensionality reduction", JMLR, 2012.
+    N. D. Lawrence, "A unifying probabilistic perspective for spectral dimensionality reduction", JMLR 13, 2012.
 
     Examples
     --------
@@ -110,60 +105,54 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)
-        dual = Dual(i, j, raised(squared[i, j]), len(squared))
+        dual = _Dual(i, j, raised(squared[i, j]), len(squared))
+        current_watch().begin("unfolding", 1)
         with OneBlasThread():
-            self._maximize(dual)
+            x, self.n_iter_, self.converged_ = (self._bounded if self.constraints == "upper" else self._equal)(dual)
+            self.multipliers_ = x * dual.start
             L = laplacian(i, j, self.multipliers_, dual.n)
             K, log_determinant = inverse_of_laplacian(L)
-        return Unfolding(K, L, log_determinant - float(self.multipliers_ @ dual.lengths))
-
-    def _maximize(self, dual: Dual) -> None:
-        watch = current_watch()
-        watch.begin("unfolding", 1)
-        iterations = itertools.count(1)
-
-        def tell(intermediate_result: OptimizeResult) -> None:
-            if watch.step("unfolding", next(iterations), intermediate_result.fun, int(self.max_iter)):
-                raise StopIteration
-
-        optimum = (self._bounded if self.constraints == "upper" else self._equal)(dual, tell)
-        self.multipliers_ = np.asarray(optimum.x * dual.start)
-        self.n_iter_, self.converged_ = int(optimum.nit), bool(optimum.success)
         if not self.converged_:
             warn_user(
-                f"MaximumEntropyUnfolding stopped after {optimum.nit} iterations before tol={self.tol:g} was reached; "
-                "raise max_iter or tol" + (", or take fewer neighbours." if self.constraints == "equal" else "."),
+                f"MaximumEntropyUnfolding stopped after {self.n_iter_} iterations before tol={self.tol:g} was reached; "
+                "raise max_iter or tol, or take fewer neighbours.",
                 ConvergenceWarning,
             )
+        return Unfolding(K, L, log_determinant - float(self.multipliers_ @ dual.lengths))
 
-    def _bounded(self, dual: Dual, tell: Callable[[OptimizeResult], None]) -> OptimizeResult:
-        """Return the optimum of multipliers that are at least 0."""
-        return minimize(
-            dual.cost,
-            np.ones(len(dual.lengths)),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * len(dual.lengths),
-            options={"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit},
-            callback=tell,
-        )
+    def _bounded(self, dual: _Dual) -> tuple[Array, int, bool]:
+        """Return the optimal multipliers of at least 0, the iterations and whether they converged."""
+        done = 0
 
-    def _equal(self, dual: Dual, tell: Callable[[OptimizeResult], None]) -> OptimizeResult:
-        """Return the optimum of multipliers of any sign, by Newton's method with steps halved until the cost falls."""
+        def report(intermediate_result: OptimizeResult) -> None:
+            nonlocal done
+            done += 1
+            if current_watch().step("unfolding", done, intermediate_result.fun, int(self.max_iter)):
+                raise StopIteration
+
+        options = {"maxiter": self.max_iter, "maxfun": 20 * self.max_iter, "ftol": 0.0, "gtol": self.tol * dual.unit}
+        start, bounds = np.ones(len(dual.lengths)), [(0.0, None)] * len(dual.lengths)
+        found = minimize(dual.cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options, callback=report)
+        return np.asarray(found.x), int(found.nit), bool(found.success)
+
+    def _equal(self, dual: _Dual) -> tuple[Array, int, bool]:
+        """Return the optimal multipliers of any sign, by Newton's method."""
         x: Array = np.ones(len(dual.lengths))
-        done, met = 0, False
         cost, slope = dual.cost(x)
-        while not (met := bool(np.max(np.abs(slope)) <= 0.1 * self.tol * dual.unit)) and done < self.max_iter:
+        for done in range(self.max_iter + 1):
+            converged = bool(np.max(np.abs(slope)) <= 0.1 * self.tol * dual.unit)
+            stopped = done > 0 and current_watch().step("unfolding", done, cost, int(self.max_iter))
+            if converged or stopped or done == self.max_iter:
+                break
             try:
                 x, cost, slope = dual.newton(x, cost, slope)
-                done += 1
-                tell(OptimizeResult(fun=cost))
-            except (np.linalg.LinAlgError, StopIteration):
+            except np.linalg.LinAlgError:
                 break
-        return OptimizeResult(x=x, nit=done, success=met)
+        return x, done, converged
 
 
-class Dual(NamedTuple):
+@dataclass(frozen=True)
+class _Dual:
     """The concave dual problem; its unknowns x are multiples of `start`, the optimum if all edges count equally."""
 
     i: IntArray

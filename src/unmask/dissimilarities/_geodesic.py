@@ -37,7 +37,7 @@ from ..graphs import (
     shortest_paths,
     takes_usearch,
 )
-from ..progress import Callback, Watch, current_watch, series, watching
+from ..progress import Callback, Watch, series, watching
 from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES

@@ -19,20 +19,17 @@ from ._base import DTYPES, DissimilarityTransformer
 class NetworkDissimilarity(DissimilarityTransformer):
     """Lengths of the shortest paths between the nodes of a network.
 
-    Scaling these draws the network; scaling them given known attributes of the nodes draws it with these conditioned
-    out, so that what else ties nodes together comes to light (:func:`unmask.plotting.plot_network` does both).
-
-    Time grows with N (edges + N log N), memory with N squared.
+    A map of these lengths draws the network; given known attributes of the nodes, it shows the other reasons for their
+    ties (see :func:`unmask.plotting.plot_network`). Time grows with N (edges + N log N), memory with N squared.
 
     Parameters
     ----------
     weight : str or None, default="weight"
-        Attribute of a graph's edges that holds their length; an edge without it has length 1. None counts
-        edges. (A strength is not a length: the stronger the tie, the shorter it should be.) A sparse matrix has its
-        lengths as entries, unless None counts edges.
+        Attribute of a graph's edges that holds their length; an edge without it has length 1. None counts edges, also
+        those of a sparse matrix. A strength is not a length: the stronger the tie, the shorter it should be.
     on_disconnected : {"error", "missing"}, default="error"
-        What to do with a network that falls into parts, between which there is no path: raise an error that counts
-        them, or leave the dissimilarities between parts missing (NaN), with a warning.
+        What to do with a network that falls into parts: raise an error, or leave the dissimilarities between parts
+        missing (NaN), with a warning.
     dtype : {"float64", "float32"}, default="float64"
         Type of the result; float32 takes half the memory.
 
@@ -63,9 +60,8 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False  # a network: no table of features
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = tags.input_tags.pairwise = True
         return tags
 
     def fit(self, X: Any, y: Any = None) -> NetworkDissimilarity:
@@ -74,7 +70,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
         Parameters
         ----------
         X : graph of networkx or igraph, or scipy sparse matrix of shape (n_nodes, n_nodes)
-            The network. It has no direction: a sparse matrix stores each edge both ways or in one triangle only.
+            The network, undirected: a sparse matrix stores each edge both ways, or in one triangle only.
         y : ignored
             Present by convention.
 
@@ -88,7 +84,13 @@ class NetworkDissimilarity(DissimilarityTransformer):
         require_choice("dtype", self.dtype, DTYPES)
         self.graph_, self.nodes_, self._labels = self._read(X)
         self.n_features_in_ = len(self.nodes_)
-        self._check_connected()
+        parts = describe_parts(self.graph_)
+        if parts and self.on_disconnected == "error":
+            raise ValueError(
+                f"the network {parts}, between which there is no path; pass one of them, or on_disconnected='missing'."
+            )
+        if parts:
+            warn_user(f"the network {parts}; dissimilarities between them are NaN.", MissingDissimilarityWarning)
         self.dissimilarities_ = self._paths(self.graph_)
         return self
 
@@ -109,10 +111,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
         place = {node: position for position, node in enumerate(nodes)}
         absent = [node for node in self.nodes_ if node not in place]
         if absent:
-            raise ValueError(
-                f"the network lacks {len(absent)} of the fitted nodes: {quote(absent)}; paths to them need a network "
-                "that holds them."
-            )
+            raise ValueError(f"the network lacks {len(absent)} of the fitted nodes: {quote(absent)}.")
         D = self._paths(graph, np.array([place[node] for node in self.nodes_])).T
         return self._labelled(D, labels)
 
@@ -131,21 +130,11 @@ class NetworkDissimilarity(DissimilarityTransformer):
             return graph, list(range(graph.shape[0])), None
         raise TypeError(
             f"X is {type(X).__name__}; pass a graph of networkx or igraph or a scipy sparse matrix of edges "
-            "(scipy.sparse.csr_array(X) makes one of an array in which 0 means no edge)."
+            "(for an array in which 0 means no edge, pass scipy.sparse.csr_array(X))."
         )
 
-    def _check_connected(self) -> None:
-        parts = describe_parts(self.graph_)
-        if parts and self.on_disconnected == "error":
-            raise ValueError(
-                f"the network {parts}, between which there is no path; pass one of them, or on_disconnected='missing'."
-            )
-        if parts:
-            message = f"the network {parts}; the dissimilarities between them are missing (NaN)."
-            warn_user(message, MissingDissimilarityWarning)
-
     def _paths(self, graph: Any, sources: IntArray | None = None) -> Array:
-        """Return the lengths of the shortest paths, all or from some sources; NaN where there is none."""
+        """Return the lengths of the shortest paths, from all nodes or some; NaN where there is none."""
         D = shortest_paths(graph, self.dtype, sources)
         D[np.isinf(D)] = np.nan
         return D

@@ -17,45 +17,40 @@ from ..kernels import OneBlasThread
 from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
 
-# L-BFGS steps for each set of multipliers, pairs it remembers, and by how much the penalty grows.
+# L-BFGS steps for each set of multipliers, vectors it remembers, and the growth of the penalty.
 INNER, MEMORY, GROWTH = 500, 20, 4.0
-# The penalty grows unless the violation fell to this share of the least so far.
-ENOUGH = 0.25
-# The violation stands still if it did not fall to this share though the penalty grew; the coordinates then get more
-# dimensions.
-STILL = 0.8
-# Updates at a standstill, where more dimensions do not help, before the search is given up.
-PATIENCE = 5
+# The penalty grows unless the violation fell below the first share of the smallest so far. If it then does not fall
+# below the second share, the coordinates get more dimensions; PATIENCE updates without progress end the search.
+ENOUGH, STILL, PATIENCE = 0.25, 0.8, 5
 # Size of the noise in new coordinates, relative to the length of an edge.
-TRACE = 1e-3
+NOISE = 1e-3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MaximumVarianceUnfolding(SpectralDissimilarity):
-    """Dissimilarities of objects moved as far apart as possible while neighbours keep theirs.
+    """Move objects as far apart as possible while neighbours keep their distances.
 
     The covariance has the largest trace (total variance) among those that keep the dissimilarities of all neighbours
-    and, with ``angles``, of all pairs that share a neighbour. Instead of the N x N semidefinite programme, N x `rank`
-    coordinates are sought whose products are the covariance, by an augmented Lagrangian that starts from the map of
-    shortest paths. Where these coordinates cannot keep all dissimilarities, their number is doubled.
+    and, with ``angles``, of all pairs that share a neighbour. The covariance is the product of N x `rank` coordinates,
+    which an augmented Lagrangian finds from the map of shortest paths, instead of an N x N semidefinite programme.
 
     Time grows with the number of kept pairs times the rank, for some thousand steps (N = 1000: seconds), plus N cubed
-    for the start; memory with N squared for the result.
+    for the start; memory with N squared.
 
     Parameters
     ----------
-    n_neighbors : int, default=6
-        Each object is joined to this many nearest ones, and to all as near as the last of them; None keeps all pairs.
+    n_neighbors : int or None, default=6
+        Number of nearest objects to which each object is joined, ties included. None keeps all pairs.
     graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
         As in :class:`LaplacianEigenmaps`.
     angles : bool, default=True
         Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
     rank : int, default=10
-        Dimensions of the coordinates at the start. They double whenever the violation stands still, up to the root of
-        twice the number of kept pairs, which is enough for an optimum.
+        Number of dimensions of the coordinates at the start. It doubles when the violation stops falling, up to the
+        root of twice the number of kept pairs, which is enough for an optimum.
     tol : float, default=1e-3
-        Largest violation: root mean squared error of the kept squared dissimilarities relative to their root mean
-        square. At the default the variance may exceed the optimum by some per cent; lower `tol` for an exact one.
+        Largest violation: root mean squared error of the kept squared dissimilarities, relative to their root mean
+        square. At the default the variance may exceed the optimum by some per cent.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
     metric, metric_params, on_disconnected, dtype
@@ -64,14 +59,14 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     Attributes
     ----------
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data.
     graph_ : scipy sparse array of shape (n_objects, n_objects)
         The neighbourhood graph, symmetric, with lengths of edges.
     covariance_ : ndarray of shape (n_objects, n_objects)
         Products of the coordinates; centred.
     precision_ : ndarray of shape (n_objects, n_objects)
-        Laplacian of the multipliers (the tensions of the kept pairs); ``precision_ @ covariance_ = covariance_`` at the
-        optimum. Where the kept pairs leave no freedom (often with ``angles``) the tensions are not determined and grow
-        without bound as `tol` falls; read them with ``angles=False`` only.
+        Laplacian of the multipliers; ``precision_ @ covariance_ = covariance_`` at the optimum. With ``angles`` the
+        multipliers are often not determined, and grow without bound as `tol` falls.
     multipliers_ : scipy sparse array of shape (n_objects, n_objects)
         A multiplier for each kept pair.
     objective_ : float
@@ -79,13 +74,13 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     violation_ : float
         See `tol`.
     rank_ : int
-        Dimensions of the coordinates at the end.
+        Number of dimensions of the coordinates at the end.
     n_iter_ : int
-        Updates of the multipliers.
+        Number of updates of the multipliers.
     converged_ : bool
         Whether `violation_` is at most `tol`.
     n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
+        Number of parts of the graph before they were joined; 1 if it was connected.
 
     References
     ----------
@@ -121,8 +116,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         with OneBlasThread():
             start = _start(self.graph_, min(int(self.rank), kept.most)) / np.sqrt(kept.unit)
             R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, float(self.tol), int(self.max_iter))
-        self.rank_ = R.shape[1]
-        self.converged_ = bool(self.violation_ <= self.tol)
+        self.rank_, self.converged_ = R.shape[1], self.violation_ <= self.tol
         if not self.converged_:
             warn_user(
                 f"MaximumVarianceUnfolding stopped after n_iter_={self.n_iter_} updates (max_iter={self.max_iter}) "
@@ -163,33 +157,30 @@ class _Kept:
 
     @property
     def most(self) -> int:
-        """A number of dimensions r that is enough for an optimum: r(r + 1)/2 need not exceed the number of pairs."""
+        """Number of dimensions r that is enough for an optimum: r(r + 1)/2 need not exceed the number of pairs."""
         return min(int(np.sqrt(2 * len(self.target))) + 1, int(self.sums.shape[0]))
 
     def excess(self, R: Array) -> tuple[Array, Array]:
-        """Return the differences of coordinates and by how much their squares exceed those to be kept."""
+        """Return the differences of coordinates, and their squared lengths minus the kept ones."""
         apart = self.differences @ R
         return apart, np.einsum("er,er->e", apart, apart) - self.target
 
 
 def _start(graph: sp.csr_array, rank: int) -> Array:
-    """Return the classical map of the shortest paths, plus a little noise.
-
-    At exactly 0 a coordinate has no gradient and would stay there.
-    """
+    """Return the classical map of the shortest paths, plus a little noise: a coordinate of 0 would have no gradient."""
     B = covariance_of_distances(shortest_paths(graph) ** 2)
     n = len(B)
     values, vectors = eigh(B, subset_by_index=(n - rank, n - 1))
     R = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
     noise = np.random.default_rng(0).standard_normal(R.shape)
-    return np.asarray(R + TRACE * np.sqrt(np.mean(graph.data**2)) * noise)
+    return np.asarray(R + NOISE * np.sqrt(np.mean(graph.data**2)) * noise)
 
 
 def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Array, float, int]:
     """Maximise the variance by an augmented Lagrangian; return coordinates, multipliers, violation and updates.
 
-    At the optimum the multipliers times the targets sum to the variance. Their mean sets the size of the penalty at the
-    start: with a much smaller one the coordinates first move far apart, and bringing them back takes most of the time.
+    At the optimum the multipliers times the targets sum to the variance, which gives the first penalty: with a much
+    smaller one the coordinates first move far apart, and bringing them back takes most of the time.
     """
     size = float(np.sum((R - R.mean(axis=0)) ** 2)) / len(kept.target)
     multipliers, penalty = np.full(len(kept.target), size), 10.0 * size
@@ -217,13 +208,10 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
 
 
 def _widened(R: Array, most: int) -> Array:
-    """Return the coordinates with up to twice as many dimensions, and a little noise in the new ones.
-
-    From there they grow along every direction in which the tensions are too weak to hold the objects together.
-    """
+    """Return the coordinates with up to twice as many dimensions, and a little noise in the new ones."""
     n, rank = R.shape
     noise = np.random.default_rng(0).standard_normal((n, min(rank, most - rank)))
-    return np.hstack([R, TRACE * noise])
+    return np.hstack([R, NOISE * noise])
 
 
 def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:
