@@ -30,7 +30,7 @@ from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
-from ._metrics import make_family
+from ._metrics import make_comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def make_transformer(
             raise ValueError(f"metric_params={metric_params!r} means nothing with metric='precomputed'; leave it out.")
         return None
     if not (hasattr(metric, "fit") and hasattr(metric, "transform")):
-        make_family(metric, metric_params)  # which says what is wrong with either
+        make_comparison(metric, metric_params)  # which says what is wrong with either
         return Metric(metric, metric_params=metric_params, dtype=dtype, n_jobs=n_jobs)
     if isinstance(metric, type):
         raise ValueError(f"metric={metric.__name__} is a class; pass an object of it, metric={metric.__name__}().")
@@ -199,6 +199,7 @@ class ComparingTransformer(WatchedTransformer):
     metric_params: dict[str, Any] | None
     on_disconnected: str
     _TAKES_MISSING = False
+    _TAKES_PARTS = False  # whether dissimilarities that would make a large table can be read in parts
     _WIDEN = "n_neighbors"  # what makes neighbourhoods wider, for messages
 
     def __sklearn_tags__(self) -> Any:
@@ -216,7 +217,13 @@ class ComparingTransformer(WatchedTransformer):
         very many pairs are not brought into a square.
         """
         self._comparing = self._make_transformer()
-        compared = None if self._comparing is None else compare(self._comparing, X, self)
+        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
+        parts = (
+            self._TAKES_PARTS
+            and isinstance(self._comparing, Metric)
+            and not get_tags(self._comparing).input_tags.allow_nan
+        )
+        compared = None if self._comparing is None else compare(self._comparing, X, self, parts=parts)
         if compared is not None and isinstance(self._comparing, Metric):  # sound already
             D, self._labels, self.asymmetry_ = *compared, 0.0
         else:
@@ -235,6 +242,8 @@ class ComparingTransformer(WatchedTransformer):
             if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
                 return checked.source
             D = checked.array_for(type(self).__name__)
+        if is_source(D):
+            return D
         missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
         if missing:
             raise ValueError(
