@@ -6,13 +6,16 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask.dissimilarities import DisconnectedGraphWarning
-from unmask.dissimilarities._entropy import MaximumEntropyUnfolding
-from unmask.dissimilarities._kernel import KernelDissimilarity
-from unmask.dissimilarities._laplacian import LaplacianEigenmaps
-from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear
-from unmask.dissimilarities._spectral import (
+from unmask.dissimilarities import (
+    AcyclicLocallyLinear,
+    DisconnectedGraphWarning,
     DuplicateObjectWarning,
+    KernelDissimilarity,
+    LaplacianEigenmaps,
+    LocallyLinear,
+    MaximumEntropyUnfolding,
+)
+from unmask.dissimilarities._spectral import (
     covariance_of_distances,
     inverse_of_laplacian,
     laplacian,

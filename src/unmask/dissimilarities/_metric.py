@@ -38,8 +38,7 @@ class Metric(DissimilarityTransformer):
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
     Put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it.
 
-    Each pair is compared once, tile by tile, straight into the result: besides it, memory grows with N only. Time grows
-    with N squared times what one comparison costs.
+    Each pair is compared once, and nothing else of the size of the result is held.
 
     Parameters
     ----------
@@ -75,20 +74,20 @@ class Metric(DissimilarityTransformer):
 
     **Presence and absence** (cells 0 and 1, or False and True; anything else is refused): ``"jaccard"``, ``"dice"``,
     ``"rogerstanimoto"`` (``"sokalmichener"``), ``"russellrao"``, ``"sokalsneath"``, ``"yule"``. In Russell and Rao's,
-    an object is not at 0 from itself; the diagonal is 0 nevertheless.
+    the formula is above 0 for an object and itself; the diagonal is 0 nevertheless.
 
     **Mixed tables.** ``"gower"``: the mean difference over the columns that both objects have. Numbers and dates
     differ by a share of their range among the fitted objects, which new objects may exceed; ordered categories by a
-    share of the range of their ranks; other categories, text and booleans by 0 or 1. A column of numbers that are all
-    equal is compared by 0 or 1 too. Parameters: ``weights`` of the columns (a list, or a dict by name), and
-    ``asymmetric``, a list of 0/1 columns in which that both are 0 says nothing.
+    share of the range of their ranks; other categories, text, booleans and columns of equal numbers by 0 or 1.
+    Parameters: ``weights`` of the columns (a list, or a dict by name), and ``asymmetric``, a list of 0/1 columns that
+    are left out where both cells are 0.
 
     **Compositions.** ``"aitchison"``: Euclidean distance of centred log-ratios; zeros are refused unless a
-    ``pseudocount`` is added to every cell. ``"robust_aitchison"``: log-ratios of the parts that are there; a part that
-    is not counts as the geometric mean of those that are.
+    ``pseudocount`` is added to every cell. ``"robust_aitchison"``: log-ratios of the parts above 0; a part of 0 counts
+    as the geometric mean of the others.
 
     **Distributions.** ``"wasserstein"``: each object is a sample of values, as a row (NaN where it has fewer) or, in a
-    list, as a sequence of any length. ``"wasserstein_histogram"``: each column is a place and each cell how much lies
+    list, as a sequence of any length. ``"wasserstein_histogram"``: each column is a position and each cell the amount
     there; each row is divided by its sum. ``positions`` of the columns, by default 0, 1, 2, …. Both: ``order``, by
     default 1.
 
