@@ -92,8 +92,8 @@ def _presence(rows: Rows, values: Array, _learnt: Any) -> Array:
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         raise ValueError(
-            f"X holds {rows.first_cell(values, wrong)}, but metric={rows.estimator.metric!r} compares presence with "
-            "absence, 1 with 0; pass X > 0 if that is meant, or metric='braycurtis' to compare amounts."
+            f"X holds {rows.first_cell(values, wrong)}, but metric={rows.estimator.metric!r} compares 1 (present) with "
+            "0 (absent); pass X > 0 if that is meant, or metric='braycurtis' to compare amounts."
         )
     return values.astype(bool)
 
@@ -102,8 +102,7 @@ def _amounts(rows: Rows, values: Array, _learnt: Any) -> Array:
     if (values < 0).any():
         raise ValueError(
             f"Negative values in data: X holds {rows.first_cell(values, values < 0)}, but "
-            f"metric={rows.estimator.metric!r} compares amounts, which are at least 0; use metric='euclidean' for "
-            "values of both signs."
+            f"metric={rows.estimator.metric!r} compares amounts; use metric='euclidean' for values of both signs."
         )
     return values
 
@@ -140,16 +139,13 @@ def _directions(rows: Rows, values: Any, options: Params) -> Any:
 
 
 def _places(rows: Rows, values: Array, _learnt: Any) -> Array:
+    takes = "but metric='haversine' takes two, latitude and longitude in radians"
     if values.shape[1] != 2:
-        raise ValueError(
-            f"X has {values.shape[1]} columns, but metric='haversine' takes two, latitude and longitude in radians."
-        )
+        raise ValueError(f"X has {values.shape[1]} columns, {takes}.")
     beyond = np.abs(values) > np.array([np.pi / 2, 2 * np.pi]) * (1 + 1e-6)
     if beyond.any():
-        raise ValueError(
-            f"X holds {rows.first_cell(values, beyond)}, but metric='haversine' takes latitude and longitude in "
-            "radians; pass numpy.radians(X) if these are degrees."
-        )
+        cell = rows.first_cell(values, beyond)
+        raise ValueError(f"X holds {cell}, {takes}; pass numpy.radians(X) if these are degrees.")
     return values
 
 
@@ -159,9 +155,8 @@ def _log_ratios(rows: Rows, values: Array, params: Params) -> Array:
     parts = _amounts(rows, values, None) + np.float64(pseudocount)
     if (parts == 0).any():
         raise ValueError(
-            f"X holds {rows.first_cell(parts, parts == 0)}, whose logarithm metric='aitchison' would need; replace "
-            "zeros, pass metric_params={'pseudocount': 0.5} to add so much to every cell, or use "
-            "metric='robust_aitchison'."
+            f"X holds {rows.first_cell(parts, parts == 0)}, which has no logarithm; replace zeros, pass "
+            "metric_params={'pseudocount': 0.5} to add so much to every cell, or use metric='robust_aitchison'."
         )
     logarithms = np.log(parts)
     return np.asarray(logarithms - logarithms.mean(axis=1, keepdims=True))
@@ -228,9 +223,9 @@ def _learnt_factor(values: Array, centre: Array) -> Array:
     eigenvalues, vectors = np.linalg.eigh(standard.T @ standard / (len(values) - 1))
     if eigenvalues[0] <= 1e-12 * eigenvalues[-1]:
         raise ValueError(
-            f"the {values.shape[1]} columns of {len(values)} objects have covariances without an inverse (a column is "
-            "constant or follows from others, or there are too few objects), which metric='mahalanobis' needs; leave "
-            "columns out, or pass metric_params={'VI': numpy.linalg.pinv(numpy.cov(X.T))}."
+            f"the {values.shape[1]} columns of {len(values)} objects have covariances without an inverse (dependent "
+            "columns, or too few objects), which metric='mahalanobis' needs; leave columns out, or pass "
+            "metric_params={'VI': numpy.linalg.pinv(numpy.cov(X.T))}."
         )
     return np.asarray(vectors / np.sqrt(eigenvalues) / deviation[:, None])
 
@@ -239,14 +234,12 @@ def _given_factor(given: Any, columns: int) -> Array:
     inverse = np.asarray(given, dtype=np.float64)
     if inverse.shape != (columns, columns) or not np.isfinite(inverse).all():
         raise ValueError(
-            f"metric_params['VI'] has shape {inverse.shape} or cells that are not finite; X has {columns} columns: "
-            f"pass the inverse of their covariances, ({columns}, {columns})."
+            f"metric_params['VI'] has shape {inverse.shape} or infinite cells; X has {columns} columns: pass the "
+            f"inverse of their covariances, ({columns}, {columns})."
         )
     eigenvalues, vectors = np.linalg.eigh((inverse + inverse.T) / 2)  # the other part cancels in x' VI x
     if eigenvalues[0] < -1e-10 * max(eigenvalues[-1], 0.0):
-        raise ValueError(
-            f"metric_params['VI'] has the negative eigenvalue {eigenvalues[0]:g}; the inverse of covariances has none."
-        )
+        raise ValueError(f"metric_params['VI'] has the negative eigenvalue {eigenvalues[0]:g}; it must have none.")
     return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
 
 
