@@ -260,10 +260,12 @@ class Reconstruction(NamedTuple):
     lengths: list[Array]  # squared lengths to the neighbours
 
 
-def reconstruct(source: Source, lists: list[IntArray], ridge: Any) -> Reconstruction:
+def reconstruct(source: Any, lists: list[IntArray], ridge: Any) -> Reconstruction:
     """Return the weights that reconstruct each object from its neighbours, and the squared errors."""
     n = len(lists)
-    errors, weights, lengths = np.zeros(n), [np.empty(0)] * n, [np.empty(0)] * n
+    errors = np.zeros(n)
+    weights: list[Array] = [np.empty(0)] * n
+    lengths: list[Array] = [np.empty(0)] * n
     for i, near in enumerate(lists):
         if len(near):
             squared = np.asarray(source.tile(np.append(near, i), near), dtype=np.float64) ** 2

@@ -110,7 +110,7 @@ class OnDemand:
             values[inside, i[inside] - columns.start] = 0.0
         else:
             values[i[:, None] == j] = 0.0
-        names = (lambda at: self.name(i[at])), (lambda at: self.name(j[at]))
+        names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
         count_missing(values, self.comparison, names, self.objects)
         return values
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array, IntArray
 from ..checking import require_choice, require_integer, warn_user
 from ..graphs import STRUCTURES, graph_from_dissimilarities, structured_graph
-from ..kernels import ArraySource, Source
+from ..kernels import ArraySource
 from ..progress import Callback, watching
 from ._base import DTYPES
 from ._transformers import ComparingTransformer
@@ -113,7 +113,7 @@ class SpectralDissimilarity(ComparingTransformer):
         require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
         require_choice("dtype", self.dtype, DTYPES)
 
-    def _read(self, X: Any) -> Source:
+    def _read(self, X: Any) -> Any:
         """Return the dissimilarities among all objects, in double precision if they are a table."""
         D = self._compare(X)
         if isinstance(D, np.ndarray):

@@ -160,7 +160,8 @@ class SpectralMap(
         masses = np.asarray(getattr(transformer, "masses_", np.ones(n)), dtype=np.float64)
         self._shares = masses / masses.sum()
         root = np.sqrt(n * self._shares)
-        self.eigenvalues_, axes = transformer.leading_axes(self.n_components) if sparse else self._axes(root)
+        values, axes = transformer.leading_axes(self.n_components) if sparse else self._axes(root)
+        self.eigenvalues_: Array = values
         axes = axes * axis_signs(axes)
         kept = self.eigenvalues_ > n * np.finfo(np.float64).eps * abs(self.eigenvalues_[0])
         scale = np.sqrt(np.where(kept, self.eigenvalues_, 0.0))
