@@ -1,6 +1,5 @@
 """Drill: optimality conditions, agreement with scikit-learn's graphical lasso, conventions, errors."""
 
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -10,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
+from unmask import MapWarning
 from unmask.dissimilarities import Drill
 
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from skbio.stats import composition
 from skbio.stats.composition import clr
 
-from unmask.dissimilarities._metric import Metric
+from unmask.dissimilarities import Metric
 
 
 def test_agrees_with_scikit_bio(rng):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from dtaidistance import dtw
 
-from unmask.dissimilarities._metric import Metric
+from unmask.dissimilarities import Metric
 
 
 def twin(x, y, window=None, penalty=0.0):

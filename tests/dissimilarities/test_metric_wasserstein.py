@@ -1,4 +1,4 @@
-"""Wasserstein distances: agreement with scipy, closed forms, plain twin, errors."""
+"""Wasserstein distances: agreement with scipy, closed forms, errors."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
-from unmask.dissimilarities._metric import Metric
-from unmask.dissimilarities._metrics._wasserstein import wasserstein_distances
+from unmask.dissimilarities import Metric
 
 
 def samples(rng, n=20):
@@ -74,18 +73,6 @@ def test_histograms_are_samples_counted(rng, order):
     histograms = Metric("wasserstein_histogram", metric_params=params).fit_transform(counts)
     found = Metric("wasserstein", metric_params=params).fit_transform(values)
     np.testing.assert_allclose(histograms, found, rtol=1e-7, atol=1e-8)
-
-
-@pytest.mark.parametrize("order", [1.0, 2.0])
-def test_compiled_pass_and_plain_twin_agree(rng, order):
-    fitted = Metric("wasserstein", metric_params={"order": order}).fit(samples(rng))
-    rows, columns = fitted._objects[2:7], fitted._objects[5:20]
-    assert (len(rows), len(columns)) == (5, 15)
-    plain = np.empty((5, 15))
-    wasserstein_distances(
-        rows.values, rows.shares, rows.starts, columns.values, columns.shares, columns.starts, order, plain
-    )
-    np.testing.assert_allclose(fitted._family.between(rows, columns), plain, rtol=1e-14, atol=0)
 
 
 def test_a_table_pads_short_samples_with_nan(rng):

@@ -6,10 +6,14 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask.dissimilarities import MaximumEntropyUnfolding
-from unmask.dissimilarities._kernel import KernelDissimilarity
-from unmask.dissimilarities._laplacian import LaplacianEigenmaps
-from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear
+from unmask import MapWarning
+from unmask.dissimilarities import (
+    AcyclicLocallyLinear,
+    KernelDissimilarity,
+    LaplacianEigenmaps,
+    LocallyLinear,
+    MaximumEntropyUnfolding,
+)
 from unmask.dissimilarities._spectral import (
     covariance_of_distances,
     inverse_of_laplacian,

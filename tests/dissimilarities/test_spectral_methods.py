@@ -11,17 +11,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
 
 from tests import recordings
-from unmask.dissimilarities import Drill, Geodesic, MaximumEntropyUnfolding
-from unmask.dissimilarities._kernel import KernelDissimilarity
-from unmask.dissimilarities._laplacian import LaplacianEigenmaps
-from unmask.dissimilarities._locally_linear import AcyclicLocallyLinear, LocallyLinear, _covariance
-from unmask.dissimilarities._spectral import edges
-from unmask.estimators._spectral_map import SpectralMap
+from unmask import MapWarning, SpectralMap
+from unmask.dissimilarities import (
+    AcyclicLocallyLinear,
+    Drill,
+    Geodesic,
+    KernelDissimilarity,
+    LaplacianEigenmaps,
+    LocallyLinear,
+    MaximumEntropyUnfolding,
+)
 
 
 @pytest.fixture(scope="module")
 def sheet():
     return make_s_curve(150, noise=0.02, random_state=0)[0]
+
+
+def edges(graph):
+    """Return the undirected edges of a symmetric graph."""
+    i, j = graph.tocoo().coords
+    return i[i < j], j[i < j]
 
 
 def assert_same_subspace(A, B, atol):
@@ -98,6 +108,49 @@ def test_default_width_is_the_median_edge_and_objective_is_the_energy(sheet):
     np.testing.assert_allclose(model.masses_, np.diagonal(model.precision_), rtol=1e-12, atol=0)
 
 
+# ---- maps without a table
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        LaplacianEigenmaps(8),
+        LaplacianEigenmaps(8, weights="rbf", normalized=False),
+        LocallyLinear(8),
+        AcyclicLocallyLinear(8),
+    ],
+)
+def test_sparse_map_is_the_classical_map_of_the_table(sheet, method):
+    model = SpectralMap(method, 3).fit(sheet)
+    transformer, n = model.dissimilarity_, len(sheet)
+    masses = getattr(transformer, "masses_", np.ones(n))
+    centring = np.eye(n) - masses / masses.sum()
+    root = np.sqrt(n * masses / masses.sum())
+    products = -0.5 * centring @ transformer.dissimilarities_**2 @ centring.T
+    values, vectors = np.linalg.eigh(root[:, None] * products * root)
+    expected = vectors[:, :-4:-1] * np.sqrt(values[:-4:-1]) / root[:, None]
+    np.testing.assert_allclose(model.eigenvalues_, values[:-4:-1], rtol=1e-7, atol=0)
+    np.testing.assert_allclose(np.abs(model.embedding_), np.abs(expected), rtol=0, atol=1e-7 * np.abs(expected).max())
+    again = SpectralMap(method, 3).fit(sheet)
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+    # A new object's place by Gower's formula, from the dissimilarities, is the weighted mean of its neighbours' places.
+    new = sheet[:5] + 0.01
+    squared = transformer.transform(new) ** 2
+    means = transformer.dissimilarities_**2 @ (masses / masses.sum())
+    inner = -0.5 * (squared - means) @ centring.T
+    placed = inner @ (root[:, None] ** 2 * model.embedding_) / model.eigenvalues_
+    np.testing.assert_allclose(model.transform(new), placed, rtol=0, atol=1e-6 * np.abs(placed).max())
+
+
+def test_many_objects_are_read_in_parts(monkeypatch, sheet):
+    expected = [SpectralMap(method).fit_transform(sheet) for method in (LaplacianEigenmaps(8), LocallyLinear(8))]
+    monkeypatch.setattr("unmask.dissimilarities._on_demand.LARGE", 0)
+    monkeypatch.setattr("unmask.dissimilarities.Metric._square", None)  # no table is made
+    found = [SpectralMap(method).fit_transform(sheet) for method in (LaplacianEigenmaps(8), LocallyLinear(8))]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-7 * np.abs(other).max())
+
+
 # ---- locally linear embedding
 
 
@@ -132,8 +185,6 @@ def test_directions_without_error_are_refused():
     line = np.column_stack([np.arange(20.0), np.zeros(20)])
     with pytest.raises(ValueError, match="ridge=0 leaves the weights"):
         LocallyLinear(2, ridge=0.0).fit(line)
-    with pytest.raises(ValueError, match="reproduce some directions exactly"):
-        _covariance(np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]]))
     with pytest.raises(ValueError, match="ridge='some'"):
         LocallyLinear(2, ridge="some").fit(line)
     with pytest.raises(ValueError, match="ridge=-1"):

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
-from unmask import ConditionalClassicalMDS, ConditionalMDS
+from unmask import ConditionalClassicalMDS, ConditionalMDS, SpectralMap
 from unmask.datasets import make_running_figure
 from unmask.dissimilarities import (
     AcyclicLocallyLinear,
@@ -20,7 +20,6 @@ from unmask.dissimilarities import (
     Metric,
     NetworkDissimilarity,
 )
-from unmask.estimators._spectral_map import SpectralMap
 from unmask.inspection import canonical_correlations
 
 

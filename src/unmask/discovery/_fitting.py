@@ -131,7 +131,7 @@ def fit_step(
         _fit_until_stopped(mds, material.data.fitted, options, callback, n_free, searches=recipe.searches)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
-    finished = not any(issubclass(warning.category, UnfinishedMapWarning) for warning in caught)
+    finished = not any(issubclass(warning.category, UnfinishedWarning) for warning in caught)
     said = _said(caught, finished, number)
     step = Step(
         number=number,

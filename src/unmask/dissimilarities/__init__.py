@@ -13,6 +13,7 @@ from ._network import NetworkDissimilarity
 from ._on_demand import LARGE_UNCOMPILED as LARGE_UNCOMPILED
 from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
+from ._sparse import SparseSpectral as SparseSpectral
 from ._textures import TextureDissimilarity
 from ._transformers import ComparedNew as ComparedNew
 from ._transformers import compare as compare

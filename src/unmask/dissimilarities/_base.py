@@ -22,10 +22,9 @@ DTYPES = ("float64", "float32")
 class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
-    A subclass lists its parameters as fields of a dataclass, which makes the ``__init__``. Its ``fit`` sets
-    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None where the objects have none); its ``transform`` returns
-    the dissimilarities of new objects to the fitted ones. Objects with labels, as the rows of a DataFrame have them,
-    give a DataFrame with the labels on both sides, so that what follows can be matched by them.
+    A subclass lists its parameters as fields of a dataclass. Its ``fit`` sets ``dissimilarities_`` (fitted x fitted)
+    and ``_labels`` (None where the objects have none); its ``transform`` returns the dissimilarities of new objects to
+    the fitted ones. For objects with labels, such as the rows of a DataFrame, the result is a labelled DataFrame.
     """
 
     dissimilarities_: Array

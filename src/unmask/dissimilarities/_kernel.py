@@ -38,7 +38,7 @@ class KernelDissimilarity(DissimilarityTransformer):
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         Distances in feature space.
     covariance_ : ndarray of shape (n_objects, n_objects)
-        The kernel between the objects (not centred). There is no graph and no objective.
+        The kernel between the objects, not centred.
 
     References
     ----------
@@ -86,10 +86,9 @@ class KernelDissimilarity(DissimilarityTransformer):
         self._labels = self._labels_of(X)
         self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         K = self._kernel(self._fit_X, self._fit_X)
-        own = np.diagonal(K)
-        squared = own[:, None] - (K + K.T) + own[None, :]
+        self._fit_own = own = np.diagonal(K).copy()
+        squared = own[:, None] - (K + K.T) + own
         np.fill_diagonal(squared, 0.0)
-        self._fit_own = own.copy()
         self.covariance_ = K.astype(self.dtype, copy=False)
         self.dissimilarities_ = self._roots(squared)
         return self
@@ -108,8 +107,8 @@ class KernelDissimilarity(DissimilarityTransformer):
         check_is_fitted(self)
         new = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         own = np.array([self._kernel(row[None, :], row[None, :])[0, 0] for row in new])
-        squared = own[:, None] - 2 * self._kernel(new, self._fit_X) + self._fit_own[None, :]
-        # Rounding leaves equal objects a little apart, and the square root would enlarge that.
+        squared = own[:, None] - 2 * self._kernel(new, self._fit_X) + self._fit_own
+        # The square root would enlarge the rounding error between equal objects.
         for row, values in enumerate(new):
             squared[row, (self._fit_X == values).all(axis=1)] = 0.0
         return self._labelled(self._roots(squared), self._labels_of(X))

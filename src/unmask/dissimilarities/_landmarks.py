@@ -1,4 +1,4 @@
-"""Dissimilarities of all objects to some of them, where those of all pairs would be too many."""
+"""Dissimilarities of all objects to some of them, the landmarks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..kernels import Survey, plain
 
 @dataclass(frozen=True)
 class LandmarkRows:
-    """A square table of which the rows and columns of some objects, the landmarks, are there and the rest is missing.
+    """A square table that holds only the rows and columns of some objects, the landmarks; the rest is missing.
 
     Made by :class:`Geodesic` with `n_landmarks`. A source, as every estimator with ``metric="precomputed"`` takes it:
-    a fit passes over the pairs with a landmark in them, and memory grows with their number.
+    a fit uses the pairs with a landmark, and memory grows with their number.
 
     Attributes
     ----------
     strip : ndarray of shape (n_landmarks, n_objects)
         The rows of the landmarks.
     references : ndarray of shape (n_landmarks,)
-        Which objects these are, in rising order: the rows that can be read.
+        Positions of the landmarks, in rising order.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class LandmarkRows:
         return np.minimum(own, other), np.maximum(own, other), delta
 
     def survey(self) -> Survey:
-        """Look at every dissimilarity once."""
+        """Return a summary of all dissimilarities."""
         *_, delta = self.stored_pairs()
         survey = plain.survey_pairs(delta, delta)
         return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(delta))

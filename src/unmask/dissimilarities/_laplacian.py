@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._typing import Array
 from ..checking import require_choice, require_flag, require_number
-from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian
+from ..graphs import symmetric_graph
+from ..kernels import Source
+from ._sparse import SparsePrecision, SparseSpectral
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LaplacianEigenmaps(SpectralDissimilarity):
+class LaplacianEigenmaps(SparseSpectral):
     """Dissimilarities whose classical map is that of Laplacian eigenmaps.
 
     Near objects are joined by edges of equal weight, or of weights that fall with their distance. The covariance is the
@@ -20,7 +23,8 @@ class LaplacianEigenmaps(SpectralDissimilarity):
     edges are wires, and in proportion to the time a random walk takes from one to the other and back. Lengths of
     edges count only through their weights: the unit of the dissimilarities is not that of the data.
 
-    Time grows with N cubed (one Cholesky decomposition), memory with N squared.
+    :class:`unmask.SpectralMap` draws the map from a sparse factor of the Laplacian. The tables `dissimilarities_`,
+    `covariance_` and `precision_` are made when they are read: memory N squared, time N sparse systems.
 
     Parameters
     ----------
@@ -89,13 +93,18 @@ class LaplacianEigenmaps(SpectralDissimilarity):
         if self.gamma is not None:
             require_number("gamma", self.gamma, 0.0)
 
-    def _solve(self, squared: Array) -> Unfolding:
-        i, j = edges(self.graph_)
-        weights = self._weights(squared[i, j])
-        L = laplacian(i, j, weights, len(squared))
-        self.masses_ = np.array(np.diagonal(L) if self.normalized else np.ones(len(L)), dtype=self.dtype)
-        K, _ = inverse_of_laplacian(L)
-        return Unfolding(K, L, float(weights @ squared[i, j]))
+    def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
+        i, j = neighbours.tocoo().coords
+        graph = symmetric_graph(i, j, neighbours.data, source.n, mutual=False)
+        self.graph_ = self._joined(graph, source.rows)
+        lengths = self.graph_.data**2
+        weights = self._weights(lengths)
+        adjacency = sp.csr_array((weights, self.graph_.indices, self.graph_.indptr), shape=self.graph_.shape)
+        degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+        self.masses_ = (degrees if self.normalized else np.ones(source.n)).astype(self.dtype)
+        self.objective_ = float(weights @ lengths) / 2  # each edge is stored twice
+        L = sp.csc_array(sp.diags_array(degrees) - adjacency)
+        return SparsePrecision(L, is_laplacian=True, ground=int(np.argmax(degrees)))
 
     def _weights(self, lengths: Array) -> Array:
         """Return the weights of edges of these squared lengths."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular, svd
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_number, warn_user
 from ..graphs import symmetric_graph
-from ._spectral import SpectralDissimilarity, Unfolding, nearest, nearly_zero, raised, reconstruction
+from ..kernels import Source
+from ._sparse import SparsePrecision, SparseSpectral, nearest_neighbours
+from ._spectral import nearly_zero, raised, reconstruction, rows_of
 
 # The products of an object's neighbours count as singular below this share of their mean.
 SINGULAR = 1e-9
@@ -22,7 +23,7 @@ AUTO_RIDGE = 1e-3
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LocallyLinear(SpectralDissimilarity):
+class LocallyLinear(SparseSpectral):
     """Dissimilarities whose classical map is that of locally linear embedding.
 
     Each object is reconstructed from its neighbours by weights that sum to 1. With M the matrix whose column i has 1 at
@@ -30,7 +31,8 @@ class LocallyLinear(SpectralDissimilarity):
     the covariance. The dissimilarities' unit is not that of the data, and directions that the weights reproduce almost
     exactly are drawn out very far, so that metric scaling of them differs much from classical scaling.
 
-    Time grows with N cubed (one singular value decomposition), memory with N squared.
+    :class:`unmask.SpectralMap` draws the map from a sparse factor of M. The tables `dissimilarities_`, `covariance_`
+    and `precision_` are made when they are read: memory N squared, time N sparse systems.
 
     Parameters
     ----------
@@ -88,34 +90,31 @@ class LocallyLinear(SpectralDissimilarity):
         super()._check_parameters()
         _require_ridge(self.ridge)
 
-    def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        """Return the graph of neighbours; groups with all neighbours among themselves get their shortest edge out."""
-        if self.graph == "neighbors":
-            lists = nearest_of_each(D, self.n_neighbors)
-        else:
-            lists = np.split(graph.indices.astype(np.int64), graph.indptr[1:-1])
-        self.n_components_joined_ = len(closed_groups(lists))
-        if self.n_components_joined_ > 1:
-            groups = f"{self.n_components_joined_} groups of objects have all their neighbours among themselves"
+    def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
+        lists = np.split(neighbours.indices.astype(np.int64), neighbours.indptr[1:-1])
+        groups = closed_groups(lists)
+        self.n_components_joined_ = len(groups)
+        if len(groups) > 1:
+            several = f"{len(groups)} groups of objects have all their neighbours among themselves"
             if self.on_disconnected == "error":
-                raise ValueError(f"{groups}; raise n_neighbors, or pass on_disconnected='join'.")
+                raise ValueError(f"{several}; raise n_neighbors, or pass on_disconnected='join'.")
             warn_user(
-                f"{groups}; each but the largest was given the shortest edge that leaves it; raise n_neighbors to "
+                f"{several}; each but the largest was given the shortest edge that leaves it; raise n_neighbors to "
                 "avoid it.",
                 MapWarning,
             )
-            join_closed_groups(lists, D)
-        self._lists = lists
-        return graph_of_lists(lists, D)
-
-    def _solve(self, squared: Array) -> Unfolding:
-        self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
-        M = np.eye(len(squared)) - self.weights_.T.toarray()
-        return Unfolding(_covariance(M), M @ M.T, float(errors.sum()))
+            groups = join_closed_groups(lists, source)
+        found = reconstruct(source, lists, self.ridge)
+        self.graph_, self.weights_ = found.graph, found.weights
+        self.objective_ = float(found.errors.sum())
+        M = sp.csc_array(sp.eye_array(source.n) - found.weights.T)
+        # Only objects of the last closed group, on which all others depend, can be held at 0.
+        used = np.bincount(found.weights.indices, minlength=source.n)
+        return SparsePrecision(M, is_laplacian=False, ground=int(groups[0][np.argmax(used[groups[0]])]))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AcyclicLocallyLinear(SpectralDissimilarity):
+class AcyclicLocallyLinear(SparseSpectral):
     """Locally linear embedding along an ordering: each object depends on its neighbours among later ones only.
 
     Without cycles, weights and noise together are one Gaussian field, and fitting each object on its own maximises the
@@ -123,7 +122,7 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
     order, and noise with the variance of what is left; the last object is free. The dissimilarities are in the
     unit of the data, and depend much on the order: try several and compare :func:`unmask.inspection.gplvm_score`.
 
-    Time grows with N cubed (one triangular inverse), memory with N squared.
+    Tables are made when they are read, as in :class:`LocallyLinear`.
 
     Parameters
     ----------
@@ -182,27 +181,26 @@ class AcyclicLocallyLinear(SpectralDissimilarity):
         super()._check_parameters()
         _require_ridge(self.ridge)
 
-    def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        """Return the graph of objects and their later neighbours; all but the last have one, so it has one part."""
-        self._order = _checked_order(self.order, len(D))
-        self._lists = later_neighbours(D, self._order, self.n_neighbors)
-        self.n_components_joined_ = 1
-        return graph_of_lists(self._lists, D)
+    def _neighbours(self, source: Source) -> sp.csr_array:
+        self._order = _checked_order(self.order, source.n)
+        return nearest_neighbours(source, self.n_neighbors, np.argsort(self._order))
 
-    def _solve(self, squared: Array) -> Unfolding:
-        n, order = len(squared), self._order
-        self.weights_, errors = reconstructions(squared, self._lists, self.ridge)
-        free = order[:-1]
-        # With a duplicate among its neighbours an object is reproduced exactly, but for the ridge.
-        errors[free[nearly_zero(np.array([squared[i, self._lists[i]].min() for i in free]))]] = 0.0
+    def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
+        self.n_components_joined_ = 1  # all objects but the last have a later neighbour
+        lists = np.split(neighbours.indices.astype(np.int64), neighbours.indptr[1:-1])
+        found = reconstruct(source, lists, self.ridge)
+        self.graph_, self.weights_ = found.graph, found.weights
+        free, last, errors = self._order[:-1], int(self._order[-1]), found.errors
+        # An object with a duplicate among its neighbours is reproduced exactly, but for the ridge.
+        errors[free[nearly_zero(np.array([found.lengths[i].min() for i in free]))]] = 0.0
         capped = raised(
             errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         )
-        self.precisions_ = np.zeros(n)
-        self.precisions_[free] = 1.0 / capped
-        M = (np.eye(n) - self.weights_.T.toarray()) * np.sqrt(self.precisions_)
-        objective = float(np.sum(np.log(self.precisions_[free]) - self.precisions_[free] * errors[free]))
-        return Unfolding(_anchored_covariance(M, order), M @ M.T, objective)
+        precisions = self.precisions_ = np.zeros(source.n)
+        precisions[free] = 1.0 / capped
+        self.objective_ = float(np.sum(np.log(precisions[free]) - precisions[free] * errors[free]))
+        M = sp.csc_array((sp.eye_array(source.n) - found.weights.T) @ sp.diags_array(np.sqrt(precisions)))
+        return SparsePrecision(M, is_laplacian=False, ground=last)
 
 
 def _require_ridge(ridge: Any) -> None:
@@ -226,30 +224,12 @@ def _checked_order(order: Any, n: int) -> IntArray:
     return positions.astype(np.int64)
 
 
-# ---- neighbours of each object
-
-
-def nearest_of_each(D: Array, n_neighbors: int | None) -> list[IntArray]:
-    """Return each object's nearest others, all as near as the k-th among them."""
-    others = D.copy()
-    np.fill_diagonal(others, np.inf)
-    k = len(D) - 1 if n_neighbors is None else int(n_neighbors)
-    return [nearest(row, k) for row in others]
-
-
-def later_neighbours(D: Array, order: IntArray, n_neighbors: int | None) -> list[IntArray]:
-    """Return each object's nearest ones among those later in the order; none for the last."""
-    lists: list[IntArray] = [np.empty(0, dtype=np.int64)] * len(D)
-    for place, i in enumerate(order[:-1]):
-        later = order[place + 1 :]
-        k = min(n_neighbors or len(later), len(later))
-        lists[i] = later[nearest(D[i, later], k)]
-    return lists
+# ---- neighbours and weights of each object
 
 
 def closed_groups(lists: list[IntArray]) -> list[IntArray]:
     """Return the groups of objects that have all their neighbours among themselves."""
-    directed = _directed(lists, np.ones(sum(map(len, lists))))
+    directed = rows_of(lists, [np.ones(len(near)) for near in lists], len(lists))
     count, group = connected_components(directed, directed=True, connection="strong")
     i, j = directed.tocoo().coords
     leaves = np.zeros(count, dtype=bool)
@@ -257,77 +237,49 @@ def closed_groups(lists: list[IntArray]) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
 
 
-def join_closed_groups(lists: list[IntArray], D: Array) -> None:
-    """Give each closed group but the largest the shortest edge that leaves it, until one is left; changes the lists."""
+def join_closed_groups(lists: list[IntArray], source: Source) -> list[IntArray]:
+    """Give each closed group but the largest the shortest edge that leaves it, until one is left; return that one."""
     groups = closed_groups(lists)
     while len(groups) > 1:
         for members in sorted(groups, key=len)[:-1]:
-            lengths = D[members]  # a copy
+            lengths = np.array(source.rows(members))
             lengths[:, members] = np.inf
             i, j = np.unravel_index(int(np.argmin(lengths)), lengths.shape)
             lists[members[i]] = np.append(lists[members[i]], j)
         groups = closed_groups(lists)
+    return groups
 
 
-def graph_of_lists(lists: list[IntArray], D: Array) -> sp.csr_array:
-    """Return the symmetric graph of objects and their neighbours, with lengths."""
-    i, j = np.repeat(np.arange(len(lists)), [len(near) for near in lists]), np.concatenate(lists)
-    return symmetric_graph(i, j, D[i, j], len(lists), mutual=False)
+class Reconstruction(NamedTuple):
+    """Each object as a weighted mean of its neighbours."""
+
+    graph: sp.csr_array  # symmetric, with lengths
+    weights: sp.csr_array
+    errors: Array  # squared
+    lengths: list[Array]  # squared lengths to the neighbours
 
 
-def _directed(lists: list[IntArray], values: Array) -> sp.csr_array:
-    ends = np.cumsum([0, *map(len, lists)])
-    return sp.csr_array((values, np.concatenate(lists), ends), shape=(len(lists), len(lists)))
-
-
-# ---- weights and covariances
-
-
-def reconstructions(squared: Array, lists: list[IntArray], ridge: Any) -> tuple[sp.csr_array, Array]:
+def reconstruct(source: Any, lists: list[IntArray], ridge: Any) -> Reconstruction:
     """Return the weights that reconstruct each object from its neighbours, and the squared errors."""
-    errors = np.zeros(len(squared))
-    weights: list[Array] = [np.empty(0)] * len(squared)
+    n = len(lists)
+    errors = np.zeros(n)
+    weights: list[Array] = [np.empty(0)] * n
+    lengths: list[Array] = [np.empty(0)] * n
     for i, near in enumerate(lists):
         if len(near):
-            to_object, among = squared[i, near], squared[np.ix_(near, near)]
-            weights[i], errors[i] = reconstruction(to_object, among, _ridge(ridge, to_object, among))
-    return _directed(lists, np.concatenate(weights)), errors
+            squared = np.asarray(source.tile(np.append(near, i), near), dtype=np.float64) ** 2
+            lengths[i], among = squared[-1], squared[:-1]
+            weights[i], errors[i] = reconstruction(lengths[i], among, _ridge(ridge, lengths[i], among))
+    start, end = np.repeat(np.arange(n), [len(near) for near in lists]), np.concatenate(lists)
+    graph = symmetric_graph(start, end, np.sqrt(np.concatenate(lengths)), n, mutual=False)
+    return Reconstruction(graph, rows_of(lists, weights, n), errors, lengths)
 
 
 def _ridge(ridge: Any, to_object: Array, among: Array) -> float:
-    """Return the ridge relative to the mean of the products' diagonal, which is what :func:`reconstruction` takes."""
+    """Return the ridge relative to the mean of the products' diagonal, as :func:`reconstruction` takes it."""
     n = len(to_object)
     if not isinstance(ridge, str):
         return float(ridge) * n
     products = (to_object[:, None] + to_object[None, :] - among) / 2
     singular = np.linalg.eigvalsh(products)[0] <= SINGULAR * np.trace(products) / n
     return AUTO_RIDGE * n if singular else 0.0
-
-
-def _covariance(M: Array) -> Array:
-    """Return the pseudo-inverse of ``M M'``, whose only null vector is the constant one.
-
-    From the singular values of M: those of ``M M'`` are their squares, and the small ones, which matter most, would
-    be lost to rounding.
-    """
-    U, values, _ = svd(M, check_finite=False)
-    if values[-2] <= len(M) * np.finfo(np.float64).eps * values[0]:
-        raise ValueError(
-            "the weights reproduce some directions exactly, so that their dissimilarities are infinite; raise ridge "
-            "(0.001 is customary), or change n_neighbors."
-        )
-    scaled = U[:, :-1] / values[:-1]
-    return np.asarray(scaled @ scaled.T)
-
-
-def _anchored_covariance(M: Array, order: IntArray) -> Array:
-    """Return the centred covariance for a triangular M (in the order) whose last column is 0.
-
-    With the last object held at 0 the others are the solution of a triangular system; centring undoes the holding.
-    """
-    free = order[:-1]
-    spread = solve_triangular(M[np.ix_(free, free)].T, np.eye(len(free)), lower=False, check_finite=False)
-    values = np.zeros((len(order), len(free)))
-    values[free] = spread
-    values -= values.mean(axis=0)
-    return np.asarray(values @ values.T)

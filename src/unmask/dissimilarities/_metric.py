@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,9 @@ from ..checking import (
 )
 from ..kernels import OneBlasThread, Workers, empty_square, resolve_threads
 from ._base import DTYPES, DissimilarityTransformer
-from ._metrics import Family, Names, Reader, count, fill_rectangle, fill_square, make_family, take
-from ._on_demand import OnDemand
+from ._metrics import count, make_comparison, take
+from ._on_demand import OnDemand, fill
+from ._rows import Rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -38,8 +38,7 @@ class Metric(DissimilarityTransformer):
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
     Put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it.
 
-    Each pair is compared once, tile by tile, straight into the result: besides it, memory grows with N only. Time grows
-    with N squared times what one comparison costs.
+    Each pair is compared once, and nothing else of the size of the result is held.
 
     Parameters
     ----------
@@ -75,20 +74,20 @@ class Metric(DissimilarityTransformer):
 
     **Presence and absence** (cells 0 and 1, or False and True; anything else is refused): ``"jaccard"``, ``"dice"``,
     ``"rogerstanimoto"`` (``"sokalmichener"``), ``"russellrao"``, ``"sokalsneath"``, ``"yule"``. In Russell and Rao's,
-    an object is not at 0 from itself; the diagonal is 0 nevertheless.
+    the formula is above 0 for an object and itself; the diagonal is 0 nevertheless.
 
     **Mixed tables.** ``"gower"``: the mean difference over the columns that both objects have. Numbers and dates
     differ by a share of their range among the fitted objects, which new objects may exceed; ordered categories by a
-    share of the range of their ranks; other categories, text and booleans by 0 or 1. A column of numbers that are all
-    equal is compared by 0 or 1 too. Parameters: ``weights`` of the columns (a list, or a dict by name), and
-    ``asymmetric``, a list of 0/1 columns in which that both are 0 says nothing.
+    share of the range of their ranks; other categories, text, booleans and columns of equal numbers by 0 or 1.
+    Parameters: ``weights`` of the columns (a list, or a dict by name), and ``asymmetric``, a list of 0/1 columns that
+    are left out where both cells are 0.
 
     **Compositions.** ``"aitchison"``: Euclidean distance of centred log-ratios; zeros are refused unless a
-    ``pseudocount`` is added to every cell. ``"robust_aitchison"``: log-ratios of the parts that are there; a part that
-    is not counts as the geometric mean of those that are.
+    ``pseudocount`` is added to every cell. ``"robust_aitchison"``: log-ratios of the parts above 0; a part of 0 counts
+    as the geometric mean of the others.
 
     **Distributions.** ``"wasserstein"``: each object is a sample of values, as a row (NaN where it has fewer) or, in a
-    list, as a sequence of any length. ``"wasserstein_histogram"``: each column is a place and each cell how much lies
+    list, as a sequence of any length. ``"wasserstein_histogram"``: each column is a position and each cell the amount
     there; each row is divided by its sum. ``positions`` of the columns, by default 0, 1, 2, …. Both: ``order``, by
     default 1.
 
@@ -124,13 +123,13 @@ class Metric(DissimilarityTransformer):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = [self.dtype]
         try:
-            family = make_family(self.metric, self.metric_params)
-        except ValueError:  # fit will say so
+            entry = make_comparison(self.metric, self.metric_params).entry
+        except ValueError:  # raised again by fit
             return tags
-        tags.input_tags.allow_nan = family.allow_nan
-        tags.input_tags.sparse = family.sparse
-        tags.input_tags.positive_only = family.positive_only
-        tags.input_tags.string = tags.input_tags.categorical = family.text
+        tags.input_tags.allow_nan = entry.allow_nan
+        tags.input_tags.sparse = entry.sparse
+        tags.input_tags.positive_only = entry.positive
+        tags.input_tags.string = tags.input_tags.categorical = entry.text
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Metric:
@@ -139,7 +138,7 @@ class Metric(DissimilarityTransformer):
         Parameters
         ----------
         X : array-like of shape (n_objects, n_features), DataFrame, sparse matrix or list of sequences
-            One row, or sequence, per object; which of them a metric takes is said under Notes.
+            One row, or sequence, per object; see Notes for what each metric takes.
         y : ignored
             Present by convention.
 
@@ -147,41 +146,13 @@ class Metric(DissimilarityTransformer):
         -------
         self : Metric
         """
-        self.dissimilarities_ = self._compare(X)
+        self.dissimilarities_ = self._square(self._read(X))
         return self
-
-    def _compare(self, X: Any) -> Array:
-        """Return the dissimilarities between objects without keeping them."""
-        return self._square(self._read(X))
-
-    def _square(self, source: OnDemand) -> Array:
-        """Return all dissimilarities of a source as an array."""
-        family, n = source.family, source.n
-        with OneBlasThread(), self._workers(family) as workers:
-            D = empty_square(n, self.dtype)
-            with self._progress(family, n * (n + 1) // 2) as advance:
-                missing, pairs = fill_square(D, family, source.objects, workers, source.name, advance)
-        _warn_of_missing(family, missing, pairs)
-        return D
-
-    def _read(self, X: Any) -> OnDemand:
-        """Learn what there is to learn of all objects, and return their dissimilarities as a source."""
-        self.__dict__.pop("dissimilarities_", None)
-        self._check_parameters()
-        family, reader = (
-            make_family(self.metric, self.metric_params),
-            Reader(self, labelled_frame(computed(X)), new=False),
-        )
-        family.threads = resolve_threads(self.n_jobs)
-        with OneBlasThread():
-            objects = family.fit(reader)
-        self._family, self._objects, self._labels = family, objects, reader.labels
-        return OnDemand(family, objects, np.dtype(self.dtype), reader.labels)
 
     def on_demand(self, X: Any) -> OnDemand:
         """Return the dissimilarities between objects as a source: each part is computed when it is read.
 
-        For more objects than a square table of N x N numbers has room for. Pass it to an estimator with
+        For more objects than memory has room for in a table of N x N numbers. Pass it to an estimator with
         ``metric="precomputed"``; every pass over the pairs compares them anew.
 
         Parameters
@@ -194,14 +165,6 @@ class Metric(DissimilarityTransformer):
         """
         source: OnDemand = clone(self)._read(X)
         return source
-
-    def _keep(self, which: IntArray) -> None:
-        """Forget all fitted objects but some, to which alone new ones are then compared."""
-        self._objects = take(self._objects, which)
-        self._labels = None if self._labels is None else self._labels[which]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_objects")
 
     def transform(self, X: Any) -> Array:
         """Compare new objects with the fitted ones.
@@ -219,63 +182,87 @@ class Metric(DissimilarityTransformer):
         _, (D,) = self._compare_new(X, height=None)
         return self._labelled(D, labels_of(X))
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_objects")
+
+    def _read(self, X: Any) -> OnDemand:
+        """Learn from all objects, and return their dissimilarities as a source."""
+        self.__dict__.pop("dissimilarities_", None)
+        self._check_parameters()
+        comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, _frame(X), new=False)
+        comparison.threads = resolve_threads(self.n_jobs)
+        with OneBlasThread():
+            self._objects = comparison.fit(rows)
+        self._comparison, self._labels = comparison, rows.labels
+        return OnDemand(comparison, self._objects, np.dtype(self.dtype), rows.labels)
+
+    def _square(self, source: OnDemand) -> Array:
+        """Return all dissimilarities of a source as an array."""
+        n, objects, names = source.n, source.objects, (source.name, source.name)
+        D = empty_square(n, self.dtype)
+        with self._crew(n * (n + 1) // 2) as (workers, advance):
+            missing = fill(D, source.comparison, objects, objects, workers, names, advance)
+        self._warn_of_missing(missing, n * (n - 1) // 2)
+        return D
+
     def _compare_new(self, X: Any, height: int | None) -> tuple[int, Iterator[Array]]:
-        """Return the number of new objects, and their dissimilarities to the fitted ones, some rows at a time."""
+        """Return the number of new objects, and their dissimilarities to the fitted ones, ``height`` rows at a time."""
         check_is_fitted(self)
         self._check_parameters()
-        family, reader = self._family, Reader(self, labelled_frame(computed(X)), new=True)
+        rows = Rows(self, _frame(X), new=True)
         with OneBlasThread():
-            new = family.read(reader)
-        return count(new), self._rows_of_new(family, reader, new, height or count(new))
+            new = self._comparison.coordinates(rows)
+        return count(new), self._rows_of_new(rows, new, height or count(new))
 
-    def _rows_of_new(self, family: Family, reader: Reader, new: Any, height: int) -> Iterator[Array]:
-        n, fitted = count(new), count(self._objects)
-        missing = 0
-        with OneBlasThread(), self._workers(family) as workers, self._progress(family, n * fitted) as advance:
+    def _rows_of_new(self, rows: Rows, new: Any, height: int) -> Iterator[Array]:
+        n, fitted, missing = count(new), count(self._objects), 0
+        with self._crew(n * fitted) as (workers, advance):
             for top in range(0, n, height):
-                names = Names(partial(_name_from, reader, top), partial(name_object, self._labels))
-                rows = new[top : top + height]
-                D = np.empty((count(rows), fitted), dtype=self.dtype)
-                missing += fill_rectangle(D, family, rows, self._objects, workers, names, advance)[0]
+                names = (lambda row, top=top: rows.object(top + row)), (lambda at: name_object(self._labels, at))
+                some = new[top : top + height]
+                D = np.empty((count(some), fitted), dtype=self.dtype)
+                missing += fill(D, self._comparison, some, self._objects, workers, names, advance)
                 yield D
-        _warn_of_missing(family, missing, n * fitted)
+        self._warn_of_missing(missing, n * fitted)
+
+    def _keep(self, which: IntArray) -> None:
+        """Forget all fitted objects but some; new objects are then compared with these alone."""
+        self._objects = take(self._objects, which)
+        self._labels = None if self._labels is None else self._labels[which]
 
     def _check_parameters(self) -> None:
         require_choice("dtype", self.dtype, DTYPES)
         require_jobs(self.n_jobs)
         require_integer("verbose", self.verbose, 0)
 
-    def _workers(self, family: Family) -> Workers:
-        family.threads = resolve_threads(self.n_jobs)
-        return Workers(family.threads if family.releases_lock else 1)
-
     @contextmanager
-    def _progress(self, family: Family, pairs: int) -> Iterator[Callable[[int], None]]:
-        """Give a function to call with the number of pairs just compared."""
-        if not self.verbose:
-            yield lambda _: None
-            return
-        from rich.console import Console
-        from rich.progress import Progress
+    def _crew(self, pairs: int) -> Iterator[tuple[Workers, Callable[[int], None]]]:
+        """Provide the threads, and a function to call with the number of pairs just compared."""
+        threads = self._comparison.threads = resolve_threads(self.n_jobs)
+        with OneBlasThread(), Workers(threads if self._comparison.entry.parallel else 1) as workers:
+            if not self.verbose:
+                yield workers, lambda _: None
+                return
+            from rich.console import Console
+            from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True)) as bar:
-            task = bar.add_task(f"dissimilarities ({family.name})", total=pairs)
-            yield lambda number: bar.advance(task, number)
+            with Progress(console=Console(stderr=True)) as bar:
+                task = bar.add_task(f"dissimilarities ({self._comparison.name})", total=pairs)
+                yield workers, lambda number: bar.advance(task, number)
+
+    def _warn_of_missing(self, missing: int, pairs: int) -> None:
+        if missing:
+            warn_user(
+                f"{missing} of {pairs} pairs have no dissimilarity (NaN): the two objects share no cell that "
+                f"metric={self._comparison.name!r} could compare; they count as missing (weight 0) in a map.",
+                MissingDissimilarityWarning,
+            )
 
 
 def is_compiled(metric: Metric) -> bool:
-    """Tell whether compiled code compares the rows of a table by a metric."""
-    return make_family(metric.metric, metric.metric_params).coordinates(np.ones((1, 1))) is not None
+    """Return whether compiled code compares the rows of a table by a metric."""
+    return make_comparison(metric.metric, metric.metric_params).formula is not None
 
 
-def _name_from(reader: Reader, first: int, row: int) -> str:
-    return reader.object(first + row)
-
-
-def _warn_of_missing(family: Family, missing: int, pairs: int) -> None:
-    if missing:
-        warn_user(
-            f"{missing} of {pairs} pairs have no dissimilarity (NaN): the two objects share no cell that "
-            f"metric={family.name!r} could compare; they count as missing (weight 0) in a map.",
-            MissingDissimilarityWarning,
-        )
+def _frame(X: Any) -> Any:
+    return labelled_frame(computed(X))

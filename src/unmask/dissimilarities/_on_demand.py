@@ -1,8 +1,9 @@
-"""Dissimilarities that are computed when they are read."""
+"""Dissimilarities by a metric, computed tile by tile: into a table, or when they are read."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -13,28 +14,28 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..checking import name_object
-from ..kernels import LARGE, Which
-from ._metrics import Family, Names, compare_tile, count, count_missing, take
+from ..kernels import LARGE, Which, Workers
+from ._metrics import Comparison, count, take
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-# Where a square table would be large, dissimilarities are rather computed anew in every pass. By compiled code, this
-# makes a pass over 20 columns less than twice as long; other metrics, ten times slower, wait for more bytes.
+# A table of more bytes than LARGE (see kernels) is not made; its dissimilarities are computed in every pass. Compiled
+# code makes such a pass, with 20 columns, less than twice as long. Other metrics are ten times slower: a larger limit.
 LARGE_UNCOMPILED = 2**31
-# Of fewer objects a pass reads the whole table once, for which compiled code is not worth waiting for.
+# A pass over fewer objects reads the whole table once, which is not worth loading compiled code for.
 COMPILED_FROM = 1000
-# What cannot be compared by several threads at once waits for its turn.
-_TURN = Lock()
+_ONE_AT_A_TIME = Lock()  # for metrics that only one thread can use
+
+Namer = Callable[[int], str]
 
 
 @dataclass(frozen=True)
 class OnDemand:
-    """The dissimilarities of objects by a metric, each part computed when it is read; made by :meth:`Metric.on_demand`.
+    """The dissimilarities of objects by a metric, computed when they are read; made by :meth:`Metric.on_demand`.
 
-    A source, as every estimator with ``metric="precomputed"`` takes it: memory grows with the number of objects, not
-    with its square, and every pass over the pairs compares them anew.
+    A source, as every estimator with ``metric="precomputed"`` takes it. Memory grows with the number of objects, not
+    with its square; every pass over the pairs compares them anew.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class OnDemand:
 
     by_number: ClassVar[bool] = True
 
-    family: Family
+    comparison: Comparison
     objects: Any
     dtype: np.dtype[Any]
     labels: pd.Index | None = None
@@ -68,15 +69,20 @@ class OnDemand:
 
     @property
     def is_large(self) -> bool:
-        """Tell whether the square table would be too large to be kept for the sake of speed."""
-        most = LARGE if self.family.coordinates(self.objects[:1]) is not None else LARGE_UNCOMPILED
+        """Whether the square table would be too large to be made for the sake of speed."""
+        most = LARGE_UNCOMPILED if self._formula is None else LARGE
         return self.n**2 * self.dtype.itemsize > most
+
+    @property
+    def _formula(self) -> str | None:
+        return self.comparison.formula if isinstance(self.objects, np.ndarray) else None  # None for sparse tables
 
     @cached_property
     def _features(self) -> Any:
-        """What compiled code compares; None where the metric has no compiled code, or there are few objects."""
-        coordinates = self.family.coordinates(self.objects) if self.n >= COMPILED_FROM else None
-        return None if coordinates is None else kernels.features().Features.of_rows(coordinates[1], coordinates[0])
+        """The coordinates as compiled code compares them; None without such code, or for few objects."""
+        if self.n < COMPILED_FROM or self._formula is None:
+            return None
+        return kernels.features().Features.of_rows(self.objects, self._formula)
 
     def name(self, at: int) -> str:
         """Name an object for a message."""
@@ -90,27 +96,81 @@ class OnDemand:
             out[: rows.stop - rows.start, left : left + columns.stop - columns.start] = self.tile(rows, columns)
 
     def tile(self, rows: Which, columns: Which) -> Array:
-        """Return a rectangle of the table: of slices, or of arrays of positions in any order."""
-        i, j = (np.arange(*side.indices(self.n)) if isinstance(side, slice) else side for side in (rows, columns))
+        """Return a rectangle of the table, for slices or for arrays of positions in any order."""
+        i, j = (np.arange(self.n)[side] for side in (rows, columns))
         columns = slice(*columns.indices(self.n)) if isinstance(columns, slice) else columns
-        values = self._between(rows, columns)
-        if isinstance(columns, slice):  # where most entries are of two objects
+        if self._features is not None:
+            values = np.asarray(self._features.between(rows, columns), dtype=self.dtype)
+        else:
+            with nullcontext() if self.comparison.entry.parallel else _ONE_AT_A_TIME:
+                x, y = take(self.objects, rows), take(self.objects, columns)
+                values = self.comparison.between(x, y, self.dtype)
+        if isinstance(columns, slice):  # the usual case, in which not all positions need be compared
             inside = np.flatnonzero((i >= columns.start) & (i < columns.stop))
             values[inside, i[inside] - columns.start] = 0.0
         else:
             values[i[:, None] == j] = 0.0
-        count_missing(values, self.family, Names(lambda at: self.name(i[at]), lambda at: self.name(j[at])))
+        names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
+        count_missing(values, self.comparison, names, self.objects)
         return values
-
-    def _between(self, rows: Which, columns: Which) -> Array:
-        if self._features is not None:
-            return np.asarray(self._features.between(rows, columns), dtype=self.dtype)
-        with self._turn():
-            return compare_tile(self.family, take(self.objects, rows), take(self.objects, columns), self.dtype)
-
-    def _turn(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self.family.releases_lock else _TURN
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
         return self.tile(np.asarray(which), slice(0, self.n))
+
+
+def fill(
+    D: Array, comparison: Comparison, rows: Any, columns: Any, workers: Workers, names: tuple[Namer, Namer],
+    advance: Callable[[int], None],
+) -> int:  # fmt: skip
+    """Fill D with the dissimilarities of some objects to others; return the number of missing pairs.
+
+    If both are the same objects, each pair is compared once. Nothing else of the size of D is held. The tiles depend
+    only on the number of objects, and a value only on its pair, so that the number of threads changes nothing.
+    """
+    square, tile = rows is columns, comparison.entry.tile
+    corners = [(a, b) for a in range(0, D.shape[0], tile) for b in range(a if square else 0, D.shape[1], tile)]
+    missing = np.zeros(len(corners), dtype=np.int64)
+
+    def fill_tile(index: int) -> None:
+        a, b = corners[index]
+        i, j = slice(a, a + tile), slice(b, b + tile)
+        values = comparison.between(rows[i], columns[j], D.dtype)
+        if square and a == b:
+            values = np.triu(values, 1)  # of each pair one value, and 0 on the diagonal
+        missing[index] = count_missing(values, comparison, names, rows, a, b)
+        D[i, j] = values + values.T if square and a == b else values
+        if square and a != b:
+            D[j, i] = values.T
+        advance(values.size)
+
+    workers.run(fill_tile, len(corners))
+    return int(missing.sum())
+
+
+def count_missing(
+    values: Array, comparison: Comparison, names: tuple[Namer, Namer], objects: Any, a: int = 0, b: int = 0
+) -> int:
+    """Return the number of missing dissimilarities (NaN) in a tile; raise on impossible ones."""
+    if values.min() >= 0 and values.max() < np.inf:  # both NaN if any value is
+        return 0
+    missing = np.isnan(values)
+    wrong = np.isinf(values) | (values < 0) | (missing & (not comparison.entry.may_miss))
+    if not wrong.any():
+        return int(missing.sum())
+    i, j = np.argwhere(wrong)[0]
+    fault = f"metric={comparison.name!r} gives {values[i, j]:g} for {names[0](a + i)} and {names[1](b + j)}"
+    largest = float(np.abs(objects).max()) if isinstance(objects, np.ndarray) else 0.0
+    if largest > 1e150 and not np.isfinite(values[i, j]):  # squares of smaller numbers are finite
+        raise ValueError(
+            f"{fault}: X has {largest:g} among its features, too large for the distances between its rows to be "
+            "finite numbers; divide the features by a common number."
+        )
+    if values[i, j] < 0:
+        raise ValueError(f"{fault}; a dissimilarity must be at least 0. Is it a similarity?")
+    if values[i, j] == np.inf:
+        raise ValueError(f"{fault}: too large for dtype='float32', or for any number; scale the data.")
+    raise ValueError(
+        f"{fault}; two objects without any amount, for example, cannot be compared: leave them out, add a column with "
+        "a small equal amount for all objects, or choose another metric."
+    )

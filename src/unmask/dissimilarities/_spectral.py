@@ -1,7 +1,7 @@
 """The base class of the spectral methods: graph, covariance, dissimilarities, and the rule for new objects.
 
 Each method turns the squared dissimilarities of near objects into a covariance ``K`` between objects; the result is
-``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``. To add one, subclass :class:`SpectralDissimilarity` and write ``_solve``.
+``d_ij = sqrt(k_ii - 2 k_ij + k_jj)``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_choice, require_integer, warn_user
 from ..graphs import STRUCTURES, graph_from_dissimilarities, structured_graph
+from ..kernels import ArraySource
 from ..progress import Callback, watching
 from ._base import DTYPES
 from ._transformers import ComparingTransformer
@@ -40,17 +41,15 @@ class Unfolding(NamedTuple):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SpectralDissimilarity(ComparingTransformer):
-    """Base of the spectral methods; a subclass writes ``_solve``.
+    """Base of the spectral methods; a subclass writes ``_solve``, or derives from :class:`SparseSpectral`.
 
-    ``fit`` checks the parameters (``_check_parameters``; extend it by ``super()._check_parameters()``), reads features
-    or dissimilarities, builds ``graph_`` and calls ``_solve(squared)`` with the N x N squared dissimilarities.
-    This returns an :class:`Unfolding`, from which ``fit`` sets ``covariance_``, ``precision_`` (None where the method
-    has none), ``objective_`` and ``dissimilarities_``. Whatever else a method reports it sets in ``_solve`` itself.
-    ``edges(self.graph_)`` lists the undirected edges, and ``covariance_of_distances``, ``squared_distances`` and
-    ``inverse_of_laplacian`` convert.
+    ``fit`` checks the parameters (``_check_parameters``), reads features or dissimilarities, builds ``graph_`` and
+    calls ``_solve(squared)`` with the N x N squared dissimilarities. The result, an :class:`Unfolding`, becomes
+    ``covariance_``, ``precision_`` (None where the method has none), ``objective_`` and ``dissimilarities_``. Other
+    attributes are set in ``_solve``.
 
-    Parameters are those of every method: an `n_neighbors` of None joins all pairs, and a `graph` other than
-    ``"neighbors"`` joins objects by a structure that is known (see :class:`LaplacianEigenmaps`).
+    Parameters are those of every method: `n_neighbors` of None joins all pairs, and `graph` other than
+    ``"neighbors"`` joins objects by a known structure (see :class:`LaplacianEigenmaps`).
     """
 
     n_neighbors: int | None = field(default=6, kw_only=False)
@@ -75,8 +74,8 @@ class SpectralDissimilarity(ComparingTransformer):
         y : ignored
             Present by convention.
         callback : callable, optional
-            Hears, as an :class:`unmask.Progress`, when the stage ``"graph"`` begins, and of every iteration of
-            ``"unfolding"``, if there are any; returns True to stop it.
+            Called with an :class:`unmask.Progress` when the stage ``"graph"`` begins, and in every iteration of
+            ``"unfolding"``, if the method has any; returns True to stop.
 
         Returns
         -------
@@ -85,16 +84,51 @@ class SpectralDissimilarity(ComparingTransformer):
         with watching(callback) as watch:
             self._check_parameters()
             watch.begin("graph")
-            D = self._read(X)
-            self.graph_: sp.csr_array = self._connected(self._edges(D), D)
-            self._report(self._solve(D**2))
+            self._source = self._read(X)
+            self._unfold(self._source)
         return self
 
-    def _report(self, solution: Unfolding) -> None:
+    def _unfold(self, source: Any) -> None:
+        """Build the graph and set the results."""
+        D = source.values
+        self.graph_: sp.csr_array = self._joined(self._edges(D), D.__getitem__)
+        solution = self._solve(D**2)
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
         self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
+
+    def _solve(self, squared: Array) -> Unfolding:
+        """Return the covariance for the squared dissimilarities and ``self.graph_``."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        if self.n_neighbors is not None:
+            require_integer("n_neighbors", self.n_neighbors, 1)
+        require_choice("graph", self.graph, ("neighbors", *STRUCTURES))
+        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
+        require_choice("dtype", self.dtype, DTYPES)
+
+    def _read(self, X: Any) -> Any:
+        """Return the dissimilarities among all objects, in double precision if they are a table."""
+        D = self._compare(X)
+        if isinstance(D, np.ndarray):
+            D = np.array(D, dtype=np.float64)
+            np.fill_diagonal(D, 0.0)
+            D = ArraySource(D)
+        if self.graph == "neighbors":
+            self._require_neighbours(D.n)
+        if not (D.values if isinstance(D, ArraySource) else D.rows(np.arange(1))).any():
+            raise ValueError(f"all {D.n} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
+        return D
+
+    def _edges(self, D: Array) -> sp.csr_array:
+        if self.graph != "neighbors":
+            return structured_graph(D, self.graph)
+        k = None if self.n_neighbors is None else int(self.n_neighbors)
+        return graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
+
+    # ---- new objects
 
     def transform(self, X: Any) -> Array:
         """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
@@ -111,55 +145,28 @@ class SpectralDissimilarity(ComparingTransformer):
         -------
         ndarray or DataFrame of shape (n_new, n_objects)
         """
+        weights, labels = self.new_weights(X)
+        K = self.covariance_
+        products = weights @ K
+        own = np.asarray((weights.toarray() * products).sum(axis=1))
+        D = np.sqrt(np.maximum(own[:, None] - 2 * products + np.diagonal(K), 0.0))
+        same = np.flatnonzero(np.diff(weights.indptr) == 1)
+        D[same] = self.dissimilarities_[weights.indices[weights.indptr[same]]]
+        return self._labelled(D.astype(self.dtype, copy=False), labels)
+
+    def new_weights(self, X: Any) -> tuple[sp.csr_array, Any]:
+        """Return the weights of the fitted objects in each new one, (n_new, n_objects), and the new labels."""
         check_is_fitted(self)
         lengths, labels = self._compare_new(X)
-        D = np.empty(lengths.shape, dtype=self.dtype)
-        for row, length in enumerate(lengths):
-            same = np.flatnonzero(length == 0)
-            D[row] = self.dissimilarities_[same[0]] if len(same) else self._between_neighbours(length)
-        return self._labelled(D, labels)
-
-    def _solve(self, squared: Array) -> Unfolding:
-        """Return the covariance for the squared dissimilarities and ``self.graph_``."""
-        raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        if self.n_neighbors is not None:
-            require_integer("n_neighbors", self.n_neighbors, 1)
-        require_choice("graph", self.graph, ("neighbors", *STRUCTURES))
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
-        require_choice("dtype", self.dtype, DTYPES)
-
-    # ---- reading
-
-    def _read(self, X: Any) -> Array:
-        """Return the dissimilarities among all objects in double precision."""
-        D = self._fit_D = np.array(self._compare(X), dtype=np.float64)
-        np.fill_diagonal(D, 0.0)
-        if self.graph == "neighbors":
-            self._require_neighbours(len(D))
-        if not D.any():
-            raise ValueError(f"all {len(D)} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
-        return D
-
-    def _edges(self, D: Array) -> sp.csr_array:
-        if self.graph != "neighbors":
-            return structured_graph(D, self.graph)
-        k = None if self.n_neighbors is None else int(self.n_neighbors)
-        return graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
-
-    def _connected(self, graph: sp.csr_array, D: Array) -> sp.csr_array:
-        return self._joined(graph, D.__getitem__)
-
-    # ---- new objects
-
-    def _between_neighbours(self, length: Array) -> Array:
-        """Return the dissimilarities of the weighted mean of an object's neighbours to all fitted objects."""
-        near = nearest(length, min(self.n_neighbors or len(length), len(length)))
-        weights, _ = reconstruction(length[near] ** 2, self._fit_D[np.ix_(near, near)] ** 2, RIDGE)
-        K = self.covariance_
-        own = weights @ K[np.ix_(near, near)] @ weights
-        return np.asarray(np.sqrt(np.maximum(own - 2 * weights @ K[near] + np.diagonal(K), 0.0)))
+        k = min(self.n_neighbors or lengths.shape[1], lengths.shape[1])
+        near, weights = [], []
+        for length in lengths:
+            same = np.flatnonzero(length == 0)[:1]
+            which = same if len(same) else nearest(length, k)
+            among = np.asarray(self._source.tile(which, which), dtype=np.float64) ** 2
+            near.append(which)
+            weights.append(np.ones(1) if len(same) else reconstruction(length[which] ** 2, among, RIDGE)[0])
+        return rows_of(near, weights, lengths.shape[1]), labels
 
 
 # ---- graphs and neighbours
@@ -219,6 +226,12 @@ def reconstruction(to_object: Array, among: Array, ridge: float) -> tuple[Array,
         ) from None
     weights /= weights.sum()
     return weights, max(float(weights @ bare @ weights), 0.0)
+
+
+def rows_of(indices: list[IntArray], values: list[Array], n: int) -> sp.csr_array:
+    """Return a sparse array with n columns from the positions and values in each row."""
+    ends = np.cumsum([0, *map(len, indices)])
+    return sp.csr_array((np.concatenate(values), np.concatenate(indices), ends), shape=(len(indices), n))
 
 
 # ---- covariances and distances

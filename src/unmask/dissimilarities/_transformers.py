@@ -1,4 +1,4 @@
-"""The one door for `metric=`: a name, a function of two rows, or a transformer."""
+"""What `metric=` means everywhere: a name, a function of two rows, or a transformer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
 from ._base import DissimilarityTransformer, WatchedTransformer
 from ._metric import Metric
-from ._metrics import make_family
+from ._metrics import make_comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def make_transformer(
     metric: Any, metric_params: dict[str, Any] | None = None, *, dtype: str = "float64", n_jobs: int | None = None
 ) -> Any:
-    """Return the transformer that makes dissimilarities as a `metric` says.
+    """Return the transformer for a `metric`.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def make_transformer(
     Returns
     -------
     transformer or None
-        Unfitted, a clone of the one that was given; None for ``"precomputed"``, which leaves nothing to compute.
+        Unfitted; a given transformer is cloned. None for ``"precomputed"``.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def make_transformer(
             raise ValueError(f"metric_params={metric_params!r} means nothing with metric='precomputed'; leave it out.")
         return None
     if not (hasattr(metric, "fit") and hasattr(metric, "transform")):
-        make_family(metric, metric_params)  # which says what is wrong with either
+        make_comparison(metric, metric_params)  # raises if either is wrong
         return Metric(metric, metric_params=metric_params, dtype=dtype, n_jobs=n_jobs)
     if isinstance(metric, type):
         raise ValueError(f"metric={metric.__name__} is a class; pass an object of it, metric={metric.__name__}().")
@@ -83,20 +83,20 @@ def make_transformer(
 
 
 def float_type(X: Any) -> str:
-    """Return the type in which data should be compared: float32 if all of them are, else float64."""
+    """Return the type in which data are compared: float32 if all columns are, else float64."""
     kinds = X.dtypes if hasattr(X, "columns") and hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
     return "float32" if {str(kind).lower() for kind in kinds} == {"float32"} else "float64"
 
 
 def set_input_tags(tags: Any, make: Callable[[], Any], *, takes_missing: bool) -> None:
-    """Say of an estimator with a `metric` what it takes: what its transformer does, or dissimilarities."""
+    """Set the input tags of an estimator with a `metric` to those of its transformer, or of dissimilarities."""
     try:
         transformer = make()
-    except ValueError:  # fit will say so
+    except ValueError:  # raised again by fit
         return
     if transformer is None:
         tags.input_tags.pairwise = tags.input_tags.positive_only = True
-        # Of a sparse matrix, absent entries are missing.
+        # Entries that a sparse matrix does not store are missing.
         tags.input_tags.allow_nan = tags.input_tags.sparse = takes_missing
     elif hasattr(transformer, "__sklearn_tags__"):
         tags.input_tags = get_tags(transformer).input_tags
@@ -110,16 +110,15 @@ class Compared(NamedTuple):
 
 
 def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | None = False) -> Compared:
-    """Fit a transformer; an estimator takes over the number and names of the features it has seen.
+    """Fit a transformer; the estimator gets the number and names of its features.
 
-    With ``parts``, a table of a metric that would be large is not made: its dissimilarities are a source. ``None``: no
-    table of a metric is made, however small.
+    With ``parts``, the dissimilarities of a metric are a source where the table would be large; with None, always.
     """
     is_metric, X = isinstance(transformer, Metric), labelled_frame(X)
     pairwise = hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise
     if not (pairwise or is_dask_array(X) or is_dask_frame(X)):
         warn_of_square_features(X)
-    # What a metric found is not kept twice; it can be computed again. What another transformer keeps it needs.
+    # A metric does not keep its table, which can be computed again; other transformers need theirs.
     values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
     shape = (values.n, values.n) if is_source(values) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
@@ -141,7 +140,7 @@ def fitted_labels(transformer: Any, X: Any) -> pd.Index | None:
 
 
 class ComparedNew(NamedTuple):
-    """Dissimilarities of new objects to the fitted ones, some rows at a time: how many there are, and their type."""
+    """Dissimilarities of new objects to the fitted ones, some rows at a time, with their number and type."""
 
     n: int
     dtype: Any
@@ -149,7 +148,7 @@ class ComparedNew(NamedTuple):
 
 
 def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> ComparedNew:
-    """Compare new objects with those of the fit, and check what comes of it; a metric takes ``height`` at a time."""
+    """Compare new objects with the fitted ones, ``height`` rows at a time, and check the dissimilarities."""
     if isinstance(transformer, Metric):
         n, parts = transformer._compare_new(X, height)
         return ComparedNew(n, np.dtype(transformer.dtype), _checked(parts, check))
@@ -165,12 +164,12 @@ def _checked(parts: Iterator[Array], check: Callable[[Array], None]) -> Iterator
 
 
 def rows_of_new(delta: Array, height: int) -> ComparedNew:
-    """Return dissimilarities that are there already some rows at a time."""
+    """Return a table of dissimilarities some rows at a time."""
     return ComparedNew(len(delta), delta.dtype, (delta[top : top + height] for top in range(0, len(delta), height)))
 
 
 def keep_objects(transformer: Any, which: IntArray) -> None:
-    """Let a fitted metric forget all objects but some; other transformers need theirs."""
+    """Make a fitted metric forget all objects but some; other transformers need theirs."""
     if isinstance(transformer, Metric):
         transformer._keep(which)
 
@@ -184,19 +183,20 @@ def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
         return spread(source, client)
     if parts is not None and not (parts and source.is_large):
         return metric._square(source)
-    # Objects may have the same label, as long as nothing is aligned by it.
+    # Repeated labels are allowed as long as nothing is aligned by them.
     return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
 
 
 class ComparingTransformer(WatchedTransformer):
-    """Base of the transformers that join near objects by the dissimilarities of a `metric`, or by those in X."""
+    """Base of the transformers that build a graph from the dissimilarities of a `metric`, or from those in X."""
 
     n_neighbors: int | None
     metric: Any
     metric_params: dict[str, Any] | None
     on_disconnected: str
     _TAKES_MISSING = False
-    _WIDEN = "n_neighbors"  # what makes neighbourhoods wider, for messages
+    _TAKES_PARTS = False  # whether dissimilarities that would make a large table can be read in parts
+    _WIDEN = "n_neighbors"  # parameters that widen neighbourhoods, for messages
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,13 +207,19 @@ class ComparingTransformer(WatchedTransformer):
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
     def _compare(self, X: Any) -> Any:
-        """Return the dissimilarities among all objects, checked; remember how new objects are compared with them.
+        """Return the checked dissimilarities among all objects, and keep the transformer for new objects.
 
-        A sparse matrix is a graph where missing dissimilarities are taken: an edge stored one way counts, and few of
-        very many pairs are not brought into a square.
+        Where missing pairs are allowed, a sparse matrix is a graph: an edge stored one way counts, and it is not
+        brought into a square.
         """
         self._comparing = self._make_transformer()
-        compared = None if self._comparing is None else compare(self._comparing, X, self)
+        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
+        parts = (
+            self._TAKES_PARTS
+            and isinstance(self._comparing, Metric)
+            and not get_tags(self._comparing).input_tags.allow_nan
+        )
+        compared = None if self._comparing is None else compare(self._comparing, X, self, parts=parts)
         if compared is not None and isinstance(self._comparing, Metric):  # sound already
             D, self._labels = compared
         else:
@@ -231,6 +237,8 @@ class ComparingTransformer(WatchedTransformer):
             if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
                 return checked.source
             D = checked.array_for(type(self).__name__)
+        if is_source(D):
+            return D
         missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
         if missing:
             raise ValueError(

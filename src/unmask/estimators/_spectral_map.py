@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import labels_of, object_names, require_integer, with_labels
-from ..dissimilarities import fitted_labels, make_transformer, set_input_tags
+from ..dissimilarities import SparseSpectral, fitted_labels, make_transformer, set_input_tags
 from ..progress import Callback, watching
 from ..solvers import axis_signs
 
@@ -26,7 +26,8 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     Squared dissimilarities are double-centred, and the map is the leading eigenvectors times the roots of their
     eigenvalues. Where the transformer has `masses_` (:class:`~unmask.dissimilarities.LaplacianEigenmaps`), objects are
-    weighted by them. Besides what the transformer costs, time grows with N cubed, memory with N squared.
+    weighted by them. Besides what the transformer costs, time grows with N cubed, memory with N squared. For Laplacian
+    eigenmaps and locally linear embedding the same eigenvectors come from a sparse matrix, without a table.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             if hasattr(self.dissimilarity_, name):
                 setattr(self, name, getattr(self.dissimilarity_, name))
         self._labels = fitted_labels(self.dissimilarity_, X)
-        self._embed(np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64))
+        self._embed()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
@@ -117,10 +118,15 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         ndarray of shape (n_new, n_components)
         """
         check_is_fitted(self)
-        squared = np.asarray(self.dissimilarity_.transform(X), dtype=np.float64) ** 2
-        products = -0.5 * (squared - self._means)
-        products -= (products @ self._shares)[:, None]
-        labelled: Array = with_labels(self, products @ self._loadings, labels_of(X))
+        if isinstance(self.dissimilarity_, SparseSpectral):  # a new object is a weighted mean of fitted ones
+            weights, labels = self.dissimilarity_.new_weights(X)
+            places = np.asarray(weights @ self.embedding_)
+        else:
+            squared = np.asarray(self.dissimilarity_.transform(X), dtype=np.float64) ** 2
+            products = -0.5 * (squared - self._means)
+            products -= (products @ self._shares)[:, None]
+            places, labels = products @ self._loadings, labels_of(X)
+        labelled: Array = with_labels(self, places, labels)
         return labelled
 
     @property
@@ -140,31 +146,39 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             )
         return make_transformer("euclidean" if self.dissimilarity is None else self.dissimilarity)
 
-    def _embed(self, D: Array) -> None:
-        n = len(D)
+    def _embed(self) -> None:
+        transformer = self.dissimilarity_
+        sparse = isinstance(transformer, SparseSpectral)
+        n = transformer.graph_.shape[0] if sparse else len(transformer.dissimilarities_)
         if self.n_components >= n:
             raise ValueError(
                 f"n_components={self.n_components} but there are n_samples={n} objects; a map of them has at most "
                 f"{n - 1} dimensions."
             )
-        if not np.isfinite(D).all():
+        masses = np.asarray(getattr(transformer, "masses_", np.ones(n)), dtype=np.float64)
+        self._shares = masses / masses.sum()
+        root = np.sqrt(n * self._shares)
+        values, axes = transformer.leading_axes(self.n_components) if sparse else self._axes(root)
+        self.eigenvalues_: Array = values
+        axes = axes * axis_signs(axes)
+        kept = self.eigenvalues_ > n * np.finfo(np.float64).eps * abs(self.eigenvalues_[0])
+        scale = np.sqrt(np.where(kept, self.eigenvalues_, 0.0))
+        self.embedding_ = axes * scale / root[:, None]
+        # Products of a new object with the fitted ones, times these, are its place: the identity for fitted ones.
+        self._loadings = root[:, None] * axes * np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
+
+    def _axes(self, root: Array) -> tuple[Array, Array]:
+        """Return the leading eigenvalues and eigenvectors of the double-centred squared dissimilarities."""
+        squared = np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64) ** 2
+        n = len(squared)
+        if not np.isfinite(squared).all():
             raise ValueError(
                 "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
             )
-        masses = np.asarray(getattr(self.dissimilarity_, "masses_", np.ones(n)), dtype=np.float64)
-        self._shares = masses / masses.sum()
-        squared = D**2
         self._means = squared @ self._shares
         # Weighted double centring; with equal masses the usual one.
         products = -0.5 * (squared - self._means[:, None] - self._means[None, :] + self._means @ self._shares)
-        root = np.sqrt(n * self._shares)
         values, vectors = eigh(
             root[:, None] * products * root[None, :], subset_by_index=[n - self.n_components, n - 1], check_finite=False
         )
-        self.eigenvalues_ = values[::-1]
-        kept = np.where(self.eigenvalues_ > n * np.finfo(np.float64).eps * abs(values[-1]), self.eigenvalues_, 0.0)
-        axes = vectors[:, ::-1] * axis_signs(vectors[:, ::-1])
-        self.embedding_ = axes * np.sqrt(kept) / root[:, None]
-        inverse = np.divide(1.0, np.sqrt(kept), out=np.zeros_like(kept), where=kept > 0)
-        # Products of a new object with the fitted ones, times these, are its place: the identity for fitted ones.
-        self._loadings = root[:, None] * axes * inverse
+        return values[::-1], vectors[:, ::-1]

@@ -1,0 +1,301 @@
+"""Gower's dissimilarity for tables with columns of different types and missing cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from .._typing import Array
+from ..checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number, warn_user
+from ._rows import Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Types of cells as pandas' infer_dtype names them.
+UNITS = {
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "numbers"),
+    **dict.fromkeys(("datetime64", "datetime", "date"), "dates"),
+    **dict.fromkeys(("timedelta64", "timedelta"), "durations"),
+}
+CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_CODE_NAME = re.compile(r"(?i)(zip|postal|post)[ _-]?(code)?s?|postcode|plz|postleitzahl")
+
+
+@dataclass(frozen=True)
+class Column:
+    """How the cells of a column become numbers (NaN where missing), and how two of these are compared.
+
+    With a range (``span``) the difference is a share of it; without one, cells are equal or not.
+    """
+
+    name: str
+    levels: dict[Any, int] | None = None  # numbers of categories
+    unit: str | None = None
+    span: float = 0.0
+    ordered: bool = False
+    asymmetric: bool = False  # whether two cells of 0 are left out
+
+    def code(self, cells: pd.Series) -> Array:
+        """Return the cells as numbers; a category that was not fitted is -1 and differs from all others."""
+        if self.levels is None:
+            values = _numbers(self.name, cells, self.unit)[0]
+        else:
+            values = _coded(self.name, cells, self.levels)
+            if (values < 0).any() and (self.ordered or self.asymmetric):
+                raise ValueError(self._unknown(cells.iloc[int(np.argmax(values < 0))]))
+        return values / self.span if self.span > 0 else values
+
+    def _unknown(self, cell: Any) -> str:
+        if self.ordered:
+            return (
+                f"column {self.name!r} has the level {cell!r}, which has no place in the fitted order "
+                f"{quote(self.levels)}; recode it."
+            )
+        return (
+            f"column {self.name!r} is in metric_params['asymmetric'] but holds {cell!r}; an asymmetric column holds "
+            "0 and 1, or False and True."
+        )
+
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return the differences of coded cells; they exceed 1 where a new object lies outside the range."""
+        return np.abs(x - y) if self.span > 0 else np.asarray(x != y, dtype=np.float64)
+
+    def counted(self, x: Array, y: Array) -> Any:
+        """Return which pairs of cells are compared; None if all are."""
+        if self.asymmetric:
+            return (x + y) > 0  # False for NaN
+        missing_x, missing_y = np.isnan(x), np.isnan(y)
+        return ~(missing_x | missing_y) if missing_x.any() or missing_y.any() else None
+
+
+# ---- the metric
+
+
+def learn_columns(
+    _rows: Rows, cells: dict[str, pd.Series], params: Mapping[str, Any]
+) -> tuple[list[Column], list[float]]:
+    """Return the type and range of each column, and its weight."""
+    names, asymmetric = list(cells), params.get("asymmetric", [])
+    if isinstance(asymmetric, str) or not hasattr(asymmetric, "__iter__"):
+        raise ValueError(f"metric_params['asymmetric']={asymmetric!r} must be a list of columns.")
+    asymmetric = [str(name) for name in asymmetric]
+    _require_columns("asymmetric", asymmetric, names)
+    weights = _weights(names, params.get("weights"))
+    presence = {0: 0, 1: 1}  # False and True are found as 0 and 1
+    columns = [
+        Column(name, presence, asymmetric=True) if name in asymmetric else _learn(name, column)
+        for name, column in cells.items()
+    ]
+    return columns, weights
+
+
+def code_columns(_rows: Rows, cells: dict[str, pd.Series], learnt: tuple[list[Column], list[float]]) -> Array:
+    """Return the table as numbers."""
+    coded = [column.code(values) for column, values in zip(learnt[0], cells.values(), strict=True)]
+    return np.asarray(np.column_stack(coded), order="F")
+
+
+def gower(x: Array, y: Array, learnt: tuple[list[Column], list[float]]) -> Array:
+    """Return the weighted mean difference over the columns that both objects have; NaN where they share none."""
+    total = np.zeros((len(x), len(y)))
+    weights: Any = 0.0
+    for k, (column, weight) in enumerate(zip(*learnt, strict=True)):
+        a, b = x[:, k, None], y[None, :, k]
+        difference = column.difference(a, b)
+        difference *= weight
+        counted = column.counted(a, b)
+        np.add(total, difference, out=total, where=True if counted is None else counted)
+        weights = weights + (weight if counted is None else weight * counted)
+    return np.asarray(total / weights)
+
+
+def _weights(names: list[str], given: Any) -> list[float]:
+    """Return one weight per column, given in order, or by name (1 for all others)."""
+    if given is None:
+        return [1.0] * len(names)
+    if is_pandas(given) and not is_unlabelled(given.index):
+        given = given.to_dict()
+    if isinstance(given, Mapping):
+        by_name = {str(name): weight for name, weight in given.items()}
+        _require_columns("weights", list(by_name), names)
+        given = [by_name.get(name, 1.0) for name in names]
+    elif len(given) != len(names):
+        raise ValueError(
+            f"metric_params['weights'] has {len(given)} entries but X has {len(names)} columns; pass one for each, "
+            "or a dict by name."
+        )
+    plain = [weight.item() if isinstance(weight, np.generic) else weight for weight in given]
+    weights = [require_number("metric_params['weights']", weight, 0.0) for weight in plain]
+    if not any(weights):
+        raise ValueError("metric_params['weights'] are all 0; give some column a weight.")
+    return weights
+
+
+def _require_columns(key: str, given: list[str], names: list[str]) -> None:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"metric_params[{key!r}] names {quote(unknown)}, but X has the columns {quote(names)}.")
+
+
+# ---- reading
+
+
+def read_columns(rows: Rows) -> dict[str, pd.Series]:
+    """Return the columns by name (an array's by number), with text that holds dates turned into dates."""
+    import pandas as pd
+
+    X = as_pandas(rows.X)
+    if not is_pandas(X) and not hasattr(X, "get_column"):
+        return {str(k): _as_dates(pd.Series(column)) for k, column in enumerate(_array(rows).T)}
+    if getattr(X, "ndim", 2) != 2 or X.shape[0] < rows.least or not X.shape[1]:
+        raise ValueError(f"X has shape {X.shape}; metric='gower' needs at least {rows.least} rows and a column.")
+    names = [str(name) for name in X.columns]
+    if len(set(names)) < len(names):
+        repeated = {name for name in names if names.count(name) > 1}
+        raise ValueError(f"X has several columns of the name {quote(sorted(repeated))}; rename them.")
+    validate_data(rows.estimator, rows.X, reset=not rows.new, skip_check_array=True)  # notes names of columns only
+    if is_pandas(X):
+        columns = [X.iloc[:, k] for k in range(len(names))]
+    else:
+        columns = [polars_column(X, name) for name in X.columns]
+        columns = [column if is_pandas(column) else pd.Series(column.to_list()) for column in columns]
+    return {name: _as_dates(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _array(rows: Rows) -> Any:
+    """Return an array; numpy would turn the numbers of a mixed list into text."""
+    if isinstance(rows.X, list | tuple):
+        rows = Rows(rows.estimator, np.array(rows.X, dtype=object), rows.new)
+    array = rows.table(dtype=None, ensure_all_finite=False)
+    if array.dtype.kind in "US":
+        raise ValueError(
+            "X is an array of text, in which numbers would be taken for categories; pass a DataFrame, or an array of "
+            "dtype object."
+        )
+    return array
+
+
+def _as_dates(cells: pd.Series) -> pd.Series:
+    """Return text that is a date in every cell (2024-12-31, also with a time) as dates; other columns unchanged."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(cells.dtype) or isinstance(cells.dtype, pd.CategoricalDtype):
+        return cells
+    present = cells[cells.notna()]
+    if not len(present) or not all(isinstance(cell, str) and _DATE.fullmatch(cell) for cell in present):
+        return cells
+    try:
+        return pd.to_datetime(cells, format="ISO8601")
+    except ValueError:  # the 31st of February, or some with a zone and others without
+        return cells
+
+
+# ---- types of columns
+
+
+def _learn(name: str, cells: pd.Series) -> Column:
+    """Return how to compare a column, from the type of its cells."""
+    import pandas as pd
+
+    categorical = isinstance(cells.dtype, pd.CategoricalDtype)
+    if categorical and cells.cat.ordered:
+        levels = {level: rank for rank, level in enumerate(cells.cat.categories)}
+        return Column(name, levels, span=_span(_coded(name, cells, levels)), ordered=True)
+    inferred = (
+        "string" if isinstance(cells.dtype, pd.CategoricalDtype) else pd.api.types.infer_dtype(cells, skipna=True)
+    )
+    if inferred in UNITS:
+        if UNITS[inferred] == "numbers":
+            _warn_of_codes(name, cells)
+        values, unit = _numbers(name, cells)
+        return Column(name, unit=unit, span=_span(values))
+    present = cells.dropna()
+    if inferred not in CATEGORIES:
+        raise ValueError(
+            f"{inferred.capitalize()} data not supported: column {name!r} holds {present.iloc[0]!r}; "
+            "make it numbers, dates, text or categories."
+        )
+    if not categorical:
+        _require_one_type(name, list(present))
+    try:
+        return Column(name, {level: code for code, level in enumerate(dict.fromkeys(present))})
+    except TypeError as error:
+        raise ValueError(
+            f"column {name!r} holds cells that cannot be compared as categories ({error}); leave it out."
+        ) from error
+
+
+def _require_one_type(name: str, present: list[Any]) -> None:
+    """Raise if a column mixes numbers with something else, which is usually a mistake."""
+    is_number = [isinstance(cell, Number) and not isinstance(cell, bool | np.bool_) for cell in present]
+    if any(is_number) and not all(is_number):
+        number, other = present[is_number.index(True)], present[is_number.index(False)]
+        raise ValueError(
+            f"column {name!r} holds numbers ({number!r}) and other things ({other!r}); replace these by NaN if they "
+            "stand for missing numbers, or make all cells text if they are categories."
+        )
+
+
+def _warn_of_codes(name: str, cells: pd.Series) -> None:
+    """Warn if numbers that look like codes, such as zip codes, are compared by their size."""
+    values = cells[cells.notna()].to_numpy(dtype=np.float64, na_value=np.nan)
+    whole = len(values) >= 5 and bool(np.all((values == np.round(values)) & (values >= 1e4)))
+    named = _CODE_NAME.fullmatch(name.strip()) is not None
+    if named or (whole and len(set(np.floor(np.log10(values)))) == 1):
+        why = "is named like a code" if named else "holds numbers of as many digits each, as codes are"
+        warn_user(
+            f"column {name!r} {why}, and its cells are compared as numbers; if only equal codes are alike, make them "
+            "text by astype(str).",
+            UserWarning,
+        )
+
+
+def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Array, str | None]:
+    """Return cells as float64 (dates and durations in nanoseconds; NaN where missing), and their unit.
+
+    ``unit`` is the unit that the fitted cells had; None while all of them are missing.
+    """
+    import pandas as pd
+
+    values = np.full(len(cells), np.nan)
+    there = cells.notna().to_numpy()
+    if not there.any():
+        return values, unit
+    present = cells[there]
+    found = UNITS.get(pd.api.types.infer_dtype(present, skipna=True))
+    if found is None or (unit is not None and found != unit):
+        raise ValueError(
+            f"column {name!r} holds {present.iloc[0]!r} but held {unit or 'numbers'} in the fit; convert it."
+        )
+    if found == "dates":
+        values[there] = pd.DatetimeIndex(pd.to_datetime(present)).as_unit("ns").asi8
+    elif found == "durations":
+        values[there] = pd.TimedeltaIndex(pd.to_timedelta(present)).as_unit("ns").asi8
+    else:
+        values[there] = present.to_numpy(dtype=np.float64)
+    if np.isinf(values).any():
+        raise ValueError(f"column {name!r} holds infinity (inf); replace it, or use NaN for a missing cell.")
+    return values, found
+
+
+def _span(values: Array) -> float:
+    present = values[~np.isnan(values)]
+    return float(np.ptp(present)) if len(present) else 0.0
+
+
+def _coded(name: str, cells: pd.Series, levels: dict[Any, int]) -> Array:
+    """Return the numbers of levels: -1 for an unknown one, NaN for a missing cell."""
+    missing = cells.isna().to_numpy()
+    try:
+        codes = [np.nan if gone else levels.get(cell, -1) for cell, gone in zip(cells, missing, strict=True)]
+    except TypeError as error:
+        raise ValueError(f"column {name!r} holds cells that are no categories ({error}); recode them.") from error
+    return np.array(codes, dtype=np.float64)

@@ -1,0 +1,202 @@
+"""Metrics of objects that are sequences of numbers: Wasserstein distances and dynamic time warping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+from .._typing import Array, IntArray
+from ..checking import require_integer, require_number, require_package, warn_user
+from ._rows import Rows
+
+# ---- reading
+
+
+def read_sequences(rows: Rows) -> list[Array]:
+    """Return one float64 array per object, NaN where a value is missing.
+
+    X is a table with one object per row, or a list, Series or one-dimensional array with one sequence per object.
+    """
+    X = rows.X
+    if not isinstance(X, list | tuple) and len(getattr(X, "shape", (0, 0))) != 1:
+        return list(np.asarray(rows.table(ensure_all_finite="allow-nan"), dtype=np.float64))
+    for name in ("n_features_in_", "feature_names_in_"):
+        if not rows.new and hasattr(rows.estimator, name):
+            delattr(rows.estimator, name)  # left by an earlier fit to a table
+    if len(X) < rows.least:
+        raise ValueError(f"Found array with {len(X)} sample(s) while a minimum of {rows.least} is required.")
+    return [_sequence(item, rows, row) for row, item in enumerate(X)]
+
+
+def _sequence(item: Any, rows: Rows, row: int) -> Array:
+    name, metric = rows.object(row), rows.estimator.metric
+    try:
+        values = np.asarray(item, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} of X is no sequence of numbers, which metric={metric!r} compares: {error}") from error
+    if values.ndim != 1:
+        raise ValueError(
+            f"Reshape your data: {name} of X has shape {values.shape}, but metric={metric!r} compares sequences of "
+            "numbers; pass a list of sequences, or a table with one object per row."
+        )
+    if np.isinf(values).any():
+        raise ValueError(f"{name} of X holds infinity (inf); replace it.")
+    return values
+
+
+def _require_some(values: Array, rows: Rows, row: int) -> Array:
+    if not len(values):
+        raise ValueError(f"{rows.object(row)} of X has no value at all; leave it out.")
+    return values
+
+
+# ---- Wasserstein
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Several distributions, concatenated: sorted values, and the cumulative share at each of them."""
+
+    values: Array
+    shares: Array
+    starts: IntArray  # where each distribution begins, and where the last one ends
+
+    @classmethod
+    def of_lengths(cls, values: Array, shares: Array, lengths: Any) -> Distributions:
+        """Return distributions with these numbers of values."""
+        return cls(values, shares, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, which: slice | IntArray) -> Distributions:
+        if isinstance(which, slice):
+            first, last, _ = which.indices(len(self))
+            return Distributions(self.values, self.shares, self.starts[first : last + 1])
+        at = np.concatenate([np.arange(self.starts[row], self.starts[row + 1]) for row in which])
+        return Distributions.of_lengths(self.values[at], self.shares[at], np.diff(self.starts)[which])
+
+
+def read_order(rows: Rows, values: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the order of a Wasserstein distance and, of histograms, the positions of the columns."""
+    learnt: dict[str, Any] = {"order": require_number("metric_params['order']", params.get("order", 1), 1.0)}
+    if isinstance(values, np.ndarray):
+        positions, columns = params.get("positions"), values.shape[1]
+        given = np.arange(columns) if positions is None else positions
+        learnt["positions"] = rows.per_column("positions", given, columns, -np.inf)
+    return learnt
+
+
+def samples(rows: Rows, values: list[Array], _learnt: Any) -> Distributions:
+    """Return sorted samples; NaN in a table only fills up short rows."""
+    ordered = [_require_some(np.sort(sample[~np.isnan(sample)]), rows, row) for row, sample in enumerate(values)]
+    shares = [np.arange(1, len(sample) + 1) / len(sample) for sample in ordered]
+    return Distributions.of_lengths(np.concatenate(ordered), np.concatenate(shares), [len(s) for s in ordered])
+
+
+def histograms(_rows: Rows, amounts: Array, learnt: dict[str, Any]) -> Any:
+    """Return distributions; of order 1, coordinates whose city-block distances are the Wasserstein distances."""
+    n, columns = amounts.shape
+    order = np.argsort(learnt["positions"], kind="stable")
+    positions = learnt["positions"][order]
+    shares = np.cumsum(amounts[:, order].astype(np.float64), axis=1)
+    shares /= shares[:, -1:]
+    if learnt["order"] == 1.0:
+        return shares[:, :-1] * np.diff(positions) if columns > 1 else np.zeros((n, 1))
+    return Distributions.of_lengths(np.tile(positions, n), shares.ravel(), [columns] * n)
+
+
+def wasserstein(x: Any, y: Any, learnt: dict[str, Any]) -> Array:
+    """Return Wasserstein distances."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(cdist(x, y, "cityblock"))
+    out = np.empty((len(x), len(y)))
+    _compiled()(x.values, x.shares, x.starts, y.values, y.shares, y.starts, learnt["order"], out)
+    return out
+
+
+def _transport(
+    values: Array, shares: Array, starts: IntArray,
+    other_values: Array, other_shares: Array, other_starts: IntArray,
+    order: float, out: Array,
+) -> None:  # fmt: skip
+    """Fill ``out`` with the Wasserstein distances between two sets of distributions.
+
+    The distance is the integral of the difference of the two quantile functions to the power of ``order``. Both are
+    step functions, so the integral is a sum over the steps of either.
+    """
+    for i in range(len(starts) - 1):
+        for j in range(len(other_starts) - 1):
+            a, b = starts[i], other_starts[j]
+            done = total = 0.0
+            while a < starts[i + 1] and b < other_starts[j + 1]:
+                upto = min(shares[a], other_shares[b])
+                gap = abs(values[a] - other_values[b])
+                total += (upto - done) * (gap if order == 1.0 else gap**order)
+                done = upto
+                a, b = a + (shares[a] <= upto), b + (other_shares[b] <= upto)
+            out[i, j] = total ** (1.0 / order)
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> Any:
+    import numba
+
+    return numba.njit(nogil=True, cache=True)(_transport)
+
+
+# ---- dynamic time warping
+
+
+def read_warping(_rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of dynamic time warping, after checking that the package is there."""
+    window = params.get("window")
+    options = {
+        "penalty": require_number("metric_params['penalty']", params.get("penalty", 0), 0.0),
+        "window": None if window is None else require_integer("metric_params['window']", window, 1),
+    }
+    if _dtw().dtw_cc is None:
+        warn_user(
+            "dtaidistance was installed without its compiled part; its Python part takes about a hundred times as "
+            "long. Reinstall it where a C compiler is at hand.",
+            RuntimeWarning,
+        )
+    return options
+
+
+def series(rows: Rows, values: list[Array], _learnt: Any) -> list[Array]:
+    """Return the series without the NaN that fill up short rows of a table."""
+    trimmed = []
+    for row, value in enumerate(values):
+        present = np.flatnonzero(~np.isnan(value))
+        kept = _require_some(value[: present[-1] + 1] if len(present) else value[:0], rows, row)
+        if len(present) < len(kept):
+            raise ValueError(
+                f"{rows.object(row)} of X has a gap (NaN) at position {int(np.argmax(np.isnan(kept)))}, before its "
+                "last value; fill it, for example by interpolation."
+            )
+        trimmed.append(np.ascontiguousarray(kept))
+    return trimmed
+
+
+def warping(x: list[Array], y: list[Array], options: dict[str, Any], threads: int) -> Array:
+    """Return the costs of the best alignments.
+
+    The compiled part of the package holds the interpreter lock; it divides the pairs among its own threads (OpenMP).
+    """
+    dtw, n = _dtw(), len(x)
+    compiled = dtw.dtw_cc is not None
+    parallel = compiled and threads > 1 and dtw.dtw_cc_omp is not None
+    block = {"block": ((0, n), (n, n + len(y))), "compact": True, "use_c": compiled, "parallel": parallel}
+    with threadpool_limits(threads, user_api="openmp"):
+        costs = dtw.distance_matrix([*x, *y], **block, **options)
+    return np.asarray(costs, dtype=np.float64).reshape(n, len(y))
+
+
+def _dtw() -> Any:
+    return require_package("dtaidistance.dtw", "metric='dtw'", "series")

@@ -1,0 +1,197 @@
+"""Spectral methods whose precision is sparse: the map comes from a sparse factor, the table only if it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Array, IntArray
+from ..checking import object_names
+from ..graphs import structured_graph
+from ..kernels import Source
+from ._spectral import SpectralDissimilarity, squared_distances
+
+BLOCK = 512  # rows of dissimilarities that are held at a time
+# The object held at 0 should carry at least this share of the largest entry of the null vector.
+WEAK = 1e-3
+
+
+@dataclass(eq=False)
+class SparsePrecision:
+    """A precision whose only null vector is the constant one: a Laplacian, or ``M M'`` with columns that sum to 0."""
+
+    factor: sp.csc_array  # the Laplacian, or M
+    is_laplacian: bool
+    ground: int  # the object that is held at 0 while a system is solved
+
+    def matrix(self) -> Array:
+        """Return the precision as an array."""
+        L = self.factor if self.is_laplacian else self.factor @ self.factor.T
+        return np.asarray(L.toarray())
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The pseudo-inverse of the precision."""
+        K = self._solver()(np.eye(self.factor.shape[0]))
+        return np.asarray((K + K.T) / 2)
+
+    @cached_property
+    def distances(self) -> Array:
+        """The distances of the covariance."""
+        return np.sqrt(squared_distances(self.covariance))
+
+    def leading(self, masses: Array, n_components: int) -> tuple[Array, Array]:
+        """Return the largest eigenvalues of the covariance of weighted objects, and the eigenvectors.
+
+        Lanczos' method on the inverse (shift-invert): every step solves two sparse systems, and no N x N array is made.
+        """
+        n = len(masses)
+        shares = masses / masses.sum()
+        root, solve = np.sqrt(n * shares), self._solver()
+
+        def product(v: Array) -> Array:
+            x = root * v.ravel()
+            y = solve(x - shares * x.sum())
+            return np.asarray(root * (y - shares @ y))
+
+        start = np.random.default_rng(0).standard_normal(n)
+        operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start)
+        order = np.argsort(values)[::-1]
+        return values[order], vectors[:, order]
+
+    def _solver(self) -> Callable[[Array], Array]:
+        """Return the function that multiplies by the covariance."""
+        if self.is_laplacian:
+            inverse, keep = self._factorise(self.ground)
+
+            def solve(x: Array) -> Array:
+                y = np.zeros_like(x)
+                y[keep] = inverse((x - x.mean(axis=0))[keep])
+                return np.asarray(y - y.mean(axis=0))
+
+            return solve
+        return self._product_solver()
+
+    def _product_solver(self) -> Callable[[Array], Array]:
+        """Return the solver for ``M M'`` from a factor of M: the condition of the product would be its square.
+
+        For x with sum 0, ``M z = x`` with z orthogonal to the null vector of M, then ``M' y = z``.
+        """
+        inverse, keep, null = self._with_null_vector(self.ground)
+        strongest = int(np.argmax(np.abs(null)))
+        if abs(null[self.ground]) < WEAK * abs(null[strongest]):
+            inverse, keep, null = self._with_null_vector(strongest)
+
+        def solve(x: Array) -> Array:
+            z, y = np.zeros_like(x), np.zeros_like(x)
+            z[keep] = inverse((x - x.mean(axis=0))[keep])
+            z -= np.multiply.outer(null, null @ z)
+            y[keep] = inverse(z[keep], "T")
+            return np.asarray(y - y.mean(axis=0))
+
+        return solve
+
+    def _with_null_vector(self, ground: int) -> tuple[Any, IntArray, Array]:
+        inverse, keep = self._factorise(ground)
+        null = np.zeros(self.factor.shape[0])
+        null[ground] = 1.0
+        null[keep] = inverse(-self.factor[:, [ground]].toarray()[keep, 0])
+        return inverse, keep, null / np.linalg.norm(null)
+
+    def _factorise(self, ground: int) -> tuple[Any, IntArray]:
+        """Return the solver of the system without one object, and the other objects."""
+        keep = np.delete(np.arange(self.factor.shape[0]), ground)
+        reduced = sp.csc_array(self.factor.tocsr()[keep].tocsc()[:, keep])
+        symmetric = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        try:
+            factor = splu(reduced, **(symmetric if self.is_laplacian else {}))
+            pivots = np.abs(factor.U.diagonal())
+        except RuntimeError:  # exactly singular
+            pivots = np.zeros(1)
+        if self.is_laplacian and not pivots.all():
+            raise ValueError("some edges have the weight 0, so that the graph falls apart; lower gamma.")
+        if not self.is_laplacian and pivots.min() <= len(keep) * np.finfo(np.float64).eps * pivots.max():
+            raise ValueError(
+                "the weights reproduce some directions exactly, so that their dissimilarities are infinite; raise "
+                "ridge (0.001 is customary), or change n_neighbors."
+            )
+        return factor.solve, keep
+
+
+class SparseSpectral(SpectralDissimilarity):
+    """Base of the spectral methods with a sparse precision; a subclass writes ``_find``.
+
+    ``_find(neighbours, source)`` gets the directed graph of neighbours with lengths, and the dissimilarities as a
+    source. It sets ``graph_`` and ``objective_``, and returns a :class:`SparsePrecision`. The N x N tables
+    ``dissimilarities_``, ``covariance_`` and ``precision_`` are made when they are read.
+    """
+
+    _TAKES_PARTS = True
+
+    def _unfold(self, source: Source) -> None:
+        self._precision = self._find(self._neighbours(source), source)
+
+    def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
+        """Return the precision, and set ``graph_`` and ``objective_``."""
+        raise NotImplementedError
+
+    def _neighbours(self, source: Source) -> sp.csr_array:
+        if self.graph == "neighbors":
+            return nearest_neighbours(source, self.n_neighbors)
+        everything = slice(0, source.n)
+        return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
+
+    @property
+    def dissimilarities_(self) -> Array:  # type: ignore[override]
+        """Roots of ``k_ii - 2 k_ij + k_jj``, (n_objects, n_objects)."""
+        return self._precision.distances.astype(self.dtype, copy=False)
+
+    @property
+    def covariance_(self) -> Array:  # type: ignore[override]
+        """Pseudo-inverse of the precision, (n_objects, n_objects)."""
+        return self._precision.covariance.astype(self.dtype, copy=False)
+
+    @property
+    def precision_(self) -> Array:  # type: ignore[override]
+        """The precision, (n_objects, n_objects)."""
+        return self._precision.matrix().astype(self.dtype, copy=False)
+
+    @property
+    def object_names_(self) -> Any:
+        """Labels of the fitted objects as an array; their numbers where they have none."""
+        check_is_fitted(self)
+        return object_names(self._labels, self.graph_.shape[0])
+
+    def leading_axes(self, n_components: int) -> tuple[Array, Array]:
+        """Return the largest eigenvalues of the centred, weighted covariance, and its eigenvectors."""
+        masses = getattr(self, "masses_", np.ones(self.graph_.shape[0]))
+        return self._precision.leading(masses.astype(np.float64), n_components)
+
+
+def nearest_neighbours(source: Source, n_neighbors: int | None, place: IntArray | None = None) -> sp.csr_array:
+    """Return the directed graph of each object's nearest others, and of all as near as the k-th, with lengths.
+
+    With the place of each object in an order, only objects with a later place are neighbours.
+    """
+    n = source.n
+    k = n - 1 if n_neighbors is None else int(n_neighbors)
+    found = []
+    for first in range(0, n, BLOCK):
+        which = np.arange(first, min(first + BLOCK, n))
+        block = np.array(source.rows(which), dtype=np.float64)
+        block[np.arange(len(which)), which] = np.inf
+        if place is not None:
+            block[place <= place[which, None]] = np.inf
+        bound = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
+        i, j = np.nonzero((block <= bound) & np.isfinite(block))
+        found.append((i + first, j, block[i, j]))
+    i, j, lengths = (np.concatenate(side) for side in zip(*found, strict=True))
+    return sp.csr_array((lengths, j, np.searchsorted(i, np.arange(n + 1))), shape=(n, n))
