@@ -276,12 +276,12 @@ def _aligned(U: Array, target: Array) -> Array:
 def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
     """Return the map, coefficients and importances without one object, whose place is NaN."""
     kept = np.delete(np.arange(setup.n), left_out)
-    part = FitSetup(
-        setup.estimator,
-        setup.D[np.ix_(kept, kept)],
-        None if setup.labels is None else setup.labels[kept],
-        _rows(setup, kept),
-        None if setup.weights is None else np.asarray(setup.weights)[np.ix_(kept, kept)],
+    part = replace(
+        setup,
+        D=setup.D[np.ix_(kept, kept)],
+        labels=None if setup.labels is None else setup.labels[kept],
+        known=_rows(setup, kept),
+        weights=None if setup.weights is None else np.asarray(setup.weights)[np.ix_(kept, kept)],
     )
     _require_same_columns(setup, part, left_out)
     fit = part.fit(start=(start[0][kept], start[1]))
