@@ -80,7 +80,7 @@ disparities_, radius_, object_names_
 
     def _assign(self, fitted: FittedMap, attributes: dict[str, Any]) -> None:
         super()._assign(fitted, attributes | {"geodesic_": fitted.transformer})
-        vars(self).pop("metric_", None)  # its own name says what it is
+        self.__dict__.pop("metric_", None)  # its own name says what it is
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
         ready = {"metric": "precomputed", "metric_params": None}

@@ -12,7 +12,7 @@ from .._typing import Array
 from ..checking import Dissimilarities, quote
 from ..dissimilarities import keep_objects
 from ..engines import Engine, make_engine
-from ..kernels import Which, Workers, rectangle
+from ..kernels import Edges, Pairs, Which, Workers, rectangle
 from ..problem import (
     SCHEMES,
     Curve,
@@ -71,6 +71,7 @@ class LeastStress(Method):
     def make_problem(self, data: Data, p: int, seed: int, workers: Workers) -> tuple[Problem, Engine]:
         options, checked = self.estimator, data.dissimilarities
         SCHEMES[options.weights].require(options.level, p)
+        pairs: Pairs | Edges
         if data.samples:
             pairs = sampled_pairs(checked, options.weights, workers, seed)
         else:
@@ -122,7 +123,8 @@ class LeastStress(Method):
     def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
         import pandas as pd
 
-        engine, checked, options = search.stage.objective.engine, data.dissimilarities, self.estimator
+        engine: Any = search.stage.objective.engine
+        checked, options = data.dissimilarities, self.estimator
         fitted = map_of(self, search, problem, data, decision, sampled=data.samples)
         widths = cell_widths(fitted.known, fitted.moved, fitted.U, fitted.roots, engine)
         fitted = replace(fitted, widths=widths, evidence=keep_for_posterior(options, problem))
@@ -155,8 +157,9 @@ class LeastStress(Method):
             "shown_stress_": shown,
             "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
         }
-        tables = (table[partners] for table in (fitted.U, fitted.known_map, fitted.known_given))
-        placer = StressPlacer(*tables, fingerprints, options.weights, problem.pairs.floor, curve, partners)
+        U, known_map, known_given = (table[partners] for table in (fitted.U, fitted.known_map, fitted.known_given))
+        scheme = options.weights, problem.pairs.floor
+        placer = StressPlacer(U, known_map, known_given, fingerprints, *scheme, curve, partners)
         return Described(replace(fitted, placer=placer), attributes)
 
 

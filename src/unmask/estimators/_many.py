@@ -136,7 +136,7 @@ def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
     """Return the meaning of "auto": exact while the fit is short, and what is kept for it has room."""
     if n is None:
         return Choice(Solver.LBFGS, "the pairs given fit into memory")
-    landmarks = getattr(estimator, "n_landmarks", NO_PATHS)
+    landmarks: Any = getattr(estimator, "n_landmarks", NO_PATHS)
     kept = 0 if landmarks is NO_PATHS else 8 * n * n if landmarks is None else 128 * landmarks * n  # a pair in a list
     passed = landmarks * n if isinstance(landmarks, Integral) else n * (n - 1) // 2
     starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
