@@ -85,7 +85,7 @@ def check_params(estimator: Any, n_components: Any, params: Mapping[str, Any]) -
             f"fit has no parameter {quote(strangers)} with estimator={estimator!r}; it has "
             f"{', '.join(recipe.parameters)}."
         )
-    if "init" in params:
+    if names_checkpoint(params.get("init")):  # a study names no files
         require_choice("init", params["init"], INITS)
     given = {"n_components": require_integer("n_components", n_components, 0)}
     for name, value in params.items():

@@ -151,6 +151,11 @@ class Checkpoint(Listener):
             if progress.iteration and self._iterations % self.every == 0:
                 progress._save().write(self.path)
 
+    def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
+        """Note a finished start, which may be one of the file that is continued."""
+        if progress._save is not None:
+            self._last = progress
+
     def close(self) -> None:
         """Write the file a last time."""
         if self._last._save is not None:
