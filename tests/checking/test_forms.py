@@ -111,7 +111,10 @@ def test_a_network_is_mapped_by_its_shortest_paths_and_its_nodes_are_the_labels(
     expected = ConditionalMDS(**OPTIONS).fit(paths, known=known)
     found = ConditionalMDS(**OPTIONS).fit(club, known=known.iloc[::-1])
     np.testing.assert_allclose(found.embedding_, expected.embedding_, rtol=0, atol=1e-9)
-    with pytest.warns(MissingDissimilarityWarning), pytest.raises(ValueError, match=r"2 groups .* group 2: '3', '4'"):
+    with (
+        pytest.warns(MissingDissimilarityWarning),
+        pytest.raises(ValueError, match=r"2 groups .* 2 objects \('3', '4'\)"),
+    ):
         ConditionalMDS(**OPTIONS).fit(nx.disjoint_union(nx.path_graph(3), nx.path_graph(2)))
 
 

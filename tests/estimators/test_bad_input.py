@@ -55,7 +55,9 @@ def test_an_object_without_any_dissimilarity_is_named(D, labelled):
 def test_groups_between_which_all_dissimilarities_are_missing_are_listed(D):
     D.iloc[:7, 7:] = D.iloc[7:, :7] = np.nan
     with pytest.warns(MissingDissimilarityWarning):
-        refused("2 groups between which all dissimilarities are missing: group 1: 'Aunt'.*group 2: 'Grandson'", D)
+        refused(
+            r"2 groups between which all dissimilarities are missing: 7 objects \('Aunt'.*7 objects \('Grandson'", D
+        )
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
@@ -337,7 +339,7 @@ def test_disconnected_weights_list_the_groups(D, form):
     W = np.zeros((14, 14))
     W[:6, :6] = W[6:, 6:] = 1
     refused(
-        "2 groups between which all weights are zero: group 1: 'Aunt', .* and 1 more; group 2: 'Grandmother'",
+        r"2 groups between which all weights are zero: 8 objects \('Grandmother', .*; 6 objects \('Aunt', .* and 1 more\)",
         D,
         weights=form(W),
     )

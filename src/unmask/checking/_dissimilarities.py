@@ -343,7 +343,9 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
         flags[: i + 1] = False
         if flags.any():
             j = int(np.argmax(flags))
-            way_out = getattr(source, "average", "pass (D + D.T) / 2, the mean of the two")
+            is_table = isinstance(source, ArraySource) or hasattr(source, "stored_pairs")
+            usual = "pass (D + D.T) / 2, the mean of the two" if is_table else "let the source average the two"
+            way_out = getattr(source, "average", usual)
             one, other = name_object(labels, i), name_object(labels, j)
             if sparse and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
