@@ -195,7 +195,7 @@ def test_the_search_depends_on_the_metric_and_the_size_alone(metric, n, columns,
 
 
 def force_usearch(monkeypatch):
-    monkeypatch.setattr("unmask.graphs._neighbours.MOST_COMPARED", 0)
+    monkeypatch.setattr("unmask.graphs._neighbours.MOST_COMPARISONS", 0)
     monkeypatch.setattr("unmask.graphs._neighbours.ROWS", 300)
 
 

@@ -16,6 +16,7 @@ from tests.kernels import twins
 from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import Metric
 from unmask.engines import make_engine
+from unmask.estimators._placing import StressPlacer
 from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features
 from unmask.kernels._features import Formula, between
 
@@ -326,13 +327,13 @@ def test_new_objects_are_placed_some_at_a_time(X, monkeypatch, metric):
         fitted, new = cdist(fitted, fitted), cdist(new, fitted)
     mds = ConditionalMDS(2, metric=metric, n_init=1, random_state=0).fit(fitted, known=known[:80])
     largest = []
-    place = ConditionalMDS._place
+    place = StressPlacer.place
 
     def watch(self, delta, *args):
         largest.append(len(delta))
         return place(self, delta, *args)
 
-    monkeypatch.setattr(ConditionalMDS, "_place", watch)
+    monkeypatch.setattr(StressPlacer, "place", watch)
 
     def said():
         if metric == "nan_euclidean":

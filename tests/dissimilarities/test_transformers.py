@@ -113,9 +113,9 @@ def test_single_precision_stays(X):
 
 def test_a_fitted_map_does_not_keep_the_table_of_a_metric(X):
     mds = ConditionalMDS(2, **FAST).fit(X)
-    assert len(pickle.dumps(mds._transformer)) < 8 * len(X) ** 2
+    assert len(pickle.dumps(mds._map.transformer)) < 8 * len(X) ** 2
     with pytest.raises(AttributeError, match="dissimilarities_"):
-        _ = mds._transformer.dissimilarities_
+        _ = mds._map.transformer.dissimilarities_
 
 
 def test_dissimilarities_taken_for_features_are_noticed_in_a_sparse_matrix(kinship):

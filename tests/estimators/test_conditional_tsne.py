@@ -206,7 +206,7 @@ def test_parameters_that_make_no_sense(X, options, message):
 
 
 def test_too_many_objects(X, monkeypatch):
-    monkeypatch.setattr(ConditionalTSNE, "MOST_OBJECTS", 30)
+    monkeypatch.setattr("unmask.estimators._conditional_tsne.MOST_OBJECTS", 30)
     with pytest.raises(
         ValueError, match=r"X holds 40 objects and ConditionalTSNE computes every pair .* at most 30; map"
     ):

@@ -52,8 +52,8 @@ def test_one_look_before_the_iterations_and_one_after(rng, weights):
 def test_fingerprints_are_the_same_whether_read_with_the_last_pass_or_alone(rng):
     D, start = noisy_distances(rng, 150), (rng.standard_normal((150, 2)), None)
     mds = ConditionalMDS(2, metric="precomputed", init=start)
-    alone = mds.fit(D, weights=np.ones((150, 150)))._fingerprints
-    np.testing.assert_allclose(mds.fit(D)._fingerprints, alone, rtol=1e-11)
+    alone = mds.fit(D, weights=np.ones((150, 150)))._map.placer.fingerprints
+    np.testing.assert_allclose(mds.fit(D)._map.placer.fingerprints, alone, rtol=1e-11)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])

@@ -85,6 +85,7 @@ def explore_fitted(estimator: Any, X: Any, known: Any, table: Any, weights: Any)
         raise ValueError(f"explore() of {type(estimator).__name__}: a study has maps of {able}; fit one of these.")
     given = estimator.get_params(deep=False)
     about = {name: given.pop(name) for name in ("known_types", "metric", "metric_params")}
+    given.pop("init", None)  # a start, or a file, of the fit that there is
     study = Discovery(X, known, table, weights=weights, title=type(estimator).__name__, **about)
     if "random_state" in given:  # a study comes to the same map again
         given["random_state"] = int(given["random_state"]) if isinstance(given["random_state"], Integral) else 0

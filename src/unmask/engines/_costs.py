@@ -32,9 +32,3 @@ class CostEngine:
     def point_stress(self, Z: Array) -> Array:
         """Return twice each object's share of the cost, in the user's units."""
         return np.asarray(2.0 * self._passes.point_costs(self.cost, Z / self.scale, self.workers))
-
-    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:  # noqa: ARG002
-        return self.point_stress(Z), None
-
-    def disparity_table(self, Z: Array) -> None:  # noqa: ARG002
-        return None

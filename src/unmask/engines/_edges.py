@@ -41,9 +41,3 @@ class EdgeEngine:
         error = self.edges.weight * (self.edges.delta - self._distances(Z)) ** 2
         ends = np.concatenate([self.edges.rows, self.edges.columns])
         return np.asarray(np.bincount(ends, np.tile(error, 2), minlength=self.n), dtype=np.float64)
-
-    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:  # noqa: ARG002
-        return self.point_stress(Z), None
-
-    def disparity_table(self, Z: Array) -> None:  # noqa: ARG002
-        return None

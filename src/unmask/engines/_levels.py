@@ -74,9 +74,3 @@ class LevelEngine:
     def point_stress(self, Z: Array) -> Array:
         pairs = self._with(self.table(Z))
         return np.asarray(kernels.once(pairs.source).last_pass(pairs, Z, np.zeros(self.n), self._workers)[0])
-
-    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:  # noqa: ARG002
-        return self.point_stress(Z), None
-
-    def disparity_table(self, Z: Array) -> Array:
-        return self.table(Z)

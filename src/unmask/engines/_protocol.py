@@ -26,9 +26,3 @@ class Engine(Protocol):
 
     def point_stress(self, Z: Array) -> Array:
         """Return each object's share of twice the stress, in double precision whatever the other passes use."""
-
-    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:
-        """Return the point stress, and the squared dissimilarities of all pairs times a vector if they are read too."""
-
-    def disparity_table(self, Z: Array) -> Array | None:
-        """Return the disparities of all pairs, NaN where a pair does not count; None if dissimilarities are fitted."""

@@ -94,12 +94,6 @@ class SampledEngine:
         self.draw(2 * REFERENCES)
         return self.sums(Z).shares * self.times
 
-    def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:  # noqa: ARG002
-        return self.point_stress(Z), None
-
-    def disparity_table(self, Z: Array) -> None:  # noqa: ARG002
-        return None
-
     # ---- independent pairs
 
     def normalised_stress(self, Z: Array) -> Estimate:

@@ -48,9 +48,7 @@ class TableEngine:
         return self.last_pass(Z, np.zeros(self.n))[0]
 
     def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:
+        """Return the same, and the squared dissimilarities of all pairs times a vector, in one reading."""
         shares, products = kernels.once(self.pairs.source).last_pass(self.pairs, Z, vector, self.workers)
         # Weights may leave out pairs that a new object would bring.
         return shares, None if self.pairs.weighting == Weighting.ARRAY else products
-
-    def disparity_table(self, Z: Array) -> None:  # noqa: ARG002
-        return None

@@ -282,8 +282,8 @@ class PlacingMap(ConditionalMap):
         """Return checked new objects."""
         X, known = read_tables(self, X, known)
         if self.__sklearn_tags__().input_tags.pairwise:
-            X = new_rows(X, self._map.labels, self.n_features_in_)
-        return read_new(self._map, X, known, self.n_features_in_, type(self).__name__)
+            X = new_rows(X, self._map.labels, len(self._map.U))
+        return read_new(self._map, X, known, type(self).__name__)
 
 
 def _recalled(fitted: FittedMap, known: Any, weights: Any) -> tuple[Any, Any, Any]:

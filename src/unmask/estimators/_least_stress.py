@@ -11,7 +11,7 @@ from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, quote
 from ..dissimilarities import keep_objects
-from ..engines import Engine, make_engine
+from ..engines import Engine, disparity_table, last_pass, make_engine
 from ..kernels import Edges, Pairs, Which, Workers, rectangle
 from ..problem import (
     SCHEMES,
@@ -129,14 +129,14 @@ class LeastStress(Method):
         widths = cell_widths(fitted.known, fitted.moved, fitted.U, fitted.roots, engine)
         fitted = replace(fitted, widths=widths, evidence=keep_for_posterior(options, problem))
         attributes: dict[str, Any] = {"solver_": str(data.solver), "stress_se_": 0.0}
-        disparities, curve = engine.disparity_table(fitted.Z), None
+        disparities, curve = disparity_table(engine, fitted.Z), None
         if disparities is not None:
             disparities = disparities / engine.scale
             attributes["disparities_"] = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
             delta = checked.array_for(f"level={options.level!r}")
             curve = Curve(delta, disparities, ordinal=options.level == "ordinal")
         vector = kernels.placing().fingerprint_vector(checked.n)
-        shares, fingerprints = engine.last_pass(fitted.Z, vector)
+        shares, fingerprints = last_pass(engine, fitted.Z, vector)
         points = shares / (2 * engine.total)
         stress = total = float(points.sum())
         shown = total

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,7 +137,7 @@ def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
         return Choice(Solver.LBFGS, "the pairs given fit into memory")
     landmarks: Any = getattr(estimator, "n_landmarks", NO_PATHS)
     kept = 0 if landmarks is NO_PATHS else 8 * n * n if landmarks is None else 128 * landmarks * n  # a pair in a list
-    passed = landmarks * n if isinstance(landmarks, Integral) else n * (n - 1) // 2
+    passed = n * (n - 1) // 2 if kept == 0 or landmarks is None else int(landmarks) * n
     starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
     cost = starts * min(PASSES, int(estimator.max_iter)) * passed * _cost_of_a_pair(estimator, X, n)
     if kept > MOST_KEPT:

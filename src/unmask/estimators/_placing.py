@@ -100,13 +100,13 @@ class NewObjects(NamedTuple):
     dtype: Any
 
 
-def read_new(fitted: FittedMap, X: Any, known: Any, n_features: int, name: str) -> NewObjects:
-    """Return checked new objects; ``n_features`` and ``name`` are those of the estimator."""
+def read_new(fitted: FittedMap, X: Any, known: Any, name: str) -> NewObjects:
+    """Return checked new objects; ``name`` is that of the estimator."""
     height, check = strip_height(len(fitted.U)), _check_of(fitted)
     if fitted.transformer is not None:
         compared = compare_new(fitted.transformer, X, height, check)
     else:
-        compared = rows_of_new(new_dissimilarities(X, fitted.labels, n_features, name, check), height)
+        compared = rows_of_new(new_dissimilarities(X, fitted.labels, len(fitted.U), name, check), height)
     labels = labels_of(X)
     V = fitted.known.of_new(known, compared.n, labels)
     return NewObjects(compared.parts, V, V @ fitted.roots, labels, compared.dtype)

@@ -16,7 +16,7 @@ BLOCK = 512
 # Metrics that usearch has, by their names there.
 USEARCH = {"euclidean": "l2sq", "l2": "l2sq", "sqeuclidean": "l2sq", "cosine": "cos"}
 # Up to so many rows times rows times columns all pairs are compared: 100,000 rows of 50 columns take 30 CPU s.
-MOST_COMPARED = 5e11
+MOST_COMPARISONS = 5e11
 # With no more columns than these a tree is fast, whatever the number of rows.
 TREE_COLUMNS = 5
 # More rows than these are searched for some at a time, so that there is something to tell.
@@ -120,7 +120,7 @@ def search_algorithm(metric: Any, n: int, columns: int) -> str:
 
 def takes_usearch(metric: Any, n: int, columns: int) -> bool:
     """Tell whether comparing all pairs would take more than about half a minute, and usearch has the metric."""
-    return metric in USEARCH and columns > TREE_COLUMNS and n * n * columns > MOST_COMPARED
+    return metric in USEARCH and columns > TREE_COLUMNS and n * n * columns > MOST_COMPARISONS
 
 
 def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> tuple[Array, IntArray]:
