@@ -104,7 +104,7 @@ def test_where_warnings_are_errors_the_study_stays_as_it_was(study):
         ({"random_state": None}, "random_state=None must be an integer of at least 0"),
         ({"init": (np.zeros((14, 2)), None)}, r"init=\(array.* is a tuple, which cannot be written into a study"),
         ({"metric": "euclidean"}, "metric='euclidean' is not a parameter of a step: the study holds dissimilarities"),
-        ({"n_inits": 3}, "fit has no parameter 'n_inits' with estimator='mds'; it has adjust, coef, estimate, init, "),
+        ({"n_inits": 3}, "fit has no parameter 'n_inits' with estimator='mds'; it has adjust, coef, init, "),
         (
             {"estimator": "classical", "random_state": 0},
             "fit has no parameter 'random_state' with estimator='classical'",

@@ -16,7 +16,7 @@ from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeri
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
-from unmask.estimators import _many
+from unmask.estimators import _least_stress, _many
 from unmask.kernels import ArraySource
 from unmask.solvers import _stochastic
 
@@ -228,7 +228,7 @@ def test_new_objects_are_placed_by_some_fitted_ones(features, monkeypatch):
     assert np.median(np.abs(placed - mds.embedding_[:50])) < 0.1 * mds.embedding_.std()
     # Where two places fit nearly as well it need not be the same one; but none fits worse than that of the fit.
     known_part = mds.predict_dissimilarities().to_numpy() ** 2 - cdist(mds.embedding_, mds.embedding_) ** 2
-    partners = mds._partners
+    partners = mds._map.placer.partners
 
     def misfit(places):
         squares = cdist(places, mds.embedding_[partners]) ** 2 + known_part[:50, partners]

@@ -134,7 +134,7 @@ def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> t
     metric = search.effective_metric_
     n, threads = len(X), max(search.n_jobs or 1, 0)  # 0: every core
     index = Index(ndim=X.shape[1], metric=USEARCH[metric], dtype="f32", expansion_search=EXPANSION)
-    single = X.astype(np.float32, copy=False)
+    single = np.ascontiguousarray(X, dtype=np.float32)
     for rows in _blocks(n, lambda done, total: tell(done, 2 * total)):
         index.add(np.arange(n)[rows], single[rows], threads=1)
     found = []

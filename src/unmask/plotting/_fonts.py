@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..checking import is_pandas, warn_user
+from ..estimators import labels_of_fit
 from ..graphs import as_network
 
 P = ParamSpec("P")
@@ -74,7 +75,8 @@ def _texts(data: Any) -> Iterator[str]:
     elif (network := as_network(data)) is not None:
         yield from map(str, network.nodes)
     elif hasattr(data, "get_params"):  # a fitted estimator
-        tables = (getattr(data, name, None) for name in ("_labels", "coef_", "known_summary_", "level_positions_"))
+        named = (getattr(data, name, None) for name in ("coef_", "known_summary_", "level_positions_"))
+        tables = (labels_of_fit(data), *named)
         yield from _texts([table for table in tables if table is not None])
     elif hasattr(data, "dtype") or hasattr(data, "to_numpy"):
         values = np.asarray(data)

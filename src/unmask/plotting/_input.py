@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import as_pandas, find_labels, is_pandas, labelled_frame, labels_of, numbers, quote, refuse_path
+from ..estimators import labels_of_fit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,7 @@ def as_map(embedding: Any) -> Any:
     if not hasattr(embedding, "embedding_"):
         refuse_path(embedding, "embedding")
         return labelled_frame(embedding)
-    labels = getattr(embedding, "_labels", None)
+    labels = labels_of_fit(embedding)
     if labels is None:
         return embedding.embedding_
     import pandas as pd
