@@ -124,14 +124,14 @@ def known_of(table, **types):
 
 
 def test_neighbours_tell_the_species_of_iris(iris):
-    found = neighbour_leak(iris.embedding_, iris._known, np.random.default_rng(0))["species"]
+    found = neighbour_leak(iris.embedding_, iris._map.known, np.random.default_rng(0))["species"]
     assert 0.78 < found.score < 0.85
     assert found.baseline == pytest.approx(1 / 3, abs=0.03)
     assert found.above_chance
     assert found.p_value == 0.01
-    V = iris._known.values
+    V = iris._map.known.values
     adjusted = residual(iris.embedding_, V)
-    less = neighbour_leak(adjusted, iris._known, np.random.default_rng(0), adjusted_for=V)["species"]
+    less = neighbour_leak(adjusted, iris._map.known, np.random.default_rng(0), adjusted_for=V)["species"]
     assert less.score < 0.5
     assert less.baseline < found.baseline  # residuals repel
 
