@@ -205,7 +205,7 @@ def neighbours_of(geodesic):
 
 @pytest.mark.parametrize("metric", ["euclidean", "l2", "sqeuclidean", "cosine"])
 @pytest.mark.parametrize("mutual", [False, True])
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.MapWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_usearch_finds_nearly_all_neighbours_and_the_same_each_time(rng, monkeypatch, metric, mutual):
     pytest.importorskip("usearch")
     X = rng.standard_normal((1000, 12))
@@ -219,7 +219,7 @@ def test_usearch_finds_nearly_all_neighbours_and_the_same_each_time(rng, monkeyp
     np.testing.assert_allclose(found.transform(X[:5]), found.dissimilarities_[:5], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.dissimilarities.MapWarning")
+@pytest.mark.filterwarnings("ignore:the neighbourhood graph:unmask.MapWarning")
 def test_usearch_takes_duplicates_and_few_objects(rng, monkeypatch):
     pytest.importorskip("usearch")
     force_usearch(monkeypatch)
