@@ -47,7 +47,7 @@ CHECKS: dict[str, Callable[[Any], object]] = {
     "weights": _require_weights,
     "level": lambda value: require_choice("level", value, LEVELS),
     "ties": lambda value: require_choice("ties", value, TIES),
-    "solver": lambda value: require_choice("solver", value, ("auto", *Solver)),
+    "solver": lambda value: require_choice("solver", value, ("auto", *(solver.value for solver in Solver))),
 }
 
 
