@@ -254,7 +254,7 @@ def test_another_estimator_is_refused(X, known, saved):
 def test_other_files_are_refused(content, X, saved, tmp_path):
     other, message = tmp_path / "other.npz", "is not a checkpoint of this version"
     if content == "missing":
-        message = "is not one of 'auto', 'closed-form', 'random', nor a file that unmask.Checkpoint wrote"
+        message = "is not one of 'auto', 'closed-form', 'random', nor a file of unmask.Checkpoint"
     elif content == "text":
         other.write_text("stress", encoding="utf-8")
     elif content == "array":

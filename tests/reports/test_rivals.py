@@ -81,8 +81,8 @@ def test_all_rivals_are_asked_for_by_default():
     from unmask.reports._report import _options
     from unmask.reports._rivals import RIVALS
 
-    assert _options(True, False, 0, True, 0, 0, Path("a") / "b", False).rivals == tuple(RIVALS)
-    assert _options(True, False, 0, False, 0, 0, "b", False).rivals == ()
+    assert _options(True, 0, True, 0, 0, Path("a") / "b", False).rivals == tuple(RIVALS)
+    assert _options(True, 0, False, 0, 0, "b", False).rivals == ()
 
 
 def test_every_rival_has_a_name_in_plain_words():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from enum import Enum
 from functools import partial
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from ._canonical import canonical_map
 from ._objective import Objective, Point
 
 
-class Reason(StrEnum):
+class Reason(Enum):
     """Why the loop stopped."""
 
     SMALL_DECREASE = "the {} fell by less than tol"
@@ -27,7 +27,10 @@ class Reason(StrEnum):
 
     def sentence(self, quantity: str = "stress") -> str:
         """Return the reason in words."""
-        return self.value.format(quantity)
+        return str(self.value).format(quantity)
+
+    def __str__(self) -> str:
+        return self.sentence()
 
 
 @dataclass(frozen=True)
