@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from unmask import AdjustmentWarning, ConditionalMDS, LeakWarning, Spline
-from unmask.estimators import fit_with_free
+from unmask.estimators import refit
 from unmask.inspection import average_canonical_correlation, leak_report, mds_then_regress
 
 PUBLISHED, ORTHOGONAL = "published", "`orthogonal=True`"
@@ -35,7 +35,7 @@ def fit(method: str, D: Any, known: pd.DataFrame, *, p: int, n_init: Any, seed: 
     with warnings.catch_warnings():  # that published maps leak, and what adjusting costs, is what is measured here
         warnings.simplefilter("ignore", LeakWarning)
         warnings.simplefilter("ignore", AdjustmentWarning)
-        return fit_with_free(mds, D, FREE.get(method), known=known)
+        return refit(mds, D, n_free=FREE.get(method), known=known)
 
 
 def residual(table: Any, known: pd.DataFrame) -> np.ndarray:

@@ -20,7 +20,7 @@ from unmask import (
     Spline,
 )
 from unmask.datasets import load_kinship
-from unmask.estimators import fit_with_free
+from unmask.estimators import refit
 from unmask.inspection import partial_dbrda
 from unmask.problem.linalg import canonical_correlations
 
@@ -66,7 +66,7 @@ def test_fit_is_that_of_the_free_map_and_nothing_linear_is_left(estimator):
     free = estimator.set_params(adjust=False).fit(D, known=v)
     distances, map_, leak = free.predict_dissimilarities(), free.embedding_, free.leak_
     stress = free.stress_ if hasattr(free, "stress_") else free.cost_
-    adjusted = fit_with_free(estimator.set_params(adjust=True), D, 2, known=v)
+    adjusted = refit(estimator.set_params(adjust=True), D, n_free=2, known=v)
     assert leak > 0.5
     assert adjusted.leak_ < 1e-12
     assert adjusted.free_leak_ == leak
@@ -98,7 +98,7 @@ def test_with_one_dimension_shown_a_free_one_is_added_so_that_the_right_axis_is_
     truth, v = rng.normal(size=(60, 2)) * [1.0, 0.5], rng.normal(size=(60, 1))
     D = squareform(pdist(truth + 3.0 * v * [0.0, 1.0]))
     strong = residual(truth, v)[:, :1]
-    few = fit_with_free(make_mds(1, adjust=True), D, 1, known=v)
+    few = refit(make_mds(1, adjust=True), D, n_free=1, known=v)
     enough = make_mds(1, adjust=True).fit(D, known=v)
     assert abs(np.corrcoef(few.embedding_[:, 0], strong[:, 0])[0, 1]) < 0.7
     assert enough.n_free_ == 2
@@ -146,8 +146,8 @@ def test_the_map_does_not_depend_on_units_offsets_or_coding():
     given = pd.DataFrame({"v": v[:, 0], "group": group})
     other = pd.DataFrame({"v": 1e6 - 1000 * v[:, 0], "group": np.where(group == "a", 7.0, -2.0)})
     options = {"coef": "full", "tol": 1e-15, "adjust": True}
-    first = fit_with_free(make_mds(**options), D, 2, known=given)
-    second = fit_with_free(make_mds(**options), D, 2, known=other)
+    first = refit(make_mds(**options), D, n_free=2, known=given)
+    second = refit(make_mds(**options), D, n_free=2, known=other)
     np.testing.assert_allclose(second.embedding_, first.embedding_, atol=1e-4)
     np.testing.assert_allclose(
         second.importance_["standardized"].to_numpy(), first.importance_["standardized"].to_numpy(), rtol=1e-4
@@ -156,7 +156,7 @@ def test_the_map_does_not_depend_on_units_offsets_or_coding():
 
 def test_the_map_is_that_of_partial_redundancy_analysis_of_the_fitted_distances():
     D, _, v = effect_along(np.random.default_rng(6), n=30)
-    mds = fit_with_free(make_mds(adjust=True), D, 3, known=v)
+    mds = refit(make_mds(adjust=True), D, n_free=3, known=v)
     rest = partial_dbrda(mds.predict_dissimilarities(), v, n_components=2)
     np.testing.assert_allclose(mds.embedding_, rest.embedding, atol=1e-8 * np.abs(D).max())
 
@@ -242,7 +242,7 @@ def test_what_contradicts_itself_is_refused(options, message):
 def test_the_free_map_cannot_have_more_dimensions_than_the_objects_leave():
     D, _, v = effect_along(np.random.default_rng(15), n=40)
     with pytest.raises(ValueError, match=r"50 dimensions before it is adjusted, .* at most 38"):
-        fit_with_free(make_mds(adjust=True), D, 50, known=v)
+        refit(make_mds(adjust=True), D, n_free=50, known=v)
 
 
 def test_the_other_map_needs_a_fit():
@@ -252,7 +252,7 @@ def test_the_other_map_needs_a_fit():
 
 def test_nothing_known_has_the_dimensions_that_are_asked_for():
     D, _, _ = effect_along(np.random.default_rng(17), n=20)
-    mds = fit_with_free(make_mds(adjust=True), D, 4)
+    mds = refit(make_mds(adjust=True), D, n_free=4)
     assert mds.embedding_.shape == (20, 2)
     assert not mds.adjusted_
 
@@ -312,7 +312,7 @@ def test_a_number_that_the_dissimilarities_determine_is_kept(options):
     D = squareform(pdist(np.column_stack([U, 2 * v])))
     known, middle = pd.DataFrame({"v": v}), int(np.argsort(v)[15])
     known.loc[middle, "v"] = np.nan
-    mds = fit_with_free(make_mds(adjust=True, **options), D, 2, known=known)
+    mds = refit(make_mds(adjust=True, **options), D, n_free=2, known=known)
     assert mds.known_imputed_["value"].item() == pytest.approx(v[middle], abs=0.05)
 
 
@@ -349,7 +349,7 @@ def test_without_dimensions_there_are_no_neighbours_to_ask():
 def test_the_share_that_the_axes_shown_hold():
     D, _, v = effect_along(np.random.default_rng(25))
     mds = make_mds(1, adjust=True).fit(D, known=v)
-    both = fit_with_free(make_mds(2, adjust=True), D, mds.n_free_, known=v)
+    both = refit(make_mds(2, adjust=True), D, n_free=mds.n_free_, known=v)
     squares = (both.embedding_**2).sum(axis=0)
     assert mds.n_free_ == 2
     assert mds.shown_share_ == pytest.approx(squares[0] / squares.sum(), rel=1e-9)
@@ -374,7 +374,7 @@ def test_the_stress_of_what_is_drawn_stands_beside_that_of_the_free_fit(estimato
     summary = str(mds.summary())
     assert f"{mds.stress_:.3g} of the free fit with 2 dimensions, " in summary
     assert f"stress of the 1 drawn, with what the known features predict: {mds.shown_stress_:.3g}" in summary
-    as_shown = fit_with_free(make_mds(1, adjust=True), D, 1, known=v)
+    as_shown = refit(make_mds(1, adjust=True), D, n_free=1, known=v)
     assert as_shown.shown_stress_ == pytest.approx(make_mds(1).fit(D, known=v).stress_, rel=1e-9)
 
 

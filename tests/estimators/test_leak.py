@@ -17,7 +17,7 @@ from unmask import (
     MissingDissimilarityWarning,
     Spline,
 )
-from unmask.estimators import fit_with_free
+from unmask.estimators import refit
 from unmask.inspection import average_canonical_correlation
 
 from .fits import fit
@@ -109,7 +109,7 @@ def test_what_neighbours_tell_is_warned_of_where_the_linear_leak_is_0_by_constru
     with pytest.warns(
         LeakWarning, match=r"neighbours on the map tell batch: \d\.\d\d right, more than chance .*'batch' by"
     ):
-        fitted = fit_with_free(estimator, X, 2 if estimator.adjust else None, known=known)
+        fitted = refit(estimator, X, n_free=2 if estimator.adjust else None, known=known)
     told = fitted.knn_leak_.loc["batch"]
     assert fitted.leak_ < 1e-9
     assert told["score"] > told["reference"]
@@ -137,7 +137,7 @@ def test_a_feature_without_effect_is_rarely_told(recwarn):
 
 def test_maps_that_may_leak_along_a_line_are_not_asked_about_neighbours(rng, monkeypatch):
     asked = []
-    monkeypatch.setattr("unmask.estimators._base.neighbour_leak", lambda *_, **__: asked.append(True) or {})
+    monkeypatch.setattr("unmask.estimators._fitted_map.neighbour_leak", lambda *_, **__: asked.append(True) or {})
     U, V = rng.standard_normal((2, 20, 2))
     ConditionalClassicalMDS(2).fit(U, known=V)
     assert not asked

@@ -21,7 +21,7 @@ from unmask import (
     ConditionalTSNE,
     GeneralMDS,
 )
-from unmask.estimators import fit_with_free
+from unmask.estimators import refit
 from unmask.estimators._random_fits import MOST_OBJECTS, random_fits, sample_of
 from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT, next_step
 from unmask.kernels import ArraySource
@@ -238,7 +238,7 @@ def test_the_adjusted_map_is_compared_in_the_dimensions_that_were_fitted(rng):
     X, group = along_the_map(rng, 30)
     X = np.column_stack([X, rng.normal(size=(30, 2))])
     free = ConditionalMDS(3, n_init=2, random_state=0).fit(X, known=group)
-    adjusted = fit_with_free(ConditionalMDS(2, adjust=True, n_init=2, random_state=0), X, 3, known=group)
+    adjusted = refit(ConditionalMDS(2, adjust=True, n_init=2, random_state=0), X, n_free=3, known=group)
     assert adjusted.n_free_ == 3
     np.testing.assert_allclose(random_fits(adjusted).values, random_fits(free).values)
 
