@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.estimators._adjustment import FreeMap, adjust_map, check_adjust, costs_of_adjusting
+from unmask import ConditionalMDS
+from unmask.estimators._adjustment import FreeMap, adjust_map, costs_of_adjusting
+from unmask.estimators._parameters import check_parameters
 from unmask.problem import check_known
 from unmask.solvers._canonical import principal_turn
 
@@ -57,12 +59,12 @@ def test_columns_that_depend_on_each_other_change_nothing(free):
 def test_options_that_cannot_be_are_refused(options, message):
     options = {"orthogonal": False} | options
     with pytest.raises(ValueError, match=message):
-        check_adjust(options.pop("adjust"), **options)
+        check_parameters(ConditionalMDS(**options))
 
 
 def test_automatic_adjustment_gives_way_to_an_orthogonal_map():
-    check_adjust("auto", orthogonal=True)
-    check_adjust(np.True_, orthogonal=False)
+    check_parameters(ConditionalMDS(adjust="auto", orthogonal=True))
+    check_parameters(ConditionalMDS(adjust=np.True_))
 
 
 def test_costs_are_told_from_a_tenth_of_the_degrees_of_freedom_and_for_levels_of_two():

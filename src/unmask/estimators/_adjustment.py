@@ -117,17 +117,6 @@ def adjust_map(free: FreeMap, p: int, turn_of: Callable[[Array], Array]) -> Adju
     return Adjustment(A, centre, turn_of(residuals)[:, :p])
 
 
-def check_adjust(adjust: Any, *, orthogonal: bool) -> None:
-    """Raise where what is asked for is not an option, or contradicts itself."""
-    if not isinstance(adjust, bool | np.bool_) and not (isinstance(adjust, str) and adjust == "auto"):
-        raise ValueError(f"adjust={adjust!r} is not one of False, True, 'auto'.")
-    if adjust and adjust != "auto" and orthogonal:
-        raise ValueError(
-            "adjust=True with orthogonal=True: both keep the map uncorrelated with what is known, adjust without cost "
-            "of fit; set orthogonal=False."
-        )
-
-
 def fit_free_map(
     adjust: Any,
     n_free: int | None,
