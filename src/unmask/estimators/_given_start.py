@@ -31,8 +31,8 @@ def require_init(init: Any) -> None:
         return
     listed = ", ".join(map(repr, INITS))
     raise ValueError(
-        f"init={shown(init)} is not one of {listed}, nor a file of unmask.Checkpoint, nor a tuple (map, coefficients) "
-        "like embedding_ and coef_ (None with nothing known)."
+        f"init={shown(init)} is not one of {listed}, nor a file of unmask.Checkpoint, nor a tuple (map, coefficients): "
+        "arrays like embedding_ and like coef_ (or None)."
     )
 
 
