@@ -129,7 +129,7 @@ class ConditionalMDS(PlacingMap):
         Of an adjusted map both count what acts along the map too, the root of ``A^2 + B^2``.
     adjusted_ : bool
         Whether ``embedding_`` is adjusted for what is known.
-    free_embedding_ : ndarray of shape (n_objects, n_free_)
+    free_embedding_ : ndarray of shape (n_objects, n_free)
         The map of the same fit as it was fitted, before any adjusting.
     adjusted_embedding_ : ndarray of shape (n_objects, n_components)
         The map of the same fit adjusted for what is known, also where it is not the one shown.
