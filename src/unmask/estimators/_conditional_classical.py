@@ -57,7 +57,7 @@ class ConditionalClassicalMDS(PlacingMap):
     ----------
     embedding_ : ndarray of shape (n_objects, n_components)
         The map, in principal axes. An axis with a negative eigenvalue is zero.
-    eigenvalues_ : ndarray of shape (n_free_,)
+    eigenvalues_ : ndarray of shape (n_free,)
         Leading eigenvalues of the double-centred remainder.
     adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
 leak_reference_, free_leak_, knn_leak_, stress_per_point_, object_names_, known_redundant_, \
