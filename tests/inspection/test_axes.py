@@ -191,26 +191,6 @@ def test_kinship_directions_have_the_names_one_sees(kinship):
     assert best.loc["generation", "p_corrected"] == 1
 
 
-def test_what_cannot_be_tested(data):
-    U, external = data
-    with pytest.raises(ValueError, match="correction='bonferroni' is not one of None, 'holm', 'fdr'"):
-        name_axes(U, external, correction="bonferroni")
-    with pytest.raises(ValueError, match="n_permutations=-1 must be an integer"):
-        name_axes(U, external, n_permutations=-1)
-    with pytest.raises(ValueError, match="2 columns but its objects spread in 1 dimension only"):
-        name_axes(U[:, [0, 0]], external)
-    with pytest.raises(ValueError, match="embedding has 4 objects in 2 dimensions, too few"):
-        name_axes(U[:4], external[:4])
-    with pytest.raises(ValueError, match="external has 59 rows and embedding has 60"):
-        name_axes(U, external[:59])
-    with pytest.raises(ValueError, match="external has an infinite value in column 'size'"):
-        name_axes(U, external[["size"]].replace({external["size"][0]: np.inf}))
-    with pytest.raises(ValueError, match="column 'code' has 60 values and takes 59 columns, too few"):
-        name_axes(U, pd.Series([f"c{i}" for i in range(60)], name="code"))
-    with pytest.raises(ValueError, match="column 'day' holds dates or times"):
-        name_axes(U, pd.Series(pd.date_range("2024-01-01", periods=60), name="day"))
-
-
 def test_an_axis_that_is_flat_for_those_who_have_the_feature_is_no_test(rng):
     U = np.column_stack([rng.standard_normal(20), np.r_[np.zeros(12), rng.standard_normal(8)]])
     y = np.r_[rng.standard_normal(12), np.full(8, np.nan)]

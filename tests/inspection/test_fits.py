@@ -63,11 +63,10 @@ def test_only_a_number_of_starts_that_is_left_to_the_estimator_is_cut(setup):
     assert len(setup.search().starts_) < 100
 
 
-def test_without_labels_the_known_features_are_in_the_order_of_the_objects(setup):
-    plain = setup.unlabelled()
-    assert plain.labels is None
-    assert plain.fit().stress_ == setup.fit().stress_
-    assert plain.unlabelled() is plain
+def test_the_known_features_are_in_the_order_of_the_objects(setup):
+    labelled = pd.DataFrame(setup.D, index=setup.labels, columns=setup.labels)
+    known = setup.known.set_axis(setup.labels).iloc[::-1]
+    assert setup.estimator.fit(labelled, known=known).stress_ == setup.fit().stress_
 
 
 def noisy_plane(n=40):

@@ -85,14 +85,8 @@ def test_labels_are_matched_and_constant_axes_tell_nothing(curve, rng):
     assert gplvm_score(np.column_stack([X, np.ones(30)]), Y) == pytest.approx(score, rel=1e-9)
 
 
-def test_errors_and_warnings(curve, monkeypatch):
+def test_a_search_that_does_not_end_is_a_warning(curve, monkeypatch):
     X, Y = curve
-    with pytest.raises(ValueError, match="29"):
-        gplvm_score(X, Y[:29])
-    with pytest.raises(ValueError, match="at least 2"):
-        gplvm_score(X[:1], Y[:1])
-    with pytest.raises(ValueError, match="standardize='yes'"):
-        gplvm_score(X, Y, standardize="yes")
     monkeypatch.setattr(_gplvm, "MAX_ITER", 1)
     with pytest.warns(ConvergenceWarning, match="after 1 iterations"):
         gplvm_score(X, Y)

@@ -141,12 +141,3 @@ def test_nothing_known_and_maps_without_dimensions():
     flat = leak_report(np.empty((9, 0)), np.arange(9.0))
     assert flat.loc["known0", "linear"] == 0.0
     assert flat.loc["known0", "verdict"] == "no more than chance"
-
-
-def test_what_cannot_be_reported_is_refused():
-    with pytest.raises(ValueError, match="known has 1 missing cells in column 'known0'"):
-        leak_report(np.arange(4.0), np.array([1.0, np.nan, 2.0, 5.0]))
-    with pytest.raises(ValueError, match="known has 3 rows and embedding has 4"):
-        leak_report(np.arange(4.0), np.arange(3.0))
-    with pytest.raises(ValueError, match="n_permutations=5 must be"):
-        leak_report(np.arange(4.0), np.arange(4.0), n_permutations=5)

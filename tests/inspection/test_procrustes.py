@@ -67,12 +67,3 @@ def test_labels_of_the_second_map_serve_a_first_without():
     U = pd.DataFrame({"x": [0.0, 1.0, 3.0]}, index=list("abc"))
     assert list(procrustes(U.to_numpy(), U).residuals.index) == ["a", "b", "c"]
     assert list(procrustes(U.to_numpy(), U.to_numpy()).residuals.index) == [0, 1, 2]
-
-
-def test_errors():
-    with pytest.raises(ValueError, match="second has all objects in one place"):
-        procrustes(np.arange(4.0), np.ones(4))
-    with pytest.raises(ValueError, match="second has 3 rows and first has 4"):
-        procrustes(np.arange(4.0), np.arange(3.0))
-    with pytest.raises(ValueError, match="scale='yes' must be True or False"):
-        procrustes(np.arange(4.0), np.arange(4.0), scale="yes")

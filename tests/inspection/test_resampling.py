@@ -113,19 +113,6 @@ def test_weights_labels_and_order_of_known_do_not_matter(kinship):
     np.testing.assert_allclose(unlabelled.coef, plain.coef, rtol=1e-6)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0])
-def test_bad_parameters(kinship, level):
-    with pytest.raises(ValueError, match="must be above 0 and below 1"):
-        jackknife(mds(1), kinship.dissimilarities, level=level)
-    with pytest.raises(ValueError, match="n_resamples=1 must be an integer of at least 2"):
-        bootstrap(mds(1), kinship.dissimilarities, n_resamples=1)
-
-
-def test_a_fit_without_residuals_is_refused(kinship):
-    with pytest.raises(ValueError, match="3 pairs are no more than the 3 parameters of the fit"):
-        bootstrap(mds(2), kinship.dissimilarities.iloc[:3, :3])
-
-
 def test_a_map_without_dimensions_has_coefficients_only(kinship):
     found = bootstrap(mds(0), kinship.dissimilarities, kinship.known[["gender", "degree"]], n_resamples=4)
     assert found.covariances.shape == (14, 0, 0)

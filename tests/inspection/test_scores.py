@@ -38,16 +38,3 @@ def test_an_estimators_labels_are_used(kinship):
     np.testing.assert_allclose(other, given, atol=0.05)
     assert list(neighbourhood_scores(D, mds).index) == [5]
     assert list(neighbourhood_scores(D.iloc[:5, :5], mds.embedding_[:5]).index) == [2]
-
-
-def test_neighbourhoods_that_cannot_be(rng):
-    D = squareform(pdist(rng.standard_normal((9, 2))))
-    with pytest.raises(ValueError, match="n_neighbors=5 is too many for 9 objects; use at most 4"):
-        neighbourhood_scores(D, D, n_neighbors=5)
-    with pytest.raises(ValueError, match="n_neighbors=0 must be an integer of at least 1"):
-        neighbourhood_scores(D, D, n_neighbors=[0])
-    with pytest.raises(ValueError, match="embedding has 8 rows and dissimilarities has 9"):
-        neighbourhood_scores(D, D[:8])
-    D[0, 1] = D[1, 0] = np.nan
-    with pytest.raises(ValueError, match=r"1 pairs have no dissimilarity .* comparing neighbourhoods needs all"):
-        neighbourhood_scores(D, np.ones((9, 2)))

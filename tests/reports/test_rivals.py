@@ -62,7 +62,7 @@ def test_a_method_that_cannot_be_run_is_named_with_the_reason(no_pictures):
     page = render_report(study, scree=False, bootstrap=0, compare=["mds", "partial-dbrda"])
     said = section(page, "rivals")
     assert "Methods that made no map:" in said.text
-    assert "partial-dbrda: ValueError: 1 pairs have no dissimilarity" in said.text
+    assert "partial-dbrda: ValueError: 2 cells of dissimilarities are missing" in said.text
     (shown,) = rows(said)
     assert [row[0] for row in shown[1:]] == ["This study's last map", "Metric scaling, told nothing"]
     assert shown[1][3] == "\N{EN DASH}"  # of trustworthiness, which needs all pairs
@@ -86,10 +86,10 @@ def test_all_rivals_are_asked_for_by_default():
 
 
 def test_every_rival_has_a_name_in_plain_words():
-    from unmask.inspection._compare import _METHODS
+    from unmask.inspection import method_names
     from unmask.reports._rivals import RIVALS
 
-    assert set(_METHODS) == set(RIVALS)
+    assert set(method_names()) == set(RIVALS)
 
 
 def test_what_is_not_installed_is_no_caution(study, no_pictures, monkeypatch):

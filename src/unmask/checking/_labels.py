@@ -91,12 +91,12 @@ def is_unlabelled(labels: pd.Index) -> bool:
     return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
 
 
-def align_rows(data: Any, labels: pd.Index | None, what: str) -> Any:
+def align_rows(data: Any, labels: pd.Index | None, what: str, reference: str = "the dissimilarities") -> Any:
     """Return the rows of ``data`` in the order of ``labels``; data without labels keeps its order."""
     frame = as_pandas(data)
     if labels is None or labels_of(data) is None:
         return frame
-    return frame.iloc[_positions(frame.index, labels, what, "rows")]
+    return frame.iloc[_positions(frame.index, labels, what, "rows", reference)]
 
 
 def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
@@ -140,7 +140,7 @@ def _holds_all(given: pd.Index, labels: pd.Index) -> bool:
     return bool(given.is_unique and (find_labels(given, labels) >= 0).all())
 
 
-def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
+def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str, reference: str = "the dissimilarities") -> Any:
     """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
         select = f" {choose_rows(what)}" if lines == "rows" and _holds_all(given, labels) else ""
@@ -149,12 +149,12 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str) -> Any:
             f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}.{select}"
         )
     require_unique(given, what)
-    require_unique(labels, "the table of dissimilarities")
+    require_unique(labels, f"the index of {reference}")
     positions = find_labels(given, labels)
     if (positions < 0).any():
         given, labels = _as_text(given), _as_text(labels)
         raise ValueError(
-            f"{what} and the dissimilarities disagree on labels: {quote(labels[positions < 0])} missing from {what}, "
+            f"{what} and {reference} disagree on labels: {quote(labels[positions < 0])} missing from {what}, "
             f"{quote(given.difference(labels, sort=False))} not among the objects; rename them, "
             "or pass .to_numpy() to match by position."
         )

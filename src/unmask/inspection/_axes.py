@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import svd
 from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import as_large, count, holm, require_choice, require_integer, wilks_p_value
+from ..checking import (
+    as_large,
+    count,
+    holm,
+    is_pandas,
+    polars_column,
+    require_choice,
+    require_integer,
+    wilks_p_value,
+)
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
-from ._inputs import LabelledTable, align, as_frame, axis_names, read_table, require_rows
+from ._inputs import align, axis_names, read_table, require_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +40,9 @@ def name_axes(
 ) -> pd.DataFrame:
     """Find the external features that are correlated with an axis, or with any direction, of a map.
 
-    Axes are a convention: a feature often runs across the map at an angle. For each feature this gives its correlation
-    with each axis and the direction in which it correlates most. For a feature of numbers that direction is the one in
-    which it grows, and the correlation is the multiple correlation of the feature with all axes. For a feature of
-    categories it is the direction that separates them best, and correlations are roots of the share of variance
-    that the categories explain (eta).
+    Axes are a convention: a feature often runs across the map at an angle. This gives the correlation of each feature
+    with each axis, and the direction in which it correlates most: that in which numbers grow (with their multiple
+    correlation), or that which separates categories best (with eta, the root of the variance that they explain).
 
     Parameters
     ----------
@@ -68,8 +72,8 @@ def name_axes(
 
     Notes
     -----
-    The tests take objects as independent and the map as given. A feature that was known to the fit is no external one:
-    its absence from the map is by construction.
+    The tests take objects as independent and the map as given. Leave out features that were known to the fit: they are
+    absent from the map by construction.
 
     Examples
     --------
@@ -89,17 +93,6 @@ def name_axes(
     require_choice("correction", correction, CORRECTIONS)
     require_integer("n_permutations", n_permutations, 0)
     axes = read_table(embedding, "embedding")
-    _require_spread(axes)
-    rng = check_random_state(random_state)
-    rows = [row for feature in _features(external, axes) for row in _rows(axes, feature, _Test(n_permutations, rng))]
-    cosines = [f"cos_{name}" for name in axes.names]
-    columns = ["feature", "direction", "type", "n", "correlation", "angle", *cosines, "p_value"]
-    table = pd.DataFrame(rows, columns=columns).set_index(["feature", "direction"])
-    table["p_corrected"] = corrected(table["p_value"].to_numpy(dtype=np.float64), correction)
-    return table
-
-
-def _require_spread(axes: LabelledTable) -> None:
     n, p = axes.values.shape
     rank = orthonormal_basis(axes.values).shape[1]
     if rank < p or p == 0:
@@ -111,146 +104,110 @@ def _require_spread(axes: LabelledTable) -> None:
         raise ValueError(
             f"embedding has {n} objects in {count(p, 'dimension')}, too few for a test; there must be {p + 3}."
         )
+    features = _as_frame(align(external, axes.labels, "external", "embedding"))
+    require_rows(features, n, "external", "embedding")
+    rng, rows = check_random_state(random_state), []
+    for position, name in enumerate(map(str, features.columns)):
+        column = features.iloc[:, position]
+        present = column.notna().to_numpy()
+        kind, Y = _coded(column[present], name, p)
+        U = axes.values[present]
+        directions: list[tuple[str, Array, Array | None]] = [
+            (axes.names[axis], U[:, [axis]], unit) for axis, unit in enumerate(np.eye(p))
+        ]
+        if p > 1:  # on a line the axis is the only direction, and no test is made twice
+            directions.append(("best", U, None))
+        for direction, part, unit in directions:
+            correlation, way, p_value = _tested(part, Y, kind, n_permutations, rng)
+            if unit is not None:
+                correlation, way = correlation * (way[0] if kind == "numeric" else 1.0), unit
+            angle = float(np.degrees(np.arctan2(way[1], way[0]))) if p == 2 else np.nan
+            rows.append((name, direction, kind, len(U), correlation, angle, *way, p_value))
+    cosines = [f"cos_{name}" for name in axes.names]
+    columns = ["feature", "direction", "type", "n", "correlation", "angle", *cosines, "p_value"]
+    table = pd.DataFrame(rows, columns=columns).set_index(["feature", "direction"])
+    p_values = table["p_value"].to_numpy(dtype=np.float64, copy=True)
+    tested = np.isfinite(p_values)
+    if correction is not None and tested.any():
+        p_values[tested] = (false_discovery_control if correction == "fdr" else holm)(p_values[tested])
+    table["p_corrected"] = p_values
+    return table
 
 
-# ---- reading the external table
-
-
-@dataclass(frozen=True)
-class External:
-    """An external feature as columns: one of numbers, or an indicator per category; for the objects that have it."""
-
-    name: str
-    kind: str
-    present: NDArray[np.bool_]  # of all objects
-    columns: Array  # of those present
-
-    @property
-    def basis(self) -> Array:
-        """Orthonormal columns of the same span; the one of a numeric feature rises with it. None if it is constant."""
-        if self.kind == "nominal":
-            return orthonormal_basis(self.columns)
-        units = standard_units(self.columns)
-        return units[:, np.isfinite(units).all(axis=0)]
-
-
-def _features(external: Any, axes: LabelledTable) -> Iterator[External]:
-    table = as_frame(align(external, axes.labels, "external", "embedding"), lambda count: axis_names(count, "feature"))
-    require_rows(table, len(axes.values), "external", "embedding")
-    for position, name in enumerate(table.columns):
-        yield _external(table.iloc[:, position], str(name), axes.values.shape[1])
-
-
-def _external(column: pd.Series[Any], name: str, p: int) -> External:
+def _as_frame(data: Any) -> pd.DataFrame:
+    """Return features as a DataFrame whose columns keep their types."""
     import pandas as pd
 
-    present = column.notna().to_numpy()
-    cells = column[present]
-    if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
-        kind, coded = "numeric", cells.to_numpy(dtype=np.float64)[:, None]
-        if not np.isfinite(coded).all():
-            raise ValueError(f"external has an infinite value in column {name!r}; replace it, or use NaN for missing.")
-    elif pd.api.types.is_datetime64_any_dtype(cells.dtype):
+    if is_pandas(data):
+        name = "feature1" if getattr(data, "name", None) is None else data.name
+        return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
+    if hasattr(data, "columns"):  # of polars
+        columns = {name: polars_column(data, name) for name in data.columns}
+        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+    table = np.asarray(data)
+    table = table[:, None] if table.ndim == 1 else table
+    return pd.DataFrame(table, columns=axis_names(table.shape[1], "feature")).infer_objects()
+
+
+def _coded(cells: pd.Series[Any], name: str, p: int) -> tuple[str, Array]:
+    """Return the type of a feature, and an orthonormal basis of its columns: empty if it is constant.
+
+    Numbers are one column, which the basis rises with; categories are an indicator each but the first.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         raise ValueError(
             f"external: column {name!r} holds dates or times; convert them, such as to days since the first."
         )
+    numeric = pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
+    if numeric:
+        columns = cells.to_numpy(dtype=np.float64)[:, None]
+        if not np.isfinite(columns).all():
+            raise ValueError(f"external has an infinite value in column {name!r}; replace it, or use NaN for missing.")
     else:
-        kind, coded = "nominal", _indicators(cells)
-    width = coded.shape[1]
-    if len(coded) < p + width + 2:
+        codes = pd.factorize(cells)[0]
+        columns = (codes[:, None] == np.arange(1, codes.max(initial=0) + 1)).astype(np.float64)
+    width = columns.shape[1]
+    if len(columns) < p + width + 2:
         raise ValueError(
-            f"external: column {name!r} has {len(coded)} values and takes {width} columns, too few to test on a map of "
-            f"{count(p, 'dimension')}; there must be {p + width + 2}. Join categories, or leave the column out."
+            f"external: column {name!r} has {len(columns)} values and takes {width} columns, too few to test on a map "
+            f"of {count(p, 'dimension')}; there must be {p + width + 2}. Join categories, or leave the column out."
         )
-    return External(name, kind, present, coded)
+    if not numeric:
+        return "nominal", orthonormal_basis(columns)
+    units = standard_units(columns)
+    return "numeric", units[:, np.isfinite(units).all(axis=0)]
 
 
-def _indicators(cells: pd.Series[Any]) -> Array:
-    """Return a column for each category but the first; a single zero column if there is only one."""
-    import pandas as pd
-
-    codes = pd.factorize(cells, sort=False)[0]
-    levels = np.arange(1, max(2, codes.max(initial=0) + 1))
-    return np.asarray(codes[:, None] == levels, dtype=np.float64)
-
-
-# ---- correlations and tests
-
-
-@dataclass(frozen=True)
-class _Test:
-    """How p-values are computed: by the F test, or by permutations."""
-
-    n_permutations: int
-    rng: Any
-
-    def p_value(self, X: Array, Y: Array) -> float:
-        """Return the p-value for two orthonormal bases not being correlated."""
-        n = len(X)
-        if self.n_permutations == 0:
-            return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
-        observed = _shared(X, Y)
-        permuted = [_shared(X, Y[self.rng.permutation(n)]) for _ in range(self.n_permutations)]
-        return float(np.sum(as_large(permuted, observed, slack=1e-12)) + 1) / (self.n_permutations + 1)
-
-
-def _shared(X: Array, Y: Array) -> float:
-    """Return 1 less Wilks' lambda: the product of 1 - r² over the canonical correlations."""
-    squares = svd(X.T @ Y, compute_uv=False) ** 2
-    return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))
-
-
-def _rows(axes: LabelledTable, feature: External, test: _Test) -> Iterator[tuple[Any, ...]]:
-    """Return a row of the table for each axis, and one for the best direction."""
-    U = axes.values[feature.present]
-    p = U.shape[1]
-    for axis, unit in enumerate(np.eye(p)):
-        correlation, sign, p_value = _tested(U[:, [axis]], feature, test)
-        correlation *= sign[0] if feature.kind == "numeric" else 1.0
-        yield (feature.name, axes.names[axis], feature.kind, len(U), correlation, _angle(unit), *unit, p_value)
-    if p > 1:  # on a line the axis is the only direction, and no test is made twice
-        correlation, direction, p_value = _tested(U, feature, test)
-        yield (feature.name, "best", feature.kind, len(U), correlation, _angle(direction), *direction, p_value)
-
-
-def _tested(U: Array, feature: External, test: _Test) -> tuple[float, Array, float]:
-    """Return the strongest correlation of the feature with a direction of U, that direction, and its p-value."""
-    X, Y = orthonormal_basis(U), feature.basis
+def _tested(U: Array, Y: Array, kind: str, n_permutations: int, rng: Any) -> tuple[float, Array, float]:
+    """Return the strongest correlation of a feature with a direction of U, that direction, and its p-value."""
+    X = orthonormal_basis(U)
     if Y.shape[1] == 0 or X.shape[1] < U.shape[1]:
         return np.nan, np.full(U.shape[1], np.nan), np.nan
-    correlation, direction = _strongest(U, Y)
-    return correlation, direction if feature.kind == "numeric" else _without_sign(direction), test.p_value(X, Y)
-
-
-def _strongest(U: Array, Y: Array) -> tuple[float, Array]:
-    """Return the largest correlation of a direction of U with the space of Y, and that direction (of length 1).
-
-    Against one column it is the direction in which this grows.
-    """
     left, singular, right = svd(U - U.mean(axis=0), full_matrices=False)
     shared = left.T @ Y
     if shared.shape[1] > 1:
         vectors, values, _ = svd(shared, full_matrices=False)
         shared = vectors[:, [0]] * values[0]
     direction = right.T @ (shared[:, 0] / singular)
-    return min(float(np.linalg.norm(shared)), 1.0), direction / np.linalg.norm(direction)
+    direction /= np.linalg.norm(direction)
+    if kind == "nominal":  # the largest part is positive, the first of equally large ones
+        sizes = np.abs(direction)
+        direction *= np.sign(direction[np.argmax(sizes >= (1 - 1e-6) * sizes.max())])
+    return min(float(np.linalg.norm(shared)), 1.0), direction, _p_value(X, Y, n_permutations, rng)
 
 
-def _without_sign(direction: Array) -> Array:
-    """Return a direction with the sign that makes its largest part positive, the first of equally large ones."""
-    sizes = np.abs(direction)
-    return np.asarray(direction * np.sign(direction[np.argmax(sizes >= (1 - 1e-6) * sizes.max())]))
+def _p_value(X: Array, Y: Array, n_permutations: int, rng: Any) -> float:
+    """Return the p-value for two orthonormal bases not being correlated, by the F test or by permutations."""
+    n = len(X)
+    if n_permutations == 0:
+        return wilks_p_value(svd(X.T @ Y, compute_uv=False), n, X.shape[1], Y.shape[1])
+    permuted = [_shared(X, Y[rng.permutation(n)]) for _ in range(n_permutations)]
+    return float(np.sum(as_large(permuted, _shared(X, Y), slack=1e-12)) + 1) / (n_permutations + 1)
 
 
-def _angle(direction: Array) -> float:
-    return float(np.degrees(np.arctan2(direction[1], direction[0]))) if len(direction) == 2 else np.nan
-
-
-def corrected(p_values: Array, correction: str | None) -> Array:
-    """Return p-values corrected for their number; NaN does not count as a test."""
-    adjusted = np.array(p_values, dtype=np.float64)
-    tested = np.isfinite(adjusted)
-    if correction is None or not tested.any():
-        return adjusted
-    adjusted[tested] = false_discovery_control(adjusted[tested]) if correction == "fdr" else holm(adjusted[tested])
-    return adjusted
+def _shared(X: Array, Y: Array) -> float:
+    """Return 1 less Wilks' lambda: the product of 1 - r² over the canonical correlations."""
+    squares = svd(X.T @ Y, compute_uv=False) ** 2
+    return float(1.0 - np.prod(1.0 - np.minimum(squares, 1.0)))

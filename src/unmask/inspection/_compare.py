@@ -15,16 +15,15 @@ from .._typing import Array
 from ..checking import AdjustmentWarning, Dissimilarities, LeakWarning, quote, require_integer, require_package
 from ..dissimilarities import Geodesic
 from ..estimators import ConditionalClassicalMDS, ConditionalMDS
-from ..problem import check_dimension, without_errors
+from ..problem import KnownFeatures, check_dimension, without_errors
 from ..problem.leak import linear_leak, neighbour_leak
-from ..problem.linalg import canonical_correlations
 from ._completed import completed
-from ._correlations import average, unknown_columns
-from ._fits import Advance, ending_all, nobody
-from ._inputs import LabelledTable, align, code_known, read_dissimilarities, read_table, require_rows
+from ._correlations import average, recovered, unknown_columns
+from ._fits import Advance, ending_all, no_progress
+from ._inputs import align, code_known, read_coordinates, read_dissimilarities, read_table, require_rows
 from ._leak import taken_out
 from ._rivals import mds_then_regress, partial_dbrda
-from ._scores import coordinates, neighbourhood_scores
+from ._scores import neighbourhood_scores, neighbourhood_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,16 +66,11 @@ class Task:
         return mds.fit(self.dissimilarities, known=self.known if known else None)
 
 
+COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
 FEW_OBJECTS = 1000
 FEW_PERMUTATIONS = 19
 
 MapMaker = Callable[[Task], Any]
-
-
-@dataclass(frozen=True)
-class _Method:
-    make: MapMaker
-    package: str | None = None
 
 
 def compare(
@@ -95,10 +89,11 @@ def compare(
 ) -> pd.DataFrame:
     """Map one data set by several methods and return their scores in one table.
 
-    Methods that know of `known`: ``"conditional-mds"`` (full coefficients), ``"conditional-mds-diagonal"``,
-    ``"conditional-classical-mds"`` (the closed form), and the two strongest simple rivals, ``"mds-then-regress"``
-    (:func:`mds_then_regress`) and ``"partial-dbrda"`` (:func:`partial_dbrda`). Methods that do not: ``"mds"``
-    (metric), ``"isomap"`` (10 neighbours), ``"tsne"``, ``"umap"``. :func:`register_method` adds others.
+    Methods that use `known`: ``"conditional-mds"`` (full coefficients), ``"conditional-mds-diagonal"``,
+    ``"conditional-mds-adjusted"``, ``"conditional-classical-mds"`` (the closed form), and the two strongest simple
+    rivals, ``"mds-then-regress"`` (:func:`mds_then_regress`) and ``"partial-dbrda"`` (:func:`partial_dbrda`). Methods
+    that do not: ``"mds"`` (metric), ``"isomap"`` (10 neighbours), ``"tsne"``, ``"umap"``. :func:`register_method` adds
+    others.
 
     Parameters
     ----------
@@ -131,11 +126,11 @@ def compare(
     -------
     DataFrame
         One row per method. ``stress``: of the method's own fit, NaN where it minimises none. ``leak``: what the map
-        repeats of the known features along its axes. ``knn_leak``: how well neighbours on the map tell them, on average
-        from 0 (as well as by chance) to 1 (always); :func:`leak_report` has each feature. ``trustworthiness``: of the
-        map, by the dissimilarities; a map that leaves the known features out need not have a high one. ``acc_all``,
-        ``acc_unknown``: see :func:`recovery`; NaN without `features`. ``seconds``: wall time, which at the first call
-        includes compiling. ``note``: warnings, why a method failed, or which package it lacks.
+        repeats of the known features along its axes. ``knn_leak``: how well neighbours on the map predict them, on
+        average from 0 (by chance) to 1 (always); :func:`leak_report` has each feature. ``trustworthiness`` of the map;
+        one that leaves the known features out need not have a high value. ``acc_all``, ``acc_unknown``: see
+        :func:`recovery`; NaN without `features`. ``seconds``: wall time, compiling at the first call included.
+        ``note``: warnings, why a method failed, or which package is missing.
 
     Examples
     --------
@@ -151,27 +146,31 @@ def compare(
     import pandas as pd
 
     require_integer("n_components", n_components, 1)
+    names = [methods] if isinstance(methods, str) else list(_METHODS if methods is None else methods)
+    if not names or not set(names) <= set(_METHODS):
+        raise ValueError(
+            f"methods={names!r} must name registered methods, at least one; these are {', '.join(map(repr, _METHODS))}."
+        )
     checked = read_dissimilarities(dissimilarities, metric)
-    known_types = without_errors(known_types)
-    known = completed(known, checked, n_components, known_types, random_state)
-    judge = _make_judge(checked, known, features, unknown, known_types, n_neighbors)
-    check_dimension(n_components, checked.n, judge.coded)
-    task = Task(
-        pd.DataFrame(checked.array_for("compare"), index=checked.labels, columns=checked.labels),
-        align(known, checked.labels, "known", "dissimilarities"),
-        n_components,
-        known_types,
-        random_state,
-    )
-    chosen = _chosen(methods)
+    n, labels, types = checked.n, checked.labels, without_errors(known_types)
+    D = pd.DataFrame(checked.array_for("compare"), index=labels, columns=labels)
+    known = completed(known, D, labels, n_components, types, random_state)
+    coded = code_known(known, n, labels, types, "dissimilarities")
+    check_dimension(n_components, n, coded)
+    if features is None and unknown is not None:
+        raise ValueError("unknown names features but features were not given; pass features, the truth.")
+    truth = None
+    if features is not None:
+        table = read_table(align(features, labels, "features", "dissimilarities"), "features", "feature")
+        require_rows(table.values, n, "features", "dissimilarities")
+        truth = table.values, unknown_columns(table, unknown, known)
+    judge = _Judge(checked, coded, truth, neighbourhood_sizes(n_neighbors, n)[0])
+    task = Task(D, align(known, labels, "known", "dissimilarities"), n_components, types, random_state)
     rows = []
-    for done, method in enumerate(chosen.values()):
-        (progress or nobody)(done, len(chosen))
-        rows.append(_run(method, task, judge))
-    return pd.DataFrame(rows, index=pd.Index(chosen, name="method"), columns=COLUMNS)
-
-
-COLUMNS = ["stress", "leak", "knn_leak", "trustworthiness", "acc_all", "acc_unknown", "seconds", "note"]
+    for done, name in enumerate(names):
+        (progress or no_progress)(done, len(names))
+        rows.append(_run(*_METHODS[name], task, judge))
+    return pd.DataFrame(rows, index=pd.Index(names, name="method"), columns=COLUMNS)
 
 
 def method_names() -> tuple[str, ...]:
@@ -179,100 +178,53 @@ def method_names() -> tuple[str, ...]:
     return tuple(_METHODS)
 
 
-def _chosen(methods: Iterable[str] | None) -> dict[str, _Method]:
-    """Return the methods of these names, by default all."""
-    if methods is None:
-        return dict(_METHODS)
-    names = [methods] if isinstance(methods, str) else list(methods)
-    strange = [name for name in names if name not in _METHODS]
-    if strange or not names:
-        raise ValueError(
-            f"methods={names!r} must name registered methods, at least one; these are {', '.join(map(repr, _METHODS))}."
-        )
-    return {name: _METHODS[name] for name in names}
-
-
-# ---- judging maps
-
-
 @dataclass(frozen=True)
 class _Judge:
     """The data that maps are scored against."""
 
     checked: Dissimilarities
-    coded: Any
-    truth: LabelledTable | None
-    unknown: list[int]
+    coded: KnownFeatures
+    truth: tuple[Array, list[int]] | None  # all features, and which of them were not known
     n_neighbors: int
 
-    def scores(self, result: Any) -> dict[str, float]:
+    def scores(self, result: Any) -> dict[str, Any]:
         """Return the scores of a map, or of an estimator that has one."""
-        U = coordinates(result, self.checked)
-        scores = {
+        U, rng = read_coordinates(result, self.checked.labels, self.checked.n), np.random.default_rng(0)
+        near = neighbour_leak(
+            U, self.coded, rng, adjusted_for=taken_out(U, self.coded), n_permutations=FEW_PERMUTATIONS
+        )
+        scores: dict[str, Any] = {
             "stress": float(getattr(result, "stress_", np.nan)),
             "leak": linear_leak(U, self.coded.values).leak,
-            "knn_leak": self._knn_leak(U),
+            "knn_leak": average(np.array([feature.corrected for feature in near.values()])),
         }
         if not self.checked.missing:
             table = neighbourhood_scores(self.checked.array_for("compare"), U, n_neighbors=self.n_neighbors)
             scores["trustworthiness"] = float(table["trustworthiness"].iloc[0])
-        if self.truth is not None:
-            truth = self.truth.values
-            both = np.column_stack([U, self.coded.values])
-            scores["acc_all"] = average(canonical_correlations(both, truth))
-            scores["acc_unknown"] = average(canonical_correlations(U, truth[:, self.unknown]))
-        return scores
-
-    def _knn_leak(self, U: Array) -> float:
-        adjusted_for = taken_out(U, self.coded)
-        rng = np.random.default_rng(0)  # the same permutations for every method
-        told = neighbour_leak(U, self.coded, rng, adjusted_for=adjusted_for, n_permutations=FEW_PERMUTATIONS)
-        return average(np.array([feature.corrected for feature in told.values()]))
+        return scores if self.truth is None else scores | recovered(U, self.coded.values, *self.truth)
 
 
-def _make_judge(
-    checked: Dissimilarities,
-    known: Any,
-    features: Any,
-    unknown: Sequence[Any] | None,
-    types: dict[Any, Any] | None,
-    n_neighbors: int | None,
-) -> _Judge:
-    coded = code_known(known, checked.n, checked.labels, types, "dissimilarities")
-    largest = (checked.n - 1) // 2
-    size = min(5, largest) if n_neighbors is None else require_integer("n_neighbors", n_neighbors, 1)
-    if size > largest:
-        raise ValueError(f"n_neighbors={size} is too many for {checked.n} objects; use at most {largest}.")
-    if features is None:
-        if unknown is not None:
-            raise ValueError("unknown names features but features were not given; pass features, the truth.")
-        return _Judge(checked, coded, None, [], size)
-    truth = read_table(align(features, checked.labels, "features", "dissimilarities"), "features", "feature")
-    require_rows(truth.values, checked.n, "features", "dissimilarities")
-    return _Judge(checked, coded, truth, unknown_columns(truth, unknown, known), size)
-
-
-def _run(method: _Method, task: Task, judge: _Judge) -> dict[str, Any]:
+def _run(make: MapMaker, package: str | None, task: Task, judge: _Judge) -> dict[str, Any]:
     """Make one map and score it; an error goes into the note, and does not stop the other methods."""
     try:
-        if method.package is not None:
-            require_package(method.package, "this method", "compare")  # imported before the clock starts
-        with warnings.catch_warnings(record=True) as heard:
+        if package is not None:
+            require_package(package, "this method", "compare")  # imported before the clock starts
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             # What a map repeats is in columns of its own.
             warnings.simplefilter("ignore", LeakWarning)
             warnings.simplefilter("ignore", AdjustmentWarning)
             start = time.perf_counter()
             with ending_all():
-                result = method.make(task)
+                result = make(task)
             seconds = time.perf_counter() - start
-        scores: dict[str, Any] = judge.scores(result)
-    except Exception as error:  # whatever a registered method raises is its own affair
+        scores = judge.scores(result)
+    except Exception as error:  # a registered method may raise anything
         return {"note": f"{type(error).__name__}: {error}"}
-    said = dict.fromkeys(str(warning.message) for warning in heard)
+    notes = dict.fromkeys(str(warning.message) for warning in caught)
     if getattr(result, "n_free_", task.n_components) > task.n_components:
-        said[f"stress of a free map of {result.n_free_} dimensions"] = None
-    return {**scores, "seconds": seconds, "note": " ".join(said)}
+        notes[f"stress of a free map of {result.n_free_} dimensions"] = None
+    return {**scores, "seconds": seconds, "note": " ".join(notes)}
 
 
 # ---- methods
@@ -290,7 +242,7 @@ def register_method(name: str, function: MapMaker | None, *, package: str | None
         ``random_state``); returns a map (array or DataFrame with one row per object), or a fitted estimator with
         ``embedding_`` and, if it has one, ``stress_``. None removes the method.
     package : str, optional
-        Module that must be importable; without it the method's row says so.
+        Module that must be importable; if it is missing, the ``note`` names it.
 
     Examples
     --------
@@ -303,16 +255,14 @@ def register_method(name: str, function: MapMaker | None, *, package: str | None
     1.0
     >>> register_method("degree-only", None)
     """
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"name={name!r} must be a text that names the method.")
+    if function is None and name not in _METHODS:
+        raise ValueError(f"name={name!r} is not a registered method; these are {quote(_METHODS)}.")
     if function is None:
-        if name not in _METHODS:
-            raise ValueError(f"name={name!r} is no registered method to take out; these are {quote(_METHODS)}.")
         del _METHODS[name]
-        return
-    if not callable(function):
+    elif callable(function):
+        _METHODS[name] = function, package
+    else:
         raise ValueError(f"function={function!r} must be callable with a Task and return a map, or None.")
-    _METHODS[name] = _Method(function, package)
 
 
 def _conditional(coef: str, *, adjust: bool = False) -> MapMaker:
@@ -365,15 +315,15 @@ def _umap(task: Task) -> Array:
         return np.asarray(reducer.fit_transform(task.dissimilarities.to_numpy(copy=True)))
 
 
-_METHODS: dict[str, _Method] = {
-    "conditional-mds": _Method(_conditional("full")),
-    "conditional-mds-diagonal": _Method(_conditional("diagonal")),
-    "conditional-mds-adjusted": _Method(_conditional("full", adjust=True)),
-    "conditional-classical-mds": _Method(lambda task: task.fit(ConditionalClassicalMDS)),
-    "mds-then-regress": _Method(_mds_then_regress),
-    "partial-dbrda": _Method(_partial_dbrda),
-    "mds": _Method(lambda task: task.fit(ConditionalMDS, known=False, random_state=task.random_state)),
-    "isomap": _Method(_isomap),
-    "tsne": _Method(_tsne),
-    "umap": _Method(_umap, package="umap"),
+_METHODS: dict[str, tuple[MapMaker, str | None]] = {
+    "conditional-mds": (_conditional("full"), None),
+    "conditional-mds-diagonal": (_conditional("diagonal"), None),
+    "conditional-mds-adjusted": (_conditional("full", adjust=True), None),
+    "conditional-classical-mds": (lambda task: task.fit(ConditionalClassicalMDS), None),
+    "mds-then-regress": (_mds_then_regress, None),
+    "partial-dbrda": (_partial_dbrda, None),
+    "mds": (lambda task: task.fit(ConditionalMDS, known=False, random_state=task.random_state), None),
+    "isomap": (_isomap, None),
+    "tsne": (_tsne, None),
+    "umap": (_umap, "umap"),
 }

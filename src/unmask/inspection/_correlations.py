@@ -116,11 +116,10 @@ def standard_units(values: Array) -> Array:
 
 
 def leak(embedding: Any, known: Any, *, known_types: dict[Any, Any] | None = None) -> float:
-    """Return the average canonical correlation of a map with the known features: what it repeats of them.
+    """Return the leak: the average canonical correlation of a map with the known features.
 
-    Near 1 the map shows again what was known. With q known columns, N objects and no connection at all, expect about
-    the root of q / N; :func:`leak_report` says what is above chance, feature by feature. Of a fitted estimator it is
-    ``leak_``, here for a map from anywhere.
+    Near 1 the map repeats the known features. With q known columns, N objects and no connection at all, expect about
+    the root of q / N; :func:`leak_report` compares each feature with chance. For a fitted estimator this is ``leak_``.
 
     Parameters
     ----------
@@ -195,48 +194,37 @@ def recovery(
 
     axes, truth = read_pair(embedding, features, ("embedding", "features"), ("axis", "feature"))
     coded = code_known(known, len(axes.values), axes.labels, known_types, "embedding")
-    columns = unknown_columns(truth, unknown, known)
-    both = np.column_stack([axes.values, coded.values])
-    scores = {
-        "acc_all": average(linalg.canonical_correlations(both, truth.values)),
-        "acc_unknown": average(linalg.canonical_correlations(axes.values, truth.values[:, columns])),
-    }
+    scores = recovered(axes.values, coded.values, truth.values, unknown_columns(truth, unknown, known))
     return pd.Series(scores, name="recovery")
+
+
+def recovered(U: Array, V: Array, features: Array, unknown: list[int]) -> dict[str, float]:
+    """Return the scores of :func:`recovery` from numbers, and from the columns of the features that were not known."""
+    return {
+        "acc_all": average(linalg.canonical_correlations(np.column_stack([U, V]), features)),
+        "acc_unknown": average(linalg.canonical_correlations(U, features[:, unknown])),
+    }
 
 
 def unknown_columns(features: LabelledTable, unknown: Sequence[Any] | None, known: Any) -> list[int]:
     """Return the positions of the features that were not known."""
     if unknown is None:
-        unknown = _not_among(features.names, known)
-    wanted = [unknown] if isinstance(unknown, str) else list(unknown)
-    strange = [name for name in wanted if str(name) not in features.names]
-    if strange:
-        raise ValueError(
-            f"unknown names {quote(strange)}, not among the columns of features; these are {quote(features.names)}."
-        )
-    if not wanted:
-        raise ValueError(
-            f"no feature is left unknown: all columns of features ({quote(features.names)}) are known too; "
-            "add the unknown ones to features, or name them in unknown."
-        )
-    return [features.names.index(str(name)) for name in wanted]
+        unknown = features.names if known is None else _not_among(features.names, known)
+    wanted = [unknown] if isinstance(unknown, str) else [str(name) for name in unknown]
+    others = [name for name in wanted if name not in features.names]
+    if others or not wanted:
+        wrong = f"unknown names {quote(others)}, not" if others else "no feature is left unknown"
+        raise ValueError(f"{wrong} among the columns of features; these are {quote(features.names)}.")
+    return [features.names.index(name) for name in wanted]
 
 
 def _not_among(names: list[str], known: Any) -> list[str]:
-    if known is None:
-        return names
-    if hasattr(known, "columns"):
-        given = set(map(str, known.columns))
-    elif getattr(known, "name", None) is not None:
-        given = {str(known.name)}
-    else:
-        raise ValueError(
-            "known has no column names to tell which features are unknown; name these in unknown, "
-            "or pass known as a DataFrame."
-        )
+    """Return the names of the features that are not columns of the known features."""
+    name = getattr(known, "name", None)
+    given = set(map(str, known.columns if hasattr(known, "columns") else [] if name is None else [name]))
     if not given & set(names):
         raise ValueError(
-            f"known ({quote(sorted(given))}) and features ({quote(names)}) share no column, so that their names do not "
-            "tell which features are unknown; name these in unknown."
+            f"known ({quote(sorted(given)) or 'without column names'}) and features ({quote(names)}) share no column, "
+            "so that their names do not tell which features are unknown; name these in unknown."
         )
     return [name for name in names if name not in given]

@@ -12,37 +12,41 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import (
     AdjustmentWarning,
     LeakWarning,
     UnfinishedWarning,
     align_columns,
     align_rows,
-    check_dissimilarities,
     is_pandas,
     known_by_name,
     labelled_frame,
 )
 from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, labels_of_fit, refit, stages_of
-from ..kernels import MOST_SQUARED, Workers, elsewhere, resolve_threads
-from ..solvers import (
-    PARALLEL_FROM,
-    automatic_n_starts,
-)
-from ._inputs import count_objects, require_few
+from ..kernels import MOST_SQUARED, elsewhere, resolve_threads
+from ..solvers import PARALLEL_FROM, automatic_n_starts
+from ._inputs import count_objects, read_dissimilarities, require_few
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Hears how many fits are done, and how many there will be.
-Advance = Callable[[int, int], None]
+Advance = Callable[[int, int], None]  # called with how many fits are done, and how many there will be
+Enough = Callable[[Array], bool]  # whether the stresses that starts led to make another start needless
 
 
-def nobody(done: int, total: int) -> None:
-    """Do not listen."""
+def no_progress(done: int, total: int) -> None:
+    """Ignore the progress."""
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress warnings, which the user's own fit gives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager
@@ -56,30 +60,28 @@ def ending_all() -> Iterator[None]:
             raise KeyboardInterrupt from None
 
 
-# Tells by the stresses that starts led to whether there is no need for another.
-Enough = Callable[[Array], bool]
-# Starts whose stresses differ by no more than this share ended in the same minimum, and so did those that are no
-# farther apart than searches stop short of it; minima that are nearer to each other are as good as one.
+# Starts whose stresses differ by no more than this share of them, or by what searches stop short of a minimum, count as
+# having ended in the same minimum.
 SAME_MINIMUM = 1e-6
 STOPPED_SHORT = 1e-7
-# Starts of a refit, besides maps that are almost right: the p-values are those of long searches (see the slow test),
-# and a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
+# Starts of a refit, besides maps that are almost right. The p-values are those of long searches (see the slow test);
+# a permutation of the kinship example takes 0.017 CPU s instead of 0.15.
 FEW_STARTS = 3
 # Fits of more objects than this run one after another.
 MOST_SIDE_BY_SIDE = 2000
 
 
 def agreed(stresses: Array, same: float = SAME_MINIMUM) -> bool:
-    """Tell whether all starts ended in one minimum."""
+    """Return whether all starts ended in one minimum."""
     return float(np.ptp(stresses)) <= max(same * float(np.min(stresses)), STOPPED_SHORT)
 
 
 def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
-    """Tell whether further starts are unlikely to find a minimum that none has found yet.
+    """Return whether further starts are unlikely to find another minimum.
 
     Boender and Rinnooy Kan's rule: after n starts that led to w minima, w (n - 1) / (n - w - 2) minima are expected,
-    and less than half a minimum more than was seen is none. Eight starts are enough if all agree, 17 if they led to
-    two.
+    and the search ends where this is less than half a minimum more than were found. Eight starts are enough if all
+    agree, 17 if they led to two.
 
     References
     ----------
@@ -97,7 +99,7 @@ def _never(_: Array) -> bool:
 
 @dataclass(frozen=True)
 class FitSetup:
-    """An estimator, the dissimilarities it is to be fitted to, and what is known."""
+    """An estimator, the dissimilarities it is to be fitted to, and the known features in the same order of objects."""
 
     estimator: Any
     D: Array
@@ -115,6 +117,11 @@ class FitSetup:
         """Whether the estimator searches from a start, as a closed form does not."""
         return "init" in self.estimator.get_params()
 
+    @property
+    def anything_known(self) -> bool:
+        """Whether there is a known feature."""
+        return self.known is not None and 0 not in getattr(self.known, "shape", (1, 1))[1:]
+
     def unadjusted(self) -> FitSetup:
         """Return the same without adjusting the map, which changes nothing of the stress."""
         return replace(self, estimator=clone(self.estimator).set_params(adjust=False), n_free=None)
@@ -124,11 +131,21 @@ class FitSetup:
         estimator = clone(self.estimator).set_params(adjust=fitted.adjusted_)
         return replace(self, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
 
-    def fit(self, D: Array | None = None, *, known: Any = None, start: Any = None, **parameters: Any) -> Any:
-        """Return a new fit: to other dissimilarities or known features, or from a start, where these are given."""
+    def some(self, at: IntArray, D: Array | None = None) -> FitSetup:
+        """Return the same for some of the objects, with their dissimilarities if there is no table of all."""
+        return replace(
+            self,
+            D=self.D[np.ix_(at, at)] if D is None else D,
+            labels=None if self.labels is None else self.labels[at],
+            known=_in_rows(self.known, at),
+            weights=None if self.weights is None else np.asarray(self.weights)[np.ix_(at, at)],
+        )
+
+    def fit(self, D: Array | None = None, *, start: Any = None, **parameters: Any) -> Any:
+        """Return a new fit: to other dissimilarities, or from a start, where these are given."""
         if start is not None and self.takes_start:
             parameters |= {"init": start, "n_init": "auto"}
-        return self._fit(clone(self.estimator).set_params(**parameters), D, known)
+        return self._fit(clone(self.estimator).set_params(**parameters), D, None)
 
     def fit_from(
         self,
@@ -141,23 +158,26 @@ class FitSetup:
         **parameters: Any,
     ) -> Any:
         """Return a fit from several starts and the estimator's own, at most ``few``, until they are ``enough``."""
-        if not isinstance(self.estimator, ConditionalMDS):
-            return self.fit(D, known=known, **parameters)
         fresh = clone(self.estimator).set_params(**parameters)
+        if not isinstance(fresh, ConditionalMDS):
+            return self._fit(fresh, D, known)
         if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
             n_starts = automatic_n_starts(self.n) if fresh.n_init == "auto" else fresh.n_init
             fresh.set_params(n_init=min(few, n_starts))
         return self._fit(fresh, D, known, starts=starts, enough=enough)
 
     def search(
-        self, starts: Sequence[Any] = (), enough: Enough = _never, same: float = SAME_MINIMUM, **others: Any
+        self, starts: Sequence[Any] = (), enough: Enough | None = None, same: float = SAME_MINIMUM, **others: Any
     ) -> Any:
         """Return a fit from several starts and all of the estimator's own, until they are enough.
 
         Where their number is left to the estimator, that is also when all minima have been seen.
         """
         automatic = getattr(self.estimator, "n_init", None) == "auto"
-        done = (lambda found: enough(found) or all_seen(found, same)) if automatic else enough
+
+        def done(stresses: Array) -> bool:
+            return (enough is not None and enough(stresses)) or (automatic and all_seen(stresses, same))
+
         return self.fit_from(starts, None, done, **others)
 
     def side_by_side(self) -> tuple[FitSetup, int]:
@@ -173,42 +193,14 @@ class FitSetup:
             return self, 1
         return replace(self, estimator=clone(self.estimator).set_params(n_jobs=1)), threads
 
-    def unlabelled(self) -> FitSetup:
-        """Return the same without labels, by which every fit would put what is known in order again."""
-        if self.labels is None:
-            return self
-        known = align_rows(self.known, self.labels, "known")
-        known = known.reset_index(drop=True) if is_pandas(known) else known
-        return replace(self, labels=None, known=known)
-
     def _fit(self, fresh: Any, D: Array | None, known: Any, **how: Any) -> Any:
-        values = self.D if D is None else D
-        arguments = {} if self.weights is None else {"weights": self.weights}
+        arguments = how if self.weights is None else {**how, "weights": self.weights}
         with ending_all(), warnings.catch_warnings():
-            # What the map repeats, and what is done about it, is said by the user's own fit.
+            # The user's own fit says what the map repeats, and what is done about it.
             warnings.simplefilter("ignore", LeakWarning)
             warnings.simplefilter("ignore", AdjustmentWarning)
             known = self.known if known is None else known
-            return refit(fresh, self.table(values), n_free=self.n_free, known=known, **arguments, **how)
-
-    def table(self, values: Array) -> Any:
-        """Return a square table with the objects' labels, if they have any."""
-        if self.labels is None:
-            return values
-        import pandas as pd
-
-        return pd.DataFrame(values, index=self.labels, columns=self.labels)
-
-    def names(self) -> pd.Index:
-        """Return the labels of the objects, or their numbers."""
-        import pandas as pd
-
-        return pd.RangeIndex(self.n) if self.labels is None else self.labels
-
-
-def anything_known(setup: FitSetup) -> bool:
-    """Tell whether there is a known feature."""
-    return setup.known is not None and 0 not in getattr(setup.known, "shape", (1, 1))[1:]
+            return refit(fresh, self.D if D is None else D, n_free=self.n_free, known=known, **arguments)
 
 
 def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None, instead: str = "") -> FitSetup:
@@ -225,46 +217,42 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     if landmarks is not None:
         raise ValueError(f"n_landmarks={landmarks}: {purpose} needs the paths between all objects; leave it out.")
     if transformer is None:
-        with Workers(resolve_threads(estimator.n_jobs)) as workers:
-            checked = check_dissimilarities(X, workers=workers)
+        checked = read_dissimilarities(X, warn=True)
         D, labels = checked.array_for(purpose), checked.labels
     else:
         D, labels = compare(transformer, X)
-    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, _in_order(weights, labels))
+    weights = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
+    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, in_order(known, labels), weights)
 
 
 def read_data(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
-    """Return data as an estimator's fit reads them, where what is known may be names."""
+    """Return data as an estimator's fit reads them; ``known`` may be names of columns."""
     return known_by_name(labelled_frame(X), known, features=not get_tags(estimator).input_tags.pairwise)
 
 
-def _in_order(weights: Any, labels: pd.Index | None) -> Any:
-    """Return weights in the order of the objects."""
-    return align_columns(align_rows(weights, labels, "weights"), labels, "weights")
+def in_order(known: Any, labels: pd.Index | None) -> Any:
+    """Return known features in the order of the objects and without labels, so that refits do not align them again."""
+    known = align_rows(known, labels, "known")
+    return known.reset_index(drop=True) if is_pandas(known) else known
+
+
+def _in_rows(known: Any, at: IntArray) -> Any:
+    if known is None:
+        return None
+    return known.iloc[at].reset_index(drop=True) if is_pandas(known) else np.asarray(known)[at]
 
 
 def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
     """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
-    U = np.asarray(fitted.free_embedding_, dtype=np.float64)
+    U, coef = np.asarray(fitted.free_embedding_, dtype=np.float64), fitted.coef_
+    some = np.arange(0, len(U), len(U) // 500) if len(U) > MOST_SQUARED else None
+    labels = labels_of_fit(fitted)
+    distances = np.asarray(fitted.predict_dissimilarities(some if some is None or labels is None else labels[some]))
     # From exactly zero no descent ever leaves.
-    distances = np.asarray(fitted.predict_dissimilarities(_some_labels(fitted) if len(U) > MOST_SQUARED else None))
     size = 1e-3 * float(np.sqrt(np.nanmean(distances**2)))
     more = np.random.default_rng(seed).normal(scale=size, size=(len(U), extra))
     flat = (np.ptp(U, axis=0) == 0) * np.random.default_rng(seed + 1).normal(scale=size, size=U.shape)
-    return np.column_stack([U + flat, more]), _off_zero(fitted.coef_, size)
-
-
-def _some_labels(fitted: Any) -> Any:
-    """Return the labels, or numbers, of a few of many objects."""
-    labels, some = labels_of_fit(fitted), np.arange(0, len(fitted.free_embedding_), len(fitted.free_embedding_) // 500)
-    return some if labels is None else labels[some]
-
-
-def _off_zero(coef: pd.DataFrame, size: float) -> pd.DataFrame | None:
-    """Return coefficients without rows of zeros; None if nothing is known."""
-    if coef.empty:
-        return None
     B = coef.to_numpy().copy()
     empty = np.flatnonzero(~np.any(B != 0, axis=1))
     B[empty, empty] = size
-    return coef * 0 + B
+    return np.column_stack([U + flat, more]), None if coef.empty else coef * 0 + B

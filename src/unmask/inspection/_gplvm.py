@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
 
 from .._typing import Array
 from ..checking import require_flag, warn_user
@@ -72,17 +73,10 @@ def gplvm_score(embedding: Any, Y: Any, *, standardize: bool = True) -> float:
     points, data = read_pair(embedding, Y, ("embedding", "Y"))
     if len(points.values) < 2:
         raise ValueError(f"embedding has {len(points.values)} row; a score needs at least 2 objects.")
-    X = _standardized(points.values) if standardize else points.values
+    X = scale(points.values) if standardize else points.values
     Y = data.values - data.values.mean(axis=0)
     with OneBlasThread():
         return _best_likelihood(Process(np.asarray(cdist(X, X, "sqeuclidean")), Y @ Y.T, Y.shape[1]))
-
-
-def _standardized(X: Array) -> Array:
-    """Return columns with mean 0 and variance 1; a constant column becomes 0."""
-    X = X - X.mean(axis=0)
-    spread = X.std(axis=0)
-    return np.asarray(X / np.where(spread > 0, spread, 1.0))
 
 
 def _best_likelihood(process: Process) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,22 +12,18 @@ from .._typing import Array, IntArray
 from ..checking import (
     Dissimilarities,
     KnownFeatureWarning,
-    MissingDissimilarityWarning,
+    align_rows,
     as_pandas,
     check_dissimilarities,
-    choose_rows,
-    find_labels,
     is_file,
     is_pandas,
     is_source,
     labels_of,
     open_file,
-    polars_column,
-    quote,
 )
 from ..dissimilarities import Metric, compare, make_transformer
 from ..estimators import labels_of_fit, number_of_objects
-from ..kernels import MOST_SQUARED, ArraySource, Source, Workers, rectangle, resolve_threads
+from ..kernels import MOST_SQUARED, ArraySource, Source, Workers, resolve_threads
 from ..problem import KnownFeatures, check_known
 
 if TYPE_CHECKING:
@@ -48,53 +43,21 @@ def is_fitted_map(data: Any) -> bool:
     return hasattr(data, "embedding_")
 
 
-def read_table(data: Any, name: str, prefix: str = "axis") -> LabelledTable:
-    """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
-    labels, data = _row_labels(data), _as_table(data)
-    names = list(map(str, data.columns)) if hasattr(data, "columns") else None
-    if names is None and is_pandas(data) and data.name is not None:
-        names = [str(data.name)]
-    values = _numbers(data, name)
-    return LabelledTable(values, labels, names or axis_names(values.shape[1], prefix))
-
-
-def _row_labels(data: Any) -> pd.Index | None:
-    """Return the labels of a table's rows, or of the objects of a fitted estimator; None if there are none."""
-    return labels_of_fit(data) if is_fitted_map(data) else labels_of(data)
-
-
-def _as_table(data: Any) -> Any:
-    """Return the map of a fitted estimator as a table with labels, if it has any; xarray and pyarrow as pandas."""
+def _with_labels(data: Any) -> tuple[Any, pd.Index | None]:
+    """Return a table, or the map of a fitted estimator, in pandas where it has labels, and the labels of its rows."""
     import pandas as pd
 
     if not is_fitted_map(data):
-        return as_pandas(data)
-    U, labels = data.embedding_, _row_labels(data)
-    return U if labels is None else pd.DataFrame(U, index=labels, columns=axis_names(U.shape[1]))
+        return as_pandas(data), labels_of(data)
+    U, labels = data.embedding_, labels_of_fit(data)
+    return U if labels is None else pd.DataFrame(U, index=labels, columns=axis_names(U.shape[1])), labels
 
 
-def as_frame(data: Any, unnamed: Callable[[int], list[str]]) -> pd.DataFrame:
-    """Return features as a DataFrame whose columns keep their types; `unnamed` gives names to columns without any."""
+def read_table(data: Any, name: str, prefix: str = "axis") -> LabelledTable:
+    """Return a table, an array, or the map of a fitted estimator as finite numbers with one row per object."""
     import pandas as pd
 
-    data = as_pandas(data)
-    if is_pandas(data):
-        name = unnamed(1)[0] if getattr(data, "name", None) is None else data.name
-        return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
-    if hasattr(data, "columns"):  # of polars
-        columns = {name: polars_column(data, name) for name in data.columns}
-        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
-    table = np.asarray(data)
-    table = table[:, None] if table.ndim == 1 else table
-    return pd.DataFrame(table, columns=unnamed(table.shape[1])).infer_objects()
-
-
-def axis_names(count: int, prefix: str = "axis") -> list[str]:
-    """Return names for columns that have none, such as axis1 and axis2."""
-    return [f"{prefix}{c + 1}" for c in range(count)]
-
-
-def _numbers(data: Any, name: str) -> Array:
+    data, labels = _with_labels(data)
     try:
         values = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
@@ -107,28 +70,28 @@ def _numbers(data: Any, name: str) -> Array:
             f"{name} must be a table of finite numbers, one row per object; it has shape {values.shape}"
             f"{' and cells that are missing or infinite' if values.ndim == 2 else ''}."
         )
-    return values
+    names = [data.name] if isinstance(data, pd.Series) and data.name is not None else getattr(data, "columns", None)
+    columns = axis_names(values.shape[1], prefix) if names is None else list(map(str, names))
+    return LabelledTable(values, labels, columns)
+
+
+def axis_names(count: int, prefix: str = "axis") -> list[str]:
+    """Return names for columns that have none, such as axis1 and axis2."""
+    return [f"{prefix}{c + 1}" for c in range(count)]
 
 
 def align(data: Any, labels: pd.Index | None, name: str, reference: str) -> Any:
-    """Return the rows of a labelled table in the order of ``labels``; what has no labels is matched by position."""
-    given, data = _row_labels(data), _as_table(data)
-    if labels is None or given is None or given.equals(labels):
-        return data
-    for what, index in ((name, given), (reference, labels)):
-        if not index.is_unique:
-            repeated = index[index.duplicated()].unique()
-            raise ValueError(f"{what} has duplicate labels: {quote(repeated)}; give every object a label of its own.")
-    at = find_labels(given, labels)
-    missing, others = labels[at < 0], given.delete(at[at >= 0])
-    if len(missing) or len(others):
-        select = "" if len(missing) else f" {choose_rows(name)}"
-        raise ValueError(
-            f"{name} and {reference} disagree on labels: {quote(missing) or 'none'} missing from {name}, "
-            f"{quote(others) or 'none'} missing from {reference}; select the objects they share, "
-            f"or pass .to_numpy() to match by position.{select}"
-        )
-    return data.iloc[at]
+    """Return the rows of a labelled table in the order of ``labels``; without labels they are matched by position."""
+    data, given = _with_labels(data)
+    matched = labels is None or given is None or given.equals(labels)
+    return data if matched else align_rows(data, labels, name, reference)
+
+
+def read_coordinates(embedding: Any, labels: pd.Index | None, n: int, name: str = "embedding") -> Array:
+    """Return a map as an array, its rows in the order of the dissimilarities."""
+    values = read_table(align(embedding, labels, name, "dissimilarities"), name).values
+    require_rows(values, n, name, "dissimilarities")
+    return values
 
 
 def require_rows(values: Any, n: int, name: str, reference: str) -> None:
@@ -176,6 +139,11 @@ def count_objects(data: Any, *, ready: bool) -> int:
     return number_of_objects(open_file(data) if ready and is_file(data) else as_pandas(data), ready=ready) or 0
 
 
+def are_many(data: Any, metric: Any) -> bool:
+    """Return whether there are too many objects for a table of all pairs."""
+    return count_objects(data, ready=make_transformer(metric) is None) > MOST_SQUARED
+
+
 def require_few(purpose: str, n: int, instead: str = "") -> None:
     """Raise before any work where so many objects would need a table of all pairs that no memory holds."""
     if n > MOST_SQUARED:
@@ -191,13 +159,6 @@ class SomeDissimilarities(NamedTuple):
     source: Source
     n: int
     labels: pd.Index | None
-
-    def among(self, at: IntArray) -> Any:
-        """Return the square table of some objects, with labels if they have any."""
-        import pandas as pd
-
-        values = rectangle(self.source, at, at)
-        return values if self.labels is None else pd.DataFrame(values, self.labels[at], self.labels[at])
 
 
 def read_in_parts(data: Any, metric: Any) -> SomeDissimilarities:
@@ -220,21 +181,16 @@ def picked(n: int, most: int) -> IntArray:
     return np.sort(np.random.default_rng(0).permutation(n)[:most])
 
 
-def read_dissimilarities(data: Any, metric: Any = "precomputed", *, complete_for: str | None = None) -> Dissimilarities:
+def read_dissimilarities(
+    data: Any, metric: Any = "precomputed", *, complete_for: str | None = None, warn: bool = False
+) -> Dissimilarities:
     """Return checked dissimilarities, made by a `metric` unless they are given.
 
-    Missing ones are an error if ``complete_for`` says what needs them all.
+    Missing ones are an error if ``complete_for`` says what needs them all; ``warn`` warns of them.
     """
     transformer = make_transformer(metric)
     require_few("this function", count_objects(data, ready=transformer is None))
-    with warnings.catch_warnings(), Workers(resolve_threads(None)) as workers:
-        warnings.simplefilter("ignore", MissingDissimilarityWarning)  # the tables show which are missing
-        values, labels = (data, None) if transformer is None else compare(transformer, data)
-        checked = check_dissimilarities(values, workers=workers)
-        checked = checked if transformer is None else replace(checked, labels=labels)
-    if complete_for is not None and checked.missing:
-        raise ValueError(
-            f"{checked.missing} pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them, "
-            "for example with those a fitted ConditionalMDS predicts (predict_dissimilarities)."
-        )
-    return checked
+    values, labels = (data, None) if transformer is None else compare(transformer, data)
+    with Workers(resolve_threads(None)) as workers:
+        checked = check_dissimilarities(values, workers=workers, complete_for=complete_for, warn=warn)
+    return checked if transformer is None else replace(checked, labels=labels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 # Above this number of objects, neighbours are checked for a random sample.
 MOST_NEAR = 5000
-# Chance does not make so small a correlation: what is known was taken out of such a map.
+# Below this correlation, which chance does not make, the known features were removed from the map.
 UNCORRELATED = 1e-5
 ALL = "(all)"
 ON_THE_MAP = "on the map"  # how a verdict begins that something is above chance
@@ -42,11 +41,10 @@ def leak_report(
 ) -> pd.DataFrame:
     """Return how much a map repeats of each known feature, by two measures, each compared with chance.
 
-    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; of a map from which what is
-    known was taken out it is 0 by construction and no evidence. ``neighbours`` says how well an object's neighbours on
-    the map tell its value: the share of objects whose level is the most common one among their neighbours, or the
-    correlation of a number with their mean. It also sees what lies on a ring or in clusters, which no straight line
-    shows.
+    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; it is 0 by construction, and
+    not evidence, if the known features were taken out of the map. ``neighbours`` is how well an object's neighbours
+    on the map predict its value: the share of objects whose level is the most common one among their neighbours, or the
+    correlation of a number with their mean. It also detects a ring or clusters, which no straight line shows.
 
     Parameters
     ----------
@@ -97,7 +95,11 @@ def leak_report(
     at = rng.permutation(n)[:MOST_NEAR]
     chance = PermutedMaps(U[at], None if V is None else V[at], rng, n_permutations)
     near = told_by_neighbours(chance, [trait.of(at) for trait in traits])
-    rows = [_row(U, *of_one) for of_one in zip(traits, near, strict=True)]
+    rows = []
+    for trait, by_neighbours in zip(traits, near, strict=True):
+        linear = linear_leak(U, trait.columns)
+        verdict = _verdict(trait, linear.p_value, by_neighbours.p_value)
+        rows.append((trait.kind, linear.leak, linear.reference, linear.p_value, *by_neighbours, verdict))
     report = pd.DataFrame(rows, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
     report.attrs["adjusted"] = V is not None
     return report
@@ -112,16 +114,10 @@ def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
 
 
 def taken_out(U: Array, known: KnownFeatures) -> Array | None:
-    """Return the known columns that were removed from a map, so that their correlation is 0; None if there are none."""
+    """Return the known columns that were removed from a map; None if there are none."""
     correlations = [canonical_correlations(U, column[:, None]).max(initial=0.0) for column in known.values.T]
     out = np.flatnonzero(np.array(correlations) < UNCORRELATED)
     return known.values[:, out] if len(out) and U.shape[1] else None
-
-
-def _row(U: Array, trait: Trait, near: Sequence[float]) -> tuple[Any, ...]:
-    linear = linear_leak(U, trait.columns)
-    verdict = _verdict(trait, linear.p_value, near[-1])
-    return (trait.kind, linear.leak, linear.reference, linear.p_value, *near, verdict)
 
 
 def _verdict(trait: Trait, linear_p: float, neighbours_p: float) -> str:

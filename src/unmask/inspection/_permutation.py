@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import (
-    UnfinishedWarning,
-    as_large,
-    as_small,
-    quote,
-    require_integer,
-    warn_user,
-)
+from ..checking import UnfinishedWarning, as_large, as_small, quote, require_integer, warn_user
 from ..estimators import known_of
 from ..kernels import each
-from ..problem import KnownFeatures
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, anything_known, make_setup, nobody, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -31,13 +21,6 @@ if TYPE_CHECKING:
 # not searched for further.
 FAR = 0.05
 SEVERAL = 5
-
-Statistic = Callable[[Any, int], float]  # of a fit and a known feature, given by its number
-# By whether the map may be adjusted, which takes what acts along it out of the stress.
-_STATISTICS: dict[bool, tuple[str, Statistic]] = {
-    False: ("stress", lambda fitted, _: float(fitted.stress_)),
-    True: ("importance", lambda fitted, number: float(fitted.importance_["standardized"].iloc[number])),
-}
 
 
 def permutation_test(
@@ -53,21 +36,19 @@ def permutation_test(
     """Test for each known feature whether it matters to the map's distances, given the other known features.
 
     The feature is regressed on the other known features, its residuals are permuted among the objects, and the map is
-    fitted anew to the predicted part plus the permuted residuals. So the permuted feature is correlated with the others
-    as the feature itself is. Without other known features this permutes its rows. A feature that matters has a lower
-    stress in its own order than in almost any other. If the map may be adjusted (``adjust=True`` or ``"auto"``), its
-    stress does not change with effects along it, and a feature that matters has a larger importance in its own order.
-    Each refit decides by itself whether the map is adjusted, and with how many dimensions.
+    fitted anew to the predicted part plus the permuted residuals, which keeps the correlation with the others. A
+    feature that matters has a lower stress in its own order than in almost any other. If the map may be adjusted
+    (``adjust=True`` or ``"auto"``), its stress does not change with effects along it, and the importance is compared
+    instead; each refit decides by itself whether to adjust.
 
     A feature of several coded columns (nominal, ordinal, cyclic, spline) has rows of residuals, which are permuted
     whole. A missing cell moves with its row; the other features' missing cells are at their mean in the regression. A
     feature that the others explain wholly has no residuals, and p = 1. Report this test for the map;
     :func:`dbrda_test` asks what a feature explains of the squared dissimilarities by a linear model, without a map.
 
-    A refit starts from the fitted map and from the closed form. Unless both end far above the stress of the fit,
-    farther than any of its own starts, more follow: the map of the feature's first permutation and a few random ones,
-    and for the first permutation as many as the fit itself has, unless they all end in the same minimum. The best
-    counts. Ctrl-C ends the test with the permutations so far, and a warning.
+    A refit starts from the fitted map, the closed form and, unless both end far above the stress of the fit, the map of
+    the feature's first permutation and a few random ones. Ctrl-C ends the test with the permutations so far, and a
+    warning.
 
     Parameters
     ----------
@@ -86,8 +67,7 @@ def permutation_test(
     -------
     DataFrame indexed by feature
         ``stress`` of the fit (``importance`` of the feature, if the map may be adjusted), ``permuted`` (its mean over
-        permutations), ``p_value``, and the number of ``permutations``: fewer than `n_permutations` if the test was
-        interrupted.
+        permutations), ``p_value``, and the number of ``permutations``, fewer if the test was interrupted.
 
     References
     ----------
@@ -112,52 +92,84 @@ def permutation_test(
         raise ValueError("known=None: there is no known feature to test; pass known.")
     setup = make_setup("permutation_test", estimator, X, known, weights)
     rng = check_random_state(random_state)
-    fitted = _quietly(setup.search)
-    _require_cells(setup.estimator.adjust, known_of(fitted))
-    name, statistic = _STATISTICS[bool(setup.estimator.adjust)]
-    # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
-    plain = setup.unlabelled()
-    refits = _permuted_fits(plain, fitted, statistic, n_permutations, rng, progress or nobody)
-    rows = []
-    for number, refit in enumerate(refits):
-        own, permuted = statistic(fitted, number), np.array(refit.values)
-        # Fits are told apart by no less than what they stop at, which is of the stress and not of a coordinate.
-        tol = getattr(estimator, "tol", 0.0)
-        if name == "importance":
-            beaten = as_large(permuted, own, slack=np.sqrt(tol) * float(fitted.importance_["standardized"].max()))
-        else:
-            beaten = as_small(permuted, own, slack=tol)
-        rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    names = pd.Index(known_of(fitted).feature_names, name="feature")
-    return pd.DataFrame(rows, columns=[name, "permuted", "p_value", "permutations"], index=names)
-
-
-def _require_cells(adjust: Any, known: KnownFeatures) -> None:
-    """Raise where a refit might not be adjusted: a missing cell of a permuted feature is determined by nothing."""
-    missing = [feature.name for feature in known.features if len(feature.missing)]
-    if missing and adjust is True:
+    with quiet():
+        fitted = setup.search()
+    features = known_of(fitted).features
+    missing = [feature.name for feature in features if len(feature.missing)]
+    if missing and setup.estimator.adjust is True:
         raise ValueError(
             f"adjust=True with missing cells of {quote(missing)}: if the feature is permuted, nothing determines them, "
             "and the map cannot be adjusted. Fill them, leave the features out, or use adjust='auto' or adjust=False."
         )
+    # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
+    side, at_once = setup.side_by_side()
+    refits = [_Permuted(side, number, fitted) for number in range(len(features))]
+    _permute(refits, at_once, n_permutations, rng, progress or no_progress)
+    # Differences below the tolerance, which is of the stress and not of a coordinate, count as none.
+    tol, rows = getattr(estimator, "tol", 0.0), []
+    for refit in refits:
+        own, permuted = refit.statistic(fitted), np.array(refit.values)
+        if setup.estimator.adjust:
+            beaten = as_large(permuted, own, slack=np.sqrt(tol) * float(fitted.importance_["standardized"].max()))
+        else:
+            beaten = as_small(permuted, own, slack=tol)
+        rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
+    columns = ["importance" if setup.estimator.adjust else "stress", "permuted", "p_value", "permutations"]
+    return pd.DataFrame(rows, columns=columns, index=pd.Index(known_of(fitted).feature_names, name="feature"))
 
 
-def _permuted_fits(
-    setup: FitSetup, fitted: Any, statistic: Statistic, n_permutations: int, rng: Any, progress: Advance
-) -> list[_Refit]:
-    """Return for each feature the statistics of its permutations: all of them, or those before Ctrl-C.
+class _Permuted:
+    """The fits with the residuals of one feature permuted."""
+
+    def __init__(self, setup: FitSetup, number: int, fitted: Any) -> None:
+        self.setup, self.number, self.known = setup, number, known_of(fitted)
+        self.starts = [warm_start(fitted)]
+        self.values: list[float] = []
+        # Above this stress a start is not worth another. There is no such limit if the map may be adjusted, where a
+        # later stage changes the stress, or if too few starts were followed to know how far they differ.
+        self.limit = np.inf
+        stresses = getattr(fitted, "starts_", {"stress": np.empty(0)})["stress"]
+        if not fitted.adjust and len(stresses) >= SEVERAL and np.isclose(stresses.min(), fitted.stress_, 1e-6, 0.0):
+            self.limit = float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(stresses)))
+
+    def statistic(self, fit: Any) -> float:
+        """Return the stress of a fit, or the importance of the feature if the map may be adjusted.
+
+        Adjusting takes what acts along the map out of the stress.
+        """
+        adjusted = self.setup.estimator.adjust
+        return float(fit.importance_["standardized"].iloc[self.number] if adjusted else fit.stress_)
+
+    def permuted(self, order: IntArray) -> float:
+        """Return the statistic of a fit with the residuals in another order."""
+        known = self.known.with_residuals_in_order(self.number, order)
+        with quiet():
+            if self.values:
+                return self.statistic(self.setup.fit_from(self.starts, FEW_STARTS, self._settled, known=known))
+            # Where the feature means nothing, one order is as good as another: so is its map to start from.
+            first = self.setup.search(self.starts, self._far, known=known)
+            self.starts.append(warm_start(first))
+            return self.statistic(first)
+
+    def _far(self, stresses: Array) -> bool:
+        return bool(np.min(stresses) > self.limit)
+
+    def _settled(self, stresses: Array) -> bool:
+        return self._far(stresses) or (len(stresses) > 2 and agreed(stresses))
+
+
+def _permute(refits: list[_Permuted], at_once: int, n_permutations: int, rng: Any, progress: Advance) -> None:
+    """Fill in the statistics of the permutations of each feature: of all of them, or of those before Ctrl-C.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    setup, at_once = setup.side_by_side()
-    refits = [_Refit(setup, number, fitted, statistic) for number in range(len(known_of(fitted).features))]
-    total = n_permutations * len(refits)
+    total, n = n_permutations * len(refits), refits[0].setup.n if refits else 0
     try:
         for done, refit in enumerate(refits):  # by which the others are started
-            refit.values.append(refit.permuted(rng.permutation(setup.n)))
+            refit.values.append(refit.permuted(rng.permutation(n)))
             progress(done + 1, total)
-        rest = ((refits[done % len(refits)], rng.permutation(setup.n)) for done in range(len(refits), total))
-        for done, value in enumerate(each(_permuted, rest, at_once), len(refits)):
+        rest = ((refits[done % len(refits)], rng.permutation(n)) for done in range(len(refits), total))
+        for done, value in enumerate(each(_statistic_of, rest, at_once), len(refits)):
             refits[done % len(refits)].values.append(value)
             progress(done + 1, total)
     except KeyboardInterrupt:
@@ -168,60 +180,11 @@ def _permuted_fits(
             f"the test was interrupted after {done} of {total} permutations; its p-values are from these.",
             UnfinishedWarning,
         )
-    return refits
 
 
-def _limit_of(fitted: Any) -> float:
-    """Return the stress above which a start is not worth another; infinite where starts are told apart otherwise.
-
-    That is where the map may be adjusted, where a later stage changes the stress that a start led to, and
-    where too few were followed to know how far they differ.
-    """
-    stresses = getattr(fitted, "starts_", {"stress": np.empty(0)})["stress"]
-    if fitted.adjust or len(stresses) < SEVERAL or not np.isclose(stresses.min(), fitted.stress_, 1e-6, 0.0):
-        return np.inf
-    return float(fitted.stress_ + max(FAR * fitted.stress_, 2 * np.ptp(stresses)))
-
-
-class _Refit:
-    """Fits with the residuals of one feature permuted, and their statistics."""
-
-    def __init__(self, setup: FitSetup, number: int, fitted: Any, statistic: Statistic) -> None:
-        self.setup, self.number, self.statistic = setup, number, statistic
-        self.known = known_of(fitted)
-        self.starts, self.limit = [warm_start(fitted)], _limit_of(fitted)
-        self.values: list[float] = []
-
-    def permuted(self, order: IntArray) -> float:
-        """Return the statistic of a fit with the residuals in another order."""
-        known = self.known.with_residuals_in_order(self.number, order)
-        return self.statistic(_quietly(self._best, known), self.number)
-
-    def _best(self, known: KnownFeatures) -> Any:
-        if self.values:
-            return self.setup.fit_from(self.starts, FEW_STARTS, self._settled, known=known)
-        # Where the feature means nothing, one order is as good as another: so is its map to start from.
-        first = self.setup.search(self.starts, self._far, known=known)
-        self.starts.append(warm_start(first))
-        return first
-
-    def _far(self, stresses: Array) -> bool:
-        return bool(np.min(stresses) > self.limit)
-
-    def _settled(self, stresses: Array) -> bool:
-        return self._far(stresses) or (len(stresses) > 2 and agreed(stresses))
-
-
-def _permuted(task: tuple[_Refit, IntArray]) -> float:
+def _statistic_of(task: tuple[_Permuted, IntArray]) -> float:
     refit, order = task
     return refit.permuted(order)
-
-
-def _quietly(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function without its warnings, which the user's own fit has given."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*arguments)
 
 
 def dimension_test(
@@ -235,10 +198,10 @@ def dimension_test(
 ) -> pd.Series:
     """Test whether a map with one dimension more fits better than by chance.
 
-    Under the hypothesis that ``n_components`` dimensions are enough, what the fit leaves is noise. New dissimilarities
-    are made of the fitted distances and this noise in random order; the test asks how often the stress falls as much
-    by a further dimension as it does for the data. If one distance for all pairs would describe the dissimilarities
-    better than the fit does, these themselves are put in random order; so it is with no dimensions and nothing known.
+    If ``n_components`` dimensions are enough, what the fit leaves is noise. New dissimilarities are the fitted
+    distances with this noise in random order; the test asks how often their stress falls as much by a further dimension
+    as that of the data. If one distance for all pairs would describe the dissimilarities better than the fit does, the
+    dissimilarities themselves are permuted.
 
     Parameters
     ----------
@@ -247,7 +210,7 @@ def dimension_test(
     X, known, weights
         As in the estimator's ``fit``.
     n_permutations : int, default=99
-        Number of sets of dissimilarities made. Each is fitted twice: from the map, and from few starts.
+        Number of sets of dissimilarities, each fitted twice.
     random_state : int, RandomState or None, default=0
         Seed.
 
@@ -261,9 +224,8 @@ def dimension_test(
     require_integer("n_permutations", n_permutations, 1)
     setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
     p = int(estimator.n_components)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        small = setup.search() if p or anything_known(setup) else None
+    with quiet():
+        small = setup.search() if p or setup.anything_known else None
         further = FurtherDimension(setup, p, small)
         p_value = further.test(n_permutations, check_random_state(random_state))
     values = {"n_components": p, "stress": further.stress, "stress_next": further.stress_next, "p_value": p_value}
@@ -291,9 +253,9 @@ class FurtherDimension:
         further = self.setup.fit_from(starts, FEW_STARTS, agreed, D, n_components=self.p + 1)
         return stress, min(stress, float(further.stress_))
 
-    def test(self, n_permutations: int, rng: Any, level: float = 1.0, progress: Advance = nobody) -> float:
+    def test(self, n_permutations: int, rng: Any, level: float = 1.0) -> float:
         """Return the p-value of the fall, from fewer permutations where these show that it is above a level."""
-        # Fits are told apart by no less than what they stop at.
+        # A difference below the tolerance counts as none.
         if self.stress - self.stress_next <= getattr(self.setup.estimator, "tol", 0.0):
             return 1.0
         drawn = (self.residuals.permuted(rng) for _ in range(n_permutations))
@@ -301,7 +263,6 @@ class FurtherDimension:
         for stress, stress_next in each(self.stresses, drawn, self.at_once):
             done += 1
             as_good += int(as_large(1 - stress_next / stress, 1 - self.stress_next / self.stress))
-            progress(done, n_permutations)
             if (1 + as_good) / (1 + n_permutations) > level:
                 break
         return (1 + as_good) / (1 + done)

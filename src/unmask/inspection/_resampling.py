@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,14 +14,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import align_rows, is_pandas, name_object, quote, require_integer, require_number
+from ..checking import name_object, quote, require_integer, require_number
 from ..dissimilarities import Metric
-from ..estimators import refit, stages_of
-from ..kernels import MOST_SQUARED, each
-from ..problem import check_known
+from ..estimators import known_of, refit, stages_of
+from ..kernels import MOST_SQUARED, each, rectangle
+from ..problem import KnownFeatures, check_known
 from ..solvers import LANDMARKS
-from ._fits import Advance, FitSetup, make_setup, nobody, read_data, warm_start
-from ._inputs import SomeDissimilarities, axis_names, count_objects, read_in_parts
+from ._fits import Advance, FitSetup, in_order, make_setup, no_progress, quiet, read_data, warm_start
+from ._inputs import axis_names, count_objects, read_in_parts
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -44,20 +43,19 @@ class Stability:
         For each object its point, and the half-axes (``major``, ``minor``) of its confidence ellipse; in one dimension
         the half-width of an interval.
     covariances : ndarray of shape (n_objects, n_components, n_components)
-        Covariance of each object's point, a little enlarged so that the usual normal ellipse (that is what
-        :func:`unmask.plotting.plot_map` draws) has the nominal coverage although the variance is itself estimated from
-        no more than the object's own pairs.
+        Covariance of each object's point, a little enlarged so that the normal ellipse (as
+        :func:`unmask.plotting.plot_map` draws it) has the nominal coverage although the variance is an estimate.
     coef : DataFrame
         ``estimate``, ``se``, ``low``, ``high`` of the coefficients, indexed by the two features.
     importance : DataFrame
-        ``standardized``, ``se``, ``low``, ``high`` of the importance of each feature: what
-        :func:`unmask.plotting.plot_importance` draws with intervals.
+        ``standardized``, ``se``, ``low``, ``high`` of the importance of each feature, for
+        :func:`unmask.plotting.plot_importance`.
     level : float
         Nominal coverage.
     n_resamples : int
         Number of fits.
     sample : int
-        Objects in each of these fits, where all were too many; else 0.
+        Number of objects in each of these fits where all were too many; else 0.
     """
 
     objects: pd.DataFrame
@@ -89,7 +87,7 @@ def bootstrap(
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit. Of ConditionalIsomap the lengths of its paths are taken as they are.
+        How to fit. The lengths of the paths of ConditionalIsomap are taken as they are.
     X, known, weights
         As in the estimator's ``fit``.
     n_resamples : int, default=200
@@ -108,41 +106,34 @@ def bootstrap(
 
     Notes
     -----
-    The ellipses are about where the fit would put an object with other noise. They know nothing of other local minima,
-    and of the wrong number of dimensions. In simulations with noise that does not grow with the distance, those of a
-    nominal 95% held the truth in 92% of the cases (200 resamples); :meth:`unmask.ConditionalMDS.posterior` has others,
-    which rest on a model of the noise. The objects are taken as given: what an adjusted map owes to which objects
-    happen to be in the data, and with it most of the uncertainty of what acts along the map, is shown by
+    The ellipses show where the fit would put an object with other noise. They do not include other local minima or a
+    wrong number of dimensions. In simulations with noise that does not grow with the distance, those of a nominal 95%
+    held the truth in 92% of the cases (200 resamples); those of :meth:`unmask.ConditionalMDS.posterior` rest on a model
+    of the noise. How much a map, an adjusted one above all, depends on which objects are in the data is shown by
     :func:`jackknife`.
 
-    Of more than 20,000 objects, or with ``solver="stochastic"`` of more than 3,000, no dissimilarities are made anew.
-    The objects are resampled instead: each fit is of 2,000 of them, drawn without replacement (``sample``), and the
-    spread of the coefficients among these fits, times the root of 2,000 / (N - 2,000), says how much they depend on
-    which objects are in the data (a jackknife that leaves out all but 2,000; Shao and Wu, Annals of Statistics 17,
-    1989). ConditionalIsomap and other transformers, which look at all objects at once, are fitted exactly up to 20,000
-    objects and refused beyond. The stochastic solver comes to slightly other coefficients with every seed: all objects
-    are fitted with 5 further seeds, and the standard errors count both. The objects then have no ellipses:
-    ``covariances`` is empty.
+    Above 20,000 objects, or 3,000 with ``solver="stochastic"``, objects are resampled instead. Each fit is of 2,000 of
+    them, drawn without replacement; the spread of the coefficients, times the root of 2,000 / (N - 2,000), is that of a
+    jackknife that leaves out all but 2,000 (Shao and Wu, Annals of Statistics 17, 1989). All objects are fitted with 5
+    further seeds of the stochastic solver, whose spread is added. There are no ellipses then: ``covariances`` is empty.
+    ConditionalIsomap and other transformers, which need all objects at once, are refused beyond 20,000.
     """
     require_integer("n_resamples", n_resamples, 2)
     _require_level(level)
-    if are_many(estimator, X):
-        rng = check_random_state(random_state)
-        return many_objects(estimator, X, known, weights, n_resamples, level, rng, progress or nobody)
+    progress, rng = progress or no_progress, check_random_state(random_state)
+    if _are_many(estimator, X):
+        return _bootstrap_of_samples(estimator, X, known, weights, n_resamples, level, rng, progress)
     if getattr(estimator, "solver", "") == "stochastic":  # whose own noise is none of the data
         estimator = clone(estimator).set_params(solver="lbfgs")
     setup = make_setup("bootstrap", estimator, X, known, weights)
-    rng = check_random_state(random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        setup, fitted = _first_fit(setup)
-        residuals = make_residuals(setup, fitted)
-        start = warm_start(fitted)
-        setup, at_once = setup.side_by_side()
-        drawn, draws = (residuals.wild(rng) for _ in range(n_resamples)), []
-        with closing(each(partial(_resampled, setup, start, fitted.embedding_), drawn, at_once)) as refits:
+    with quiet():
+        fitted = setup.fit()
+        side, at_once = setup.decided(fitted).side_by_side()
+        residuals, draws = make_residuals(setup, fitted), []
+        resampled = partial(_draw_of_resampled, side, warm_start(fitted), fitted.embedding_)
+        with closing(each(resampled, (residuals.wild(rng) for _ in range(n_resamples)), at_once)) as refits:
             for done in range(n_resamples):
-                (progress or nobody)(done, n_resamples)
+                progress(done, n_resamples)
                 draws.append(next(refits))
     return _stability(setup, fitted, draws, 1.0 / (n_resamples - 1), level)
 
@@ -150,13 +141,13 @@ def bootstrap(
 def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None, level: float = 0.95) -> Stability:
     """Return confidence ellipses and intervals by leaving out one object at a time.
 
-    Each map of the others is fitted from the full map and aligned with it. What is measured is how much the map and the
+    Each map of the others is fitted from the full map and aligned with it. This shows how much the map and the
     coefficients depend on which objects are in the data.
 
     Parameters
     ----------
     estimator : ConditionalMDS, ConditionalIsomap or ConditionalClassicalMDS
-        How to fit. Of ConditionalIsomap the lengths of its paths are taken as they are.
+        How to fit. The lengths of the paths of ConditionalIsomap are taken as they are.
     X, known, weights
         As in the estimator's ``fit``.
     level : float, default=0.95
@@ -169,24 +160,22 @@ def jackknife(estimator: Any, X: Any, known: Any = None, *, weights: Any = None,
     """
     _require_level(level)
     setup = make_setup("jackknife", estimator, X, known, weights, ", or use bootstrap, which resamples so many objects")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        setup, fitted = _first_fit(setup)
-        start = warm_start(fitted)
-        setup, at_once = setup.side_by_side()
-        draws = list(each(partial(_without, setup, fitted, start), range(setup.n), at_once))
+    with quiet():
+        fitted = setup.fit()
+        side, at_once = setup.decided(fitted).side_by_side()
+        draws = list(each(partial(_draw_without, side, fitted, warm_start(fitted)), range(setup.n), at_once))
     return _stability(setup, fitted, draws, (setup.n - 1) / setup.n, level)
 
 
-def are_many(estimator: Any, X: Any) -> bool:
-    """Tell whether there are so many objects that only samples of them can be fitted again and again."""
+def _are_many(estimator: Any, X: Any) -> bool:
+    """Return whether there are so many objects that only samples of them can be fitted again and again."""
     transformer, _ = stages_of(estimator)
     n = count_objects(X, ready=transformer is None)
     read_in_samples = transformer is None or isinstance(transformer, Metric)  # others look at all objects at once
     return n > MOST_SQUARED or (n > LANDMARKS and read_in_samples and getattr(estimator, "solver", "") == "stochastic")
 
 
-def many_objects(
+def _bootstrap_of_samples(
     estimator: Any, X: Any, known: Any, weights: Any, n_resamples: int, level: float, rng: Any, progress: Advance
 ) -> Stability:
     """Return intervals of the coefficients from fits of samples of the objects."""
@@ -194,58 +183,35 @@ def many_objects(
         raise ValueError("an array of weights with so many objects; leave it out, or pass a sample of the objects.")
     X, known = read_data(estimator, X, known)
     transformer, fresh = stages_of(estimator)
-    data, size = read_in_parts(X, "precomputed" if transformer is None else transformer), RESAMPLED
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    data, draws = read_in_parts(X, "precomputed" if transformer is None else transformer), []
+    rare = f"a level so rare that {RESAMPLED:,} objects picked at random have none; join rare levels, or leave the"
+    with quiet():
         fitted = clone(estimator).fit(X, known=known)
-        start = warm_start(fitted)
-        whole = FitSetup(fresh, np.empty((data.n, 0)), data.labels, known).decided(fitted)
-        draws = []
+        start, no_table = warm_start(fitted), np.empty((data.n, 0))
+        whole = FitSetup(fresh, no_table, data.labels, in_order(known, data.labels)).decided(fitted)
         for done in range(n_resamples):
             progress(done, n_resamples)
-            draws.append(_sampled_draw(whole, data, start, np.sort(rng.permutation(data.n)[:size])))
+            at = np.sort(rng.permutation(data.n)[:RESAMPLED])
+            part = whole.some(at, np.asarray(rectangle(data.source, at, at), dtype=np.float64))
+            draws.append(_draw(_fit_of_some(part, fitted, start, at, f"{rare} feature out."), NO_PLACES))
         seeds = rng.randint(2**31 - 1, size=SEEDS) if getattr(fitted, "solver_", "").startswith("stochastic") else ()
-        repeats = [_draw(_again(whole, estimator, X, seed), NO_PLACES) for seed in seeds]
-    factor = size / (data.n - size) / (n_resamples - 1)
-    further = _spread_of_seeds([_draw(fitted, NO_PLACES), *repeats], level) if repeats else (0.0, 0.0)
-    return replace(_stability(whole, fitted, draws, factor, level, further), sample=size)
-
-
-def _again(whole: FitSetup, estimator: Any, X: Any, seed: int) -> Any:
-    """Return a fit of all objects with another seed, and with what the first one decided."""
-    fresh = clone(estimator).set_params(random_state=int(seed), adjust=whole.estimator.adjust)
-    return refit(fresh, X, n_free=whole.n_free, known=whole.known)
-
-
-def _spread_of_seeds(draws: list[Draw], level: float) -> tuple[Array, Array]:
-    """Return the variances of coefficients and importances between seeds, enlarged as Student's quantile is."""
-    few = float(t.ppf((1 + level) / 2, len(draws) - 1) / norm.ppf((1 + level) / 2)) ** 2
-    _, coef, importance = (few * np.var(side, axis=0, ddof=1) for side in zip(*draws, strict=True))
-    return coef, importance
-
-
-def _sampled_draw(whole: FitSetup, data: SomeDissimilarities, start: tuple[Array, Any], at: IntArray) -> Draw:
-    """Return coefficients and importances of a fit of some objects, without their places."""
-    D, labels = np.asarray(data.among(at), dtype=np.float64), None if data.labels is None else data.labels[at]
-    part = replace(whole, D=D, labels=labels, known=_rows(whole, at))
-    lost = _lost_columns(whole, part)
-    if lost:
-        raise ValueError(
-            f"known: {quote(lost)} has a level so rare that {len(at):,} objects picked at random have none; join rare "
-            "levels, or leave the feature out."
-        )
-    return _draw(part.fit(start=(start[0][at], start[1])), NO_PLACES)
+        same = clone(estimator).set_params(adjust=whole.estimator.adjust)
+        repeats = [
+            _draw(refit(same.set_params(random_state=int(seed)), X, n_free=whole.n_free, known=known), NO_PLACES)
+            for seed in seeds
+        ]
+    further: Any = (0.0, 0.0)
+    if repeats:  # the variances between seeds, enlarged as Student's quantile is
+        few = float(t.ppf((1 + level) / 2, len(repeats)) / norm.ppf((1 + level) / 2)) ** 2
+        _, *sides = zip(_draw(fitted, NO_PLACES), *repeats, strict=True)
+        further = [few * np.var(side, axis=0, ddof=1) for side in sides]
+    factor = RESAMPLED / (data.n - RESAMPLED) / (n_resamples - 1)
+    return replace(_stability(whole, fitted, draws, factor, level, further), sample=RESAMPLED)
 
 
 def _require_level(level: Any) -> None:
     if not 0 < require_number("level", level, 0.0) < 1:
         raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
-
-
-def _first_fit(setup: FitSetup) -> tuple[FitSetup, Any]:
-    """Return the setup with what a fit of all data decided, and the fit."""
-    fitted = setup.fit()
-    return setup.decided(fitted), fitted
 
 
 Draw = tuple[Array, Array, Array]
@@ -256,12 +222,40 @@ def _draw(fit: Any, U: Array) -> Draw:
     return U, fit.coef_.to_numpy(), fit.importance_["standardized"].to_numpy()
 
 
-def _resampled(setup: FitSetup, start: tuple[Array, Any], target: Array, D: Array) -> Draw:
+def _draw_of_resampled(setup: FitSetup, start: tuple[Array, Any], target: Array, D: Array) -> Draw:
     """Return what is kept of a fit to other dissimilarities."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = setup.fit(D, start=start)
+    fit = setup.fit(D, start=start)
     return _draw(fit, _aligned(fit.embedding_, target))
+
+
+def _draw_without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
+    """Return what is kept of a fit without one object, whose place is NaN."""
+    kept = np.delete(np.arange(setup.n), left_out)
+    why = (
+        f"a level, or varies, by {name_object(setup.labels, left_out)} alone, without which there is no coefficient to "
+        "compare; join the level with another, leave the feature or the object out, or use bootstrap."
+    )
+    fit = _fit_of_some(setup.some(kept), fitted, start, kept, why)
+    U = np.full(fitted.embedding_.shape, np.nan)
+    U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
+    return _draw(fit, U)
+
+
+def _fit_of_some(part: FitSetup, fitted: Any, start: tuple[Array, Any], at: IntArray, why: str) -> Any:
+    """Return a fit of some of the objects; raise if a known feature loses columns, such as that of a rare level."""
+    known = check_known(part.known, part.n, None, part.estimator.coef, types=part.estimator.known_types)
+    before, after = (_columns(of) for of in (known_of(fitted), known))
+    lost = [name for name in before if before[name] != after[name]]
+    if lost:
+        raise ValueError(f"known: {quote(lost)} has {why}")
+    return part.fit(start=(start[0][at], start[1]))
+
+
+def _columns(known: KnownFeatures) -> dict[str, int]:
+    """Return how many columns of each feature are not redundant."""
+    owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
+    kept = [owners[column] for column in known.kept]
+    return {feature.name: kept.count(feature.name) for feature in known.features}
 
 
 def _aligned(U: Array, target: Array) -> Array:
@@ -271,55 +265,6 @@ def _aligned(U: Array, target: Array) -> Array:
     centre, goal = U.mean(axis=0), target.mean(axis=0)
     turn, _ = orthogonal_procrustes(U - centre, target - goal)
     return np.asarray((U - centre) @ turn + goal)
-
-
-def _without(setup: FitSetup, fitted: Any, start: tuple[Array, Any], left_out: int) -> Draw:
-    """Return the map, coefficients and importances without one object, whose place is NaN."""
-    kept = np.delete(np.arange(setup.n), left_out)
-    part = replace(
-        setup,
-        D=setup.D[np.ix_(kept, kept)],
-        labels=None if setup.labels is None else setup.labels[kept],
-        known=_rows(setup, kept),
-        weights=None if setup.weights is None else np.asarray(setup.weights)[np.ix_(kept, kept)],
-    )
-    _require_same_columns(setup, part, left_out)
-    fit = part.fit(start=(start[0][kept], start[1]))
-    U = np.full(fitted.embedding_.shape, np.nan)
-    U[kept] = _aligned(fit.embedding_, fitted.embedding_[kept])
-    return _draw(fit, U)
-
-
-def _require_same_columns(setup: FitSetup, part: FitSetup, left_out: int) -> None:
-    """Raise if a known feature loses columns without an object, such as the only one of its level."""
-    lost = _lost_columns(setup, part)
-    if lost:
-        raise ValueError(
-            f"known: {quote(lost)} has a level, or varies, by {name_object(setup.labels, left_out)} alone, without "
-            "which there is no coefficient to compare; join the level with another, leave the feature or the object "
-            "out, or use bootstrap."
-        )
-
-
-def _lost_columns(setup: FitSetup, part: FitSetup) -> list[str]:
-    """Return the known features that have fewer columns in a part of the objects."""
-    before, after = _columns(setup), _columns(part)
-    return [name for name in before if before[name] != after[name]]
-
-
-def _columns(setup: FitSetup) -> dict[str, int]:
-    """Return how many columns of each feature are not redundant."""
-    known = check_known(setup.known, setup.n, setup.labels, setup.estimator.coef, types=setup.estimator.known_types)
-    owners = [feature.name for feature in known.features for _ in feature.coding.suffixes]
-    kept = [owners[column] for column in known.kept]
-    return {feature.name: kept.count(feature.name) for feature in known.features}
-
-
-def _rows(setup: FitSetup, kept: IntArray) -> Any:
-    if setup.known is None:
-        return None
-    known = align_rows(setup.known, setup.labels, "known")
-    return known.iloc[kept] if is_pandas(known) else np.asarray(known)[kept]
 
 
 def _stability(
@@ -344,8 +289,13 @@ def _stability(
     pairs = list(zip(coef.index[lower[0]], coef.columns[lower[1]], strict=True))
     index = pd.MultiIndex.from_tuples(pairs, names=["feature", "with"]) if pairs else pd.Index([], name="feature")
     features = importance.index.rename("feature")
+    names, p = pd.RangeIndex(setup.n) if setup.labels is None else setup.labels, fitted.embedding_.shape[1]
+    objects = pd.DataFrame(fitted.embedding_, index=names, columns=axis_names(p))
+    if p and len(covariances):
+        reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
+        objects["major"], objects["minor"] = reach[:, -1], reach[:, 0]
     return Stability(
-        _object_table(setup, fitted, covariances, level),
+        objects,
         covariances,
         _interval_table("estimate", coef.to_numpy()[lower], coef_se[lower], level, index),
         _interval_table("standardized", importance.to_numpy(), importance_se, level, features),
@@ -360,17 +310,6 @@ def _small_sample(n: int, p: int, level: float) -> float:
     if p == 0 or free <= p:
         return 1.0
     return float(p * free / (free - p + 1) * f.ppf(level, p, free - p + 1) / chi2.ppf(level, p))
-
-
-def _object_table(setup: FitSetup, fitted: Any, covariances: Array, level: float) -> pd.DataFrame:
-    import pandas as pd
-
-    p = fitted.embedding_.shape[1]
-    table = pd.DataFrame(fitted.embedding_, index=setup.names(), columns=axis_names(p))
-    if p and len(covariances):
-        reach = np.sqrt(chi2.ppf(level, p) * np.maximum(np.linalg.eigvalsh(covariances), 0.0))
-        table["major"], table["minor"] = reach[:, -1], reach[:, 0]
-    return table
 
 
 def _interval_table(name: str, estimate: Array, error: Array, level: float, index: Any) -> pd.DataFrame:

@@ -13,15 +13,14 @@ from ._fits import FitSetup
 
 
 class TooFewPairsError(ValueError):
-    """A fit has as many parameters as there are pairs, and leaves no residuals."""
+    """A fit has at least as many parameters as there are pairs, so that it leaves no residuals."""
 
 
 @dataclass(frozen=True)
 class Residuals:
     """Fitted distances and residuals of the pairs that have a dissimilarity.
 
-    The residuals are a little larger than the fit left them: a fit with k parameters leaves a share 1 - k/m of the
-    noise of m pairs.
+    The residuals are enlarged, because a fit with k parameters leaves a share 1 - k/m of the noise of m pairs.
     """
 
     distances: Array  # N x N, NaN where missing
@@ -38,9 +37,9 @@ class Residuals:
     def permuted(self, rng: Any) -> Array:
         """Return dissimilarities with the residuals, relative to the distances, in random order.
 
-        If one distance for all pairs would describe the dissimilarities better, these themselves are put in random
-        order. In data that are nothing but noise, a residual is many times the distance of a pair that happens to be
-        near: tests against such residuals found dimensions in nearly every set.
+        If one distance for all pairs would describe the dissimilarities better, the dissimilarities are permuted. In
+        pure noise, the residual of a near pair is many times its distance, and tests against such residuals found
+        dimensions in nearly every set.
         """
         d = self.distances[self.rows, self.columns]
         given = d + self.values

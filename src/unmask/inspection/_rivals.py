@@ -73,16 +73,11 @@ def mds_then_regress(
     total = n_components + coded.n_kept
     mds = ConditionalMDS(total, metric="precomputed", random_state=random_state)
     Z = mds.fit(checked.array_for("mds_then_regress")).embedding_.astype(np.float64)
-    rest = Z - Z.mean(axis=0)
-    rest = rest - _fitted(coded, rest)
+    basis, centred = orthonormal_basis(coded.values), Z - Z.mean(axis=0)
+    rest = centred - basis @ (basis.T @ centred)
     # The residuals have the columns of Z; of their principal axes the leading ones are kept.
     U = canonical_map(rest)[:, :n_components]
     return pd.DataFrame(U, index=checked.labels, columns=axis_names(n_components))
-
-
-def _fitted(coded: KnownFeatures, columns: Array) -> Array:
-    basis = orthonormal_basis(coded.values)
-    return np.asarray(basis @ (basis.T @ columns))
 
 
 def _read(
@@ -172,8 +167,7 @@ def partial_dbrda(
 
     checked, coded = _read(dissimilarities, metric, known, n_components, known_types, "redundancy analysis")
     G = _gower(checked.array_for("db-RDA"))
-    half = G - _fitted(coded, G)
-    rest = half - _fitted(coded, half.T).T
+    rest = _without(orthonormal_basis(coded.values), G)
     values, vectors = scipy.linalg.eigh((rest + rest.T) / 2)
     values, vectors = values[::-1], vectors[:, ::-1]
     U = vectors[:, :n_components] * np.sqrt(np.maximum(values[:n_components], 0.0))
@@ -191,6 +185,12 @@ def _gower(D: Array) -> Array:
     squares = -0.5 * D.astype(np.float64) ** 2
     squares = squares - squares.mean(axis=0)
     return np.asarray(squares - squares.mean(axis=1)[:, None])
+
+
+def _without(basis: Array, G: Array) -> Array:
+    """Return (I - H) G (I - H) for the projection H onto an orthonormal basis."""
+    half = G - basis @ (basis.T @ G)
+    return np.asarray(half - (half @ basis) @ basis.T)
 
 
 def dbrda_test(
@@ -249,7 +249,9 @@ def dbrda_test(
     if not coded.n_kept:
         raise ValueError("known has no feature that varies; pass at least one to test.")
     G = _gower(checked.array_for("db-RDA"))
-    parts = _by_feature(known, checked, coded)
+    # Each feature has all its coded columns here, also redundant ones.
+    cells = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
+    parts = [feature.coding.encode(column.cells) for feature, column in zip(coded.features, cells, strict=True)]
     everything = orthonormal_basis(np.column_stack(parts))
     left = checked.n - 1 - everything.shape[1]
     if left < 1:
@@ -262,18 +264,12 @@ def dbrda_test(
     rng = check_random_state(random_state)
     none = np.empty((checked.n, 0))
     reduced = [orthonormal_basis(np.column_stack([none, *parts[:f], *parts[f + 1 :]])) for f in range(len(parts))]
-    rows = [_marginal(G, basis, everything, left, n_permutations, rng) for basis in reduced]
+    rows = [_marginal(G, others, everything, left, n_permutations, rng) for others in reduced]
     index = [*coded.feature_names, "(residual)"]
     columns = ["df", "sum_of_squares", "F", "p_value"]
     table = pd.DataFrame([*rows, (left, residual, np.nan, np.nan)], index=index, columns=columns)
     table.insert(2, "r_squared", table["sum_of_squares"] / total)
     return table
-
-
-def _by_feature(known: Any, checked: Dissimilarities, coded: KnownFeatures) -> list[Array]:
-    """Return the coded columns of each feature, also redundant ones."""
-    table = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
-    return [feature.coding.encode(column.cells) for feature, column in zip(coded.features, table, strict=True)]
 
 
 def _explained(basis: Array, G: Array) -> float:
@@ -288,9 +284,7 @@ def _marginal(
     df = everything.shape[1] - reduced.shape[1]
     if df == 0:
         return 0, 0.0, np.nan, np.nan
-    n = len(G)
-    half = G - reduced @ (reduced.T @ G)
-    rest = half - (half @ reduced) @ reduced.T
+    rest = _without(reduced, G)
     total = float(np.trace(rest))
 
     def f_statistic(E: Array) -> float:
@@ -302,6 +296,6 @@ def _marginal(
     squares = _explained(everything, rest)
     if n_permutations == 0:
         return df, squares, observed, np.nan
-    orders = (rng.permutation(n) for _ in range(n_permutations))
+    orders = (rng.permutation(len(G)) for _ in range(n_permutations))
     permuted = [f_statistic(rest[np.ix_(order, order)]) for order in orders]
     return df, squares, observed, float(np.sum(as_large(permuted, observed)) + 1) / (n_permutations + 1)

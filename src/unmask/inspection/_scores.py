@@ -9,18 +9,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, IntArray
-from ..checking import Dissimilarities, require_integer
-from ..kernels import MOST_SQUARED, rectangle, strip_height
-from ._inputs import (
-    SomeDissimilarities,
-    align,
-    count_objects,
-    picked,
-    read_dissimilarities,
-    read_in_parts,
-    read_table,
-    require_rows,
-)
+from ..checking import require_integer
+from ..kernels import rectangle, strip_height
+from ._inputs import are_many, picked, read_coordinates, read_dissimilarities, read_in_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,8 +27,8 @@ def neighbourhood_scores(
 
     Trustworthiness asks whether neighbours on the map are neighbours by the dissimilarities (if not, the map invents
     neighbours); continuity, whether neighbours by the dissimilarities are neighbours on the map (if not, the map tears
-    them apart). Both are 1 if all are. A conditional map is meant to bring objects together that differ only in what is
-    known, so that it may well score lower than an ordinary one.
+    them apart). Both are 1 if all are. A conditional map brings objects together that differ only in the known
+    features, so that it may score lower than an ordinary one.
 
     Parameters
     ----------
@@ -55,8 +46,8 @@ def neighbourhood_scores(
     -------
     DataFrame
         Rows ``n_neighbors``, columns ``trustworthiness`` and ``continuity``. Of objects equally far away the one
-        that comes first in the table counts as nearer. Of more than 20,000 objects the neighbours of 1,000 are looked
-        at, picked at random, as ``attrs["sample"]`` says.
+        that comes first in the table counts as nearer. Above 20,000 objects, the neighbours of a random sample of 1,000
+        are used, and ``attrs["sample"]`` describes it.
 
     References
     ----------
@@ -74,38 +65,32 @@ def neighbourhood_scores(
     """
     import pandas as pd
 
-    many = count_objects(dissimilarities, ready=isinstance(metric, str) and metric == "precomputed") > MOST_SQUARED
+    many = are_many(dissimilarities, metric)
     complete_for = "comparing neighbourhoods"
     checked: Any = (
         read_in_parts(dissimilarities, metric)
         if many
         else read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
     )
-    n, U = checked.n, coordinates(embedding, checked)
-    sizes = _sizes(n_neighbors, n)
-    asked = picked(n, MOST_ASKED) if many else np.arange(n)
+    n, U = checked.n, read_coordinates(embedding, checked.labels, checked.n)
+    sizes = neighbourhood_sizes(n_neighbors, n)
+    sample = picked(n, MOST_ASKED) if many else np.arange(n)
     lost = np.zeros((len(sizes), 2))
-    for at in np.array_split(asked, -(-len(asked) // strip_height(n))):
+    for at in np.array_split(sample, -(-len(sample) // strip_height(n))):
         delta = rectangle(checked.source, at, slice(0, n))
         if np.isnan(delta).any():
             raise ValueError(f"some pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them.")
         here, there = _ranks(cdist(U[at], U), at), _ranks(delta, at)
         lost += [(beyond(here, there, k), beyond(there, here, k)) for k in sizes]
-    scores = 1.0 - lost * [[2.0 / (len(asked) * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
+    scores = 1.0 - lost * [[2.0 / (len(sample) * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
     table = pd.DataFrame(scores, pd.Index(sizes, name="n_neighbors"), ["trustworthiness", "continuity"])
     if many:
-        table.attrs["sample"] = f"neighbours of {len(asked):,} of {n:,} objects, picked at random"
+        table.attrs["sample"] = f"neighbours of {len(sample):,} of {n:,} objects, picked at random"
     return table
 
 
-def coordinates(embedding: Any, checked: Dissimilarities | SomeDissimilarities) -> Array:
-    """Return a map with its rows in the order of the dissimilarities."""
-    table = read_table(align(embedding, checked.labels, "embedding", "dissimilarities"), "embedding")
-    require_rows(table.values, checked.n, "embedding", "dissimilarities")
-    return table.values
-
-
-def _sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
+def neighbourhood_sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:
+    """Return the sizes of neighbourhoods that are asked for, or the default ones that are possible."""
     largest = (n - 1) // 2
     if n_neighbors is None:
         return [k for k in NEIGHBOURHOODS if k <= largest] or [largest]
@@ -127,5 +112,5 @@ def _ranks(distances: Array, at: IntArray) -> IntArray:
 
 
 def beyond(near: IntArray, judge: IntArray, k: int) -> float:
-    """Return how far beyond the k nearest by one ranking those are that are among them by the other, summed up."""
+    """Return the sum of the ranks beyond k, by one ranking, of the k nearest by the other."""
     return float(np.where((near > 0) & (near <= k), np.maximum(judge - k, 0), 0).sum())

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
 from ..kernels import each
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, anything_known, make_setup, nobody, warm_start
-from ._heldout import held_out_pairs
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
 from ._permutation import FurtherDimension
 from ._residuals import TooFewPairsError
 
@@ -63,8 +63,7 @@ def scree(
     DataFrame indexed by ``n_components``
         ``stress`` and ``fall`` (by how much it is below that of one dimension less). ``attrs["elbow"]`` is the number
         of dimensions after which adding more pays little (see :func:`elbow`). If the estimator adjusts its map,
-        ``residual``: the standard deviation of each axis of the adjusted map, in the units of the dissimilarities: what
-        is left along it by the known features, of a free map of `max_components` dimensions.
+        ``residual`` is the standard deviation of each axis of the adjusted map with `max_components` dimensions.
 
     Examples
     --------
@@ -77,7 +76,9 @@ def scree(
     >>> table["stress"].round(3).tolist()
     [0.113, 0.031, 0.014, 0.009]
     """
-    return _scree(estimator, make_setup("scree", estimator, X, known, weights), max_components, progress or nobody)[0]
+    return _scree(
+        estimator, make_setup("scree", estimator, X, known, weights), max_components, progress or no_progress
+    )[0]
 
 
 def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advance) -> tuple[pd.DataFrame, list[_Step]]:
@@ -102,15 +103,10 @@ def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advan
         index=pd.RangeIndex(most + 1, name="n_components"),
     )
     table.attrs["elbow"] = elbow(stress)
-    if estimator.adjust and anything_known(setup):
-        table["residual"] = _residual_axes(setup, most)
+    if estimator.adjust and setup.anything_known:
+        widest = replace(setup, n_free=most).fit(n_components=most, adjust=True)
+        table["residual"] = [np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)]
     return table, path
-
-
-def _residual_axes(setup: FitSetup, most: int) -> Array:
-    """Return the standard deviation of each axis of the adjusted map with the most dimensions, after a NaN for none."""
-    widest = replace(setup, n_free=most).fit(n_components=most, adjust=True)
-    return np.array([np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)])
 
 
 class _Step(NamedTuple):
@@ -139,13 +135,13 @@ def _path(
     fitted = None
     for p in range(most + 1):
         progress(p, most + 1)
-        if p == 0 and not anything_known(setup):
+        if p == 0 and not setup.anything_known:
             steps.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
         starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
             starts.insert(0, warm_start(full[p].fitted))
-            fitted = setup.fit_from(starts, FEW_STARTS, _alike, D, n_components=p)
+            fitted = setup.fit_from(starts, FEW_STARTS, partial(agreed, same=ALIKE), D, n_components=p)
         else:
             fitted = setup.search(starts, same=ALIKE, D=D, n_components=p)
         best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D), fitted)
@@ -156,16 +152,11 @@ def _path(
     return steps
 
 
-def _alike(stresses: Array) -> bool:
-    return agreed(stresses, ALIKE)
-
-
 def elbow(stress: Any) -> int:
     """Return where a falling curve bends most: the point farthest below the line between its ends.
 
-    Both axes are scaled to their range first (Satopää and others, 2011). Seen so, a stress of .06 is next to nothing
-    beside one of .6; a dimension that takes away all but a hundredth of a stress above .01 (one of .1 as Kruskal
-    measures it, which he calls fair) is never left out.
+    Both axes are scaled to their range first (Satopää and others, 2011). A dimension that removes 99% of a stress above
+    .01 (.1 as Kruskal measures it, which he calls fair) is always included.
 
     Parameters
     ----------
@@ -197,21 +188,18 @@ def choose_n_components(
     """Choose the number of dimensions by testing one after another; predict held-out dissimilarities by each.
 
     From 0 on, :func:`dimension_test` asks whether the stress falls more by a further dimension than it does by chance.
-    The choice is the first number of dimensions with a p-value above 0.05. Where nothing is left to find, it is 0.
-    Errors in the known features are something to find: if these are observed with noise, more dimensions are chosen
-    than there are unknown features. With few objects and much noise, fewer are.
+    The choice is the first number of dimensions with a p-value above 0.05. If the known features are observed with
+    noise, more dimensions are chosen than there are unknown features; with few objects and much noise, fewer are.
 
-    Held-out dissimilarities show how well each number of dimensions predicts. A random share of the pairs is treated
-    as missing and predicted by the fitted distances, several times over.
-
-    It takes about 2 (`max_components` + 1) (`n_splits` + 1) fits and, for each number of dimensions up to the choice,
-    2 `n_permutations`, all from few starts: some 10 s for 30 objects, and half a minute for 100, on one core.
+    To show how well each number of dimensions predicts, a random share of the pairs is treated as missing and
+    predicted by the fitted distances, several times over. All of this takes some 10 s for 30 objects, and half a minute
+    for 100, on one core.
 
     Parameters
     ----------
     estimator : ConditionalMDS or ConditionalIsomap
-        How to fit; its ``n_components`` is varied. Of ConditionalIsomap lengths of paths are held out, which share
-        parts and so tell more of each other than dissimilarities do.
+        How to fit; its ``n_components`` is varied. With ConditionalIsomap lengths of paths are held out, which
+        determine each other more than dissimilarities do.
     X, known, weights
         As in the estimator's ``fit``.
     max_components : int, default=6
@@ -225,7 +213,7 @@ def choose_n_components(
     random_state : int, RandomState or None, default=0
         Seed of the splits and of the permutations.
     progress : callable, optional
-        Called with how many fits and permutations are done, and how many there will be at most.
+        Called with how many fits and permutations are done, and how many there are at most.
 
     Returns
     -------
@@ -247,24 +235,19 @@ def choose_n_components(
             f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "
             "held out; pass a ConditionalMDS, or use scree."
         )
-    tests = require_integer("max_components", max_components, 1) * permutations
-    report = progress or nobody
-
-    def part(number: int) -> Advance:
-        return lambda done, total: report(number * total + done, (splits + 1) * total + tests)
-
-    table, full = _scree(estimator, setup, max_components, part(0))
+    report, per_path = progress or no_progress, require_integer("max_components", max_components, 1) + 1
+    fits = (splits + 1) * per_path
+    total = fits + (per_path - 1) * permutations
+    table, full = _scree(estimator, setup, max_components, lambda done, _: report(done, total))
     free, rng = setup.unadjusted(), check_random_state(random_state)
     side, at_once = free.side_by_side()
-    held = enumerate(_splits(setup, fraction, splits, rng), 1)
-    tasks = ((pairs, part(number) if at_once == 1 else nobody) for number, pairs in held)
-    errors: list[Array] = []
-    for error in each(partial(_held_out, side, full), tasks, at_once):
-        errors.append(error)
-        part(len(errors))(len(full), len(full))
-    fitted = (splits + 1) * len(full)
-    p_values = _p_values(free, full, permutations, rng, lambda done, _: report(fitted + done, fitted + tests))
-    report(fitted + tests, fitted + tests)
+    held, errors = _held_out_pairs(setup.D, fraction, splits, rng), []
+    with quiet():  # that pairs are missing is what this is about; other warnings the fits of the path have given
+        for error in each(partial(_held_out_error, side, full), held, at_once):
+            errors.append(error)
+            report((1 + len(errors)) * per_path, total)
+        p_values = _p_values(free, full, permutations, rng, lambda done: report(fits + done, total))
+    report(total, total)
     table["p_value"] = p_values
     table["heldout"] = np.mean(errors, axis=0)
     table["heldout_se"] = np.std(errors, axis=0, ddof=1) / np.sqrt(splits)
@@ -272,45 +255,55 @@ def choose_n_components(
     return table
 
 
-def _p_values(setup: FitSetup, path: Sequence[_Step], n_permutations: int, rng: Any, progress: Advance) -> Array:
+def _p_values(
+    setup: FitSetup, path: Sequence[_Step], n_permutations: int, rng: Any, report: Callable[[int], Any]
+) -> Array:
     """Return the p-value of one dimension more for 0, 1, … dimensions; after the first above LEVEL they are NaN."""
     found = np.full(len(path), np.nan)
     # One seed a test: how many sets are drawn for a test that ends early depends on the number of threads.
     for p, seed in enumerate(rng.randint(2**31 - 1, size=len(path) - 1)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fits of the path have given them
-            try:
-                further = FurtherDimension(setup, p, path[p].fitted)
-            except TooFewPairsError:
-                break
-            report = partial(_moved, progress, p * n_permutations)
-            found[p] = further.test(n_permutations, np.random.RandomState(seed), LEVEL, report)
+        try:
+            further = FurtherDimension(setup, p, path[p].fitted)
+        except TooFewPairsError:
+            break
+        found[p] = further.test(n_permutations, np.random.RandomState(seed), LEVEL)
+        report((p + 1) * n_permutations)
         if found[p] > LEVEL:
             break
     return found
 
 
-def _moved(progress: Advance, before: int, done: int, total: int) -> None:
-    progress(before + done, total)
-
-
-def _splits(setup: FitSetup, share: float, n_splits: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
+def _held_out_pairs(D: Array, share: float, n_splits: int, rng: Any) -> list[tuple[IntArray, IntArray]]:
     """Return sets of pairs to hold out, disjoint while there are enough, that leave all objects connected."""
-    i, j = np.triu_indices(setup.n, 1)
-    present = ~np.isnan(setup.D[i, j])
+    i, j = np.triu_indices(len(D), 1)
+    present = ~np.isnan(D[i, j])
     i, j = i[present], j[present]
-    return [(i[held], j[held]) for held in held_out_pairs(i, j, setup.n, share, n_splits, rng)]
+    size, groups = max(1, round(share * len(i))), _groups(i, j, len(D))
+    queue: IntArray = np.empty(0, dtype=np.int64)
+    splits: list[tuple[IntArray, IntArray]] = []
+    for _ in range(21 * n_splits):
+        if len(queue) < size:
+            queue = rng.permutation(len(i))
+        held, queue = queue[:size], queue[size:]
+        if _groups(np.delete(i, held), np.delete(j, held), len(D)) == groups:
+            splits.append((i[held], j[held]))
+        if len(splits) == n_splits:
+            return splits
+    raise ValueError(f"share={share:g}: without this share of the pairs the objects fall into groups; hold out fewer.")
 
 
-def _held_out(setup: FitSetup, full: Sequence[_Step], task: tuple[tuple[IntArray, IntArray], Advance]) -> Array:
+def _groups(rows: IntArray, columns: IntArray, n: int) -> int:
+    """Return how many groups of objects the pairs connect."""
+    graph = sp.coo_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n, n))
+    return int(connected_components(graph, directed=False)[0])
+
+
+def _held_out_error(setup: FitSetup, full: Sequence[_Step], pairs: tuple[IntArray, IntArray]) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square.
 
     The search starts from the maps of all pairs; which of the starts is the best, the pairs that are not held out say.
     """
-    D = setup.D.copy()
-    (i, j), progress = task
+    D, (i, j) = setup.D.copy(), pairs
     D[i, j] = D[j, i] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that pairs are missing is what this is about
-        path = _path(setup, len(full) - 1, progress, D, full)
+    path = _path(setup, len(full) - 1, no_progress, D, full)
     return np.array([step.error(i, j) for step in path])
