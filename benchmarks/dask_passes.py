@@ -59,7 +59,7 @@ def measure(client: Any, D: np.ndarray, path: str, workers: int, turns: int) -> 
     Z = np.random.default_rng(1).standard_normal((n, COLUMNS)).astype(np.float32)
     here, there = Pairs(ArraySource(D), 1.0), Pairs(spread(zarr.open(path, mode="r"), client), 1.0)
     threads = Workers(workers)
-    run_here, run_there = fused().stress_pass, there.source.passes.stress_pass
+    run_here, run_there = fused.stress_pass, there.source.passes.stress_pass
     for _ in range(3):
         mine, other = run_there(there, Z, threads), run_here(here, Z, threads)
     assert abs(mine[0] / other[0] - 1) < 1e-6

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.dask_passes import local_cluster, make_table
 from unmask import ConditionalMDS
-from unmask.cluster._table import SpreadPasses
+from unmask.cluster import SpreadTable
 
 AT = 5  # the iteration after which a worker is killed
 
@@ -37,7 +37,7 @@ def timed_fit(client: Any, path: str) -> tuple[ConditionalMDS, list[float], int]
     """Return a fit during which a worker is killed, the seconds of its passes, and how many came before."""
     seconds: list[float] = []
     before: list[int] = []
-    one_pass = SpreadPasses.stress_pass
+    one_pass = SpreadTable.stress_pass
 
     def timed(*given: Any) -> Any:
         begin = time.perf_counter()
@@ -50,11 +50,11 @@ def timed_fit(client: Any, path: str) -> tuple[ConditionalMDS, list[float], int]
             before.append(len(seconds))
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    SpreadPasses.stress_pass = timed  # type: ignore[assignment, method-assign]
+    SpreadTable.stress_pass = timed  # type: ignore[assignment, method-assign]
     try:
         return fit(path, kill), seconds, before[0]
     finally:
-        SpreadPasses.stress_pass = one_pass  # type: ignore[method-assign]
+        SpreadTable.stress_pass = one_pass  # type: ignore[method-assign]
 
 
 def main() -> None:

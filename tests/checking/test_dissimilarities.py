@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import noisy_distances, with_missing
 from unmask import MissingDissimilarityWarning
 from unmask.checking import check_dissimilarities
-from unmask.kernels import Workers
+from unmask.kernels import Source, Workers
 
 
 def checked(data, **options):
@@ -89,7 +89,7 @@ def test_tables_that_are_wrong_as_a_whole(table, message):
         checked(table)
 
 
-class Strips:
+class Strips(Source):
     """A source that is no array: whoever reads it gets copies of its parts."""
 
     def __init__(self, values):

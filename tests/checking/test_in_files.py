@@ -123,7 +123,7 @@ def test_a_path_of_numpys_is_mapped(tmp_path, D, as_path):
     np.save(tmp_path / "D.npy", D.astype(np.float32))
     path = as_path(tmp_path / "D.npy")
     checked = check(path)
-    assert isinstance(checked.array_for("this").base, np.memmap) or isinstance(checked.source.values, np.memmap)
+    assert isinstance(checked.array_for("this").base, np.memmap) or isinstance(checked.source.array, np.memmap)
     mds = ConditionalMDS(2, metric="precomputed", n_init=1, max_iter=50, tol=1e-3, random_state=0)
     expected = mds.fit_transform(D.astype(np.float32))
     np.testing.assert_array_equal(mds.fit_transform(path), expected)

@@ -19,7 +19,7 @@ def check(data, **options):
 # ---- sources
 
 
-class Formula:
+class Formula(Source):
     """Dissimilarities that a formula gives; never a square table."""
 
     def __init__(self, n, change=lambda i, j, values: values, labels=None):

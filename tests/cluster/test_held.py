@@ -6,7 +6,7 @@ import pytest
 from tests.helpers import noisy_distances, with_missing
 from unmask.cluster import _held
 from unmask.cluster._share import Share, blocks_of, deal, stretch_ends
-from unmask.kernels import ArraySource, Pairs, Sums, Survey, Weighting, Workers, fused, smallest_positive
+from unmask.kernels import ArraySource, Pairs, Sums, Survey, Weighting, Workers, fused, join_surveys
 
 N, SIDE = 1100, 320
 RULES = {
@@ -59,32 +59,32 @@ def test_passes_are_those_over_the_array(case, rng):
     for k in (2, 7):
         Z = rng.standard_normal((N, k))
         sums, G = added("stress", pairs, held, Z)
-        stress, expected = fused().stress_pass(pairs, Z, workers)
+        stress, expected = fused.stress_pass(pairs, Z, workers)
         close(sums[0], stress)
         close(G, expected)
         x = rng.standard_normal(N)
         found = added("last", pairs, held, np.column_stack([Z, x]))[1]
-        for mine, other in zip(found.T, fused().last_pass(pairs, Z, x, workers), strict=True):
+        for mine, other in zip(found.T, fused.last_pass(pairs, Z, x, workers), strict=True):
             close(mine, other)
     nothing = np.empty((N, 0))
-    close(added("pair-sums", pairs, held, nothing)[0], fused().pair_sums(pairs, workers))
+    close(added("pair-sums", pairs, held, nothing)[0], fused.pair_sums(pairs, workers))
 
 
 def test_products_are_those_of_the_array(case, rng):
     pairs, held = case
     X, fill, workers = rng.standard_normal((N, 3)), rng.standard_normal((N, 2)), Workers(1)
     found = added("weight-product", pairs, held, X)[1]
-    degrees, HX = fused().laplacian_pass(pairs, X, workers)
+    degrees, HX = fused.laplacian_pass(pairs, X, workers)
     close(found[:, 0], degrees)
     close(found[:, :1] * X - found[:, 1:], HX)
     mine = added("squared-product", pairs, held, np.column_stack([X, fill]), 3, 0.3)[1]
-    close(mine, fused().squared_product(pairs, X, fill, 0.3, workers))
+    close(mine, fused.squared_product(pairs, X, fill, 0.3, workers))
 
 
 def test_the_smallest_is_that_of_the_array(case):
     pairs, held = case
     found = [_held.smallest(_held.Held(*one), pairs.rule, np.empty((0, 0)), Workers(1)).sums[0] for one in held]
-    assert min(found) == smallest_positive(pairs.source)
+    assert min(found) == pairs.source.smallest_positive()
 
 
 def test_entries_are_cut_out_on_either_side_of_the_diagonal(case, rng):
@@ -92,9 +92,9 @@ def test_entries_are_cut_out_on_either_side_of_the_diagonal(case, rng):
     rows, columns = rng.permutation(N)[:50], rng.permutation(N)[:60]
     out = np.full((50, 60), -1.0)
     for share, arrays in held:
-        for piece in _held.cut(share, arrays, rows, columns):
+        for piece in _held.cut(None, share, arrays, rows, columns):
             out[np.ix_(piece.rows, piece.columns)] = piece.values
-    np.testing.assert_array_equal(out, pairs.source.values[np.ix_(rows, columns)])
+    np.testing.assert_array_equal(out, pairs.source.array[np.ix_(rows, columns)])
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,11 @@ def test_a_look_finds_what_is_wrong(entry, value):
         D[entry] = value
     looks = []
     for block in blocks_of(N, SIDE):
-        rows, columns = (slice(*stretch_ends(N, SIDE, at)) for at in block)
-        looks.append(_held.look(D[rows, columns].copy(), D[columns, rows].copy(), rows.start, columns.start))
-    survey = _held.together([look.survey for look in looks])
-    expected = fused().survey(ArraySource(D), Workers(1))
+        ends = [stretch_ends(N, SIDE, at) for at in block]
+        rows, columns = (slice(*stretch) for stretch in ends)
+        looks.append(_held.look_at_block(D[rows, columns].copy(), D[columns, rows].copy(), *ends))
+    survey = join_surveys([look.survey for look in looks])
+    expected = ArraySource(D).survey(Workers(1))
     assert survey[:-1] == expected[:-1]
     np.testing.assert_allclose(survey.sums, expected.sums, rtol=1e-12)
     badness, pair = max(look.worst for look in looks)
@@ -121,7 +122,7 @@ def test_a_look_finds_what_is_wrong(entry, value):
 
 def test_a_block_is_kept_from_the_beginning_of_a_large_page(rng):
     given = rng.standard_normal((70, 50)).T
-    kept = _held.keep(given, np.dtype(np.float32))
+    kept = _held.load_block(given, (0, 50), (0, 70), np.dtype(np.float32))
     np.testing.assert_array_equal(kept, given.astype(np.float32))
     assert kept.flags.c_contiguous
     assert kept.ctypes.data % _held.LARGE_PAGE == 0
@@ -130,4 +131,4 @@ def test_a_block_is_kept_from_the_beginning_of_a_large_page(rng):
 def test_several_surveys_are_one():
     one = Survey(1, 0, 2, -1.0, 3.0, 0.5, Sums(4.0, 6.0, 0.5))
     other = Survey(4, 1, 0, 0.0, 5.0, 0.0, Sums(5.0, 9.0, 0.1))
-    assert _held.together([one, other]) == Survey(5, 1, 2, -1.0, 5.0, 0.5, Sums(9.0, 15.0, 0.1))
+    assert join_surveys([one, other]) == Survey(5, 1, 2, -1.0, 5.0, 0.5, Sums(9.0, 15.0, 0.1))

@@ -92,8 +92,8 @@ def test_double_precision_is_the_same_to_the_tenth_digit(client, features):
 
 
 def test_a_metric_is_computed_by_the_workers(client, features, monkeypatch):
-    X, names, submit = features[0][:700].astype(np.float64), [], client.submit
-    monkeypatch.setattr(client, "submit", lambda *a, key, **k: names.append(key) or submit(*a, key=key, **k))
+    X, names, compute = features[0][:700].astype(np.float64), [], client.compute
+    monkeypatch.setattr(client, "compute", lambda a, **k: names.extend(one.key for one in a) or compute(a, **k))
     mine = fitted(quick(solver="lbfgs"), da.from_array(X, chunks=(300, 4)))
     assert mine.stress_ == pytest.approx(fitted(quick(solver="lbfgs"), X).stress_, rel=1e-10)
     assert sum(name.startswith("unmask-block-") for name in names) == 6

@@ -16,8 +16,7 @@ from tests.cluster.conftest import N, distributed, zarr
 from tests.helpers import with_missing
 from unmask import Checkpoint, ConditionalMDS, UnfinishedWarning
 from unmask.checking import check_dissimilarities
-from unmask.cluster import ClusterError, spread
-from unmask.cluster._table import SpreadPasses
+from unmask.cluster import ClusterError, SpreadTable, spread
 from unmask.dissimilarities import Metric
 from unmask.kernels import Workers
 
@@ -95,8 +94,9 @@ def test_what_needs_a_small_table_at_once_gets_it(client, rng):
 
 def test_one_task_for_each_worker_and_pass(client, table, monkeypatch):
     monkeypatch.setattr("unmask.cluster._asking.SMALL", 0)  # as of many objects
-    names, submit, get = [], client.submit, client.get
+    names, submit, compute, get = [], client.submit, client.compute, client.get
     monkeypatch.setattr(client, "submit", lambda *a, key, **k: names.append(key) or submit(*a, key=key, **k))
+    monkeypatch.setattr(client, "compute", lambda a, **k: names.extend(one.key for one in a) or compute(a, **k))
     monkeypatch.setattr(client, "get", lambda graph, keys, **k: names.extend(keys) or get(graph, keys, **k))
     mds = fitted(table[1])
     passes = [name for name in names if name.startswith("unmask-stress-")]
@@ -203,7 +203,7 @@ def test_the_size_of_blocks_can_be_set(client, table):
 def killed(client, table, monkeypatch):
     """Return a fit in whose middle a worker is killed by its process id, and the seconds of its passes."""
     victim = next(iter(client.run(os.getpid).values()))
-    seconds, one_pass = [], SpreadPasses.stress_pass
+    seconds, one_pass = [], SpreadTable.stress_pass
 
     def timed(*given):
         begin = time.monotonic()
@@ -215,7 +215,7 @@ def killed(client, table, monkeypatch):
         if progress.iteration == 5:
             os.kill(victim, getattr(signal, "SIGKILL", signal.SIGTERM))
 
-    monkeypatch.setattr(SpreadPasses, "stress_pass", timed)
+    monkeypatch.setattr(SpreadTable, "stress_pass", timed)
     return fitted(table[1], table[2], callback=kill), seconds
 
 

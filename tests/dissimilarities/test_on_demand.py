@@ -61,7 +61,7 @@ def test_the_compiled_comparison_is_the_plain_one(rng, columns, formula, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_features_are_compared_as_scipy_does(rng, columns, formula, dtype):
     X = rng.standard_normal((600, columns)).astype(dtype)
-    compared = features().Features.of_rows(X, formula)
+    compared = features.Features.of_rows(X, formula)
     expected = cdist(X, X, formula)
     tolerance = 1e-14 if dtype == np.float64 else 2e-6
     whole = compared.between(slice(0, 600), slice(0, 600))

@@ -58,7 +58,7 @@ def test_the_pass_equals_its_twin(make, rng, level, ties, pairs):
     assert isinstance(engine, LevelEngine)
     assert engine.stress(Z)[0] / engine.total == pytest.approx(expected, rel=1e-9)
     assert engine.point_stress(Z).sum() / (2 * engine.total) == pytest.approx(expected, rel=1e-9)
-    table = engine.table(Z)
+    table = engine.disparity_table(Z)
     np.testing.assert_array_equal(table, table.T)
     assert np.count_nonzero(np.isfinite(table)) == N + 2 * len(disparities)
     for (i, j), value in disparities.items():
@@ -87,7 +87,7 @@ def test_disparities_have_the_dissimilarities_sum_of_squares_however_small_the_m
     W = np.ones((N, N)) if W is None else W
     total = np.nansum(np.triu(W * (D * engine.scale) ** 2, 1))
     for size in (1.0, 1e-6, 1e6):
-        table = engine.table(size * rng.standard_normal((N, 2)))
+        table = engine.disparity_table(size * rng.standard_normal((N, 2)))
         factor = total / np.nansum(np.triu(W * table**2, 1))
         np.testing.assert_allclose(factor, 1.0, rtol=1e-9)
     # All objects in one place cannot be had for nothing.

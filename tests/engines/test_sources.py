@@ -11,7 +11,7 @@ from tests.helpers import noisy_distances, symmetric_weights, with_missing
 from unmask import ConditionalMDS
 from unmask.checking import Dissimilarities, check_dissimilarities
 from unmask.engines import EdgeEngine, TableEngine, make_engine
-from unmask.kernels import ArraySource, Workers, fused
+from unmask.kernels import TILE, ArraySource, Source, Workers
 from unmask.problem import Problem, build_pairs, check_known, make_cost, ranked
 from unmask.solvers import RULES, make_objective, make_starts, minimise
 
@@ -19,7 +19,7 @@ N = 1100  # several chunks of tiles, the last of them not full
 
 
 @dataclass
-class Parts:
+class Parts(Source):
     """A table that can only be read in parts; it keeps account of the largest."""
 
     hidden: np.ndarray
@@ -44,8 +44,10 @@ class Parts:
         return self._part(self.hidden[which])
 
 
-class Stored:
+class Stored(Source):
     """Dissimilarities of a few pairs. Whoever reads a square table of it has misunderstood."""
+
+    lists_pairs = True
 
     def __init__(self, D):
         self.n, self.dtype = len(D), D.dtype
@@ -125,7 +127,7 @@ def test_no_part_is_as_large_as_the_table(both, rng):
     parts.stress(rng.standard_normal((N, 2)))
     parts.point_stress(rng.standard_normal((N, 2)))
     assert parts.graph.components().max() == 0
-    assert 0 < parts.pairs.source.largest_part <= fused().TILE * N
+    assert 0 < parts.pairs.source.largest_part <= TILE * N
 
 
 def test_single_precision_is_passed_over_in_single_precision(table, rng):
@@ -173,7 +175,7 @@ def test_the_survey_is_that_of_the_array(rng, defect):
     D = noisy_distances(rng, 600)
     if defect is not None:
         D[3, 590] = defect
-    assert fused().survey(Parts(D), Workers(2)) == fused().survey(ArraySource(D), Workers(1))
+    assert Parts(D).survey(Workers(2)) == ArraySource(D).survey(Workers(1))
 
 
 class Watched(Parts):

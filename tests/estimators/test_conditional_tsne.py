@@ -60,7 +60,7 @@ def test_gradient_is_that_of_scikit_learn(X, rng):
     D, Z = squareform(pdist(X)), rng.standard_normal((40, 2))
     checked = check_dissimilarities(D, workers=Workers(1))
     cost = make_cost(checked, None, Neighbours(8.0), "student", "kullback-leibler", Workers(1))
-    value, G = general().cost_pass(cost, Z, Workers(1))
+    value, G = general.cost_pass(cost, Z, Workers(1))
     half = squareform(cost.targets) / 2
     expected, gradient = _kl_divergence(Z.ravel(), half, 1, 40, 2)
     assert value == pytest.approx(expected, rel=1e-10)

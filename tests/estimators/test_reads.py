@@ -5,13 +5,14 @@ import pytest
 
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
+from unmask.kernels import Source
 
 N = 700  # several tiles, the last of them not full
 # What does not grow with the number of pairs, at this N: the diagonal, and some pairs that the report keeps.
 FIXED = 0.67
 
 
-class Counted:
+class Counted(Source):
     """A table that counts how many of its entries were read."""
 
     symmetric = True  # one half tells the other

@@ -17,7 +17,7 @@ from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
 from unmask.estimators import _least_stress, _many
-from unmask.kernels import ArraySource
+from unmask.kernels import ArraySource, Source
 from unmask.solvers import _stochastic
 
 pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.KnownFeatureWarning")
@@ -154,7 +154,7 @@ def test_an_array_and_its_features_give_the_same_map(features):
     np.testing.assert_allclose(by_array.embedding_, by_features.embedding_, atol=1e-6)
 
 
-class Slices:
+class Slices(Source):
     """A source that knows slices only, as anybody may write one."""
 
     def __init__(self, D):

@@ -5,10 +5,11 @@ import pytest
 
 import unmask.engines
 from unmask import ConditionalMDS
-from unmask.engines import ENGINES, TableEngine, register_engine
+from unmask.engines import ENGINES, Engine, TableEngine, register_engine
+from unmask.kernels import Source
 
 
-class Line:
+class Line(Source):
     """Distances of points on a line."""
 
     def __init__(self, x):
@@ -21,10 +22,8 @@ class Line:
         return self.tile(which, slice(None))
 
 
-class LineEngine:
+class LineEngine(Engine):
     """A pass of one's own over such distances, with the graph of equal weights as it is."""
-
-    majorises = one_thread = True
 
     def __init__(self, pairs, workers):
         base = TableEngine(pairs, workers)

@@ -15,7 +15,7 @@ from unmask.kernels import Source
 N = 300
 
 
-class Line:
+class Line(Source):
     """Distances of points on a line, computed when they are asked for; no square table is ever made."""
 
     def __init__(self, x, labels=None):

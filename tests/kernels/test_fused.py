@@ -43,7 +43,7 @@ def coordinates(rng, n, k=3):
 def test_passes_equal_their_twins(rng, n, weighting):
     pairs, Z = make_pairs(rng, n, weighting), coordinates(rng, n)
     with Workers(2) as workers:
-        stress, G = fused().stress_pass(pairs, Z, workers)
+        stress, G = fused.stress_pass(pairs, Z, workers)
         expected, expected_G = twins.stress_pass(pairs, Z)
         assert stress == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
@@ -51,11 +51,11 @@ def test_passes_equal_their_twins(rng, n, weighting):
             "squared_product": (Z[:, :2], Z[:, 1:], 0.3),
             "pair_sums": (),
         }.items():
-            got = getattr(fused(), name)(pairs, *arguments, workers)
-            want = getattr(plain, name)(pairs, *arguments)
+            got = getattr(fused, name)(pairs, *arguments, workers)
+            want = getattr(twins, name)(pairs, *arguments)
             np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max(), err_msg=name)
         for name, arguments in {"laplacian_pass": (Z,), "last_pass": (Z, rng.standard_normal(n))}.items():
-            both = getattr(fused(), name)(pairs, *arguments, workers), getattr(plain, name)(pairs, *arguments)
+            both = getattr(fused, name)(pairs, *arguments, workers), getattr(twins, name)(pairs, *arguments)
             for got, want in zip(*both, strict=True):
                 np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max(), err_msg=name)
 
@@ -64,7 +64,7 @@ def test_passes_equal_their_twins(rng, n, weighting):
 @pytest.mark.parametrize("columns", [1, 2, 4, 5])
 def test_any_number_of_columns(rng, n, columns):
     pairs, Z = make_pairs(rng, n, Weighting.UNIT), coordinates(rng, n, columns)
-    stress, G = fused().stress_pass(pairs, Z, Workers(1))
+    stress, G = fused.stress_pass(pairs, Z, Workers(1))
     expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
@@ -74,7 +74,7 @@ def test_any_number_of_columns(rng, n, columns):
 @pytest.mark.parametrize("weighting", list(Weighting))
 def test_single_precision_pass_is_accurate_to_single_precision(rng, weighting):
     pairs, Z = make_pairs(rng, 700, weighting, np.float32), coordinates(rng, 700)
-    stress, G = fused().stress_pass(pairs, Z.astype(np.float32), Workers(2))
+    stress, G = fused.stress_pass(pairs, Z.astype(np.float32), Workers(2))
     expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=2e-6)
     assert G.dtype == np.float64
@@ -83,7 +83,7 @@ def test_single_precision_pass_is_accurate_to_single_precision(rng, weighting):
 
 def test_single_precision_data_in_double_arithmetic_loses_nothing(rng):
     pairs, Z = make_pairs(rng, 300, Weighting.MASKED, np.float32), coordinates(rng, 300)
-    stress, G = fused().stress_pass(pairs, Z, Workers(1))
+    stress, G = fused.stress_pass(pairs, Z, Workers(1))
     expected, expected_G = twins.stress_pass(pairs, Z)
     assert stress == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
@@ -93,7 +93,7 @@ def test_single_precision_data_in_double_arithmetic_loses_nothing(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_number_of_threads_does_not_change_a_bit(rng, dtype):
     pairs, Z = make_pairs(rng, 1100, Weighting.UNIT, dtype), coordinates(rng, 1100).astype(dtype)
-    results = [fused().stress_pass(pairs, Z, Workers(threads)) for threads in (1, 2, 3)]
+    results = [fused.stress_pass(pairs, Z, Workers(threads)) for threads in (1, 2, 3)]
     for stress, G in results[1:]:
         assert stress == results[0][0]
         np.testing.assert_array_equal(G, results[0][1])
@@ -132,8 +132,8 @@ def test_survey_equals_its_twin_and_sees_every_defect(rng, n, defect):
         D[j, i] = value
     if defect == "asymmetric":
         D[j, i] += 0.25
-    survey = fused().survey(ArraySource(D), Workers(2))
-    twin = plain.survey(ArraySource(D))
+    survey = ArraySource(D).survey(Workers(2))
+    twin = twins.survey(ArraySource(D))
     assert survey[:-1] == twin[:-1]
     assert survey.sums == pytest.approx(twin.sums, rel=1e-13)
     assert survey.sums.least == np.min(D[np.triu_indices(n, 1)], where=D[np.triu_indices(n, 1)] > 0, initial=np.inf)

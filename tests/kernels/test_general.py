@@ -73,8 +73,8 @@ def test_pass_equals_its_twin(rng, link, loss):
         cost, Z = make_cost(rng, 30, link, loss, weighted=weighted, missing=missing), coordinates(rng, 30, link)
         Z[1] = Z[0]  # two objects at the same place
         with Workers(2) as workers:
-            value, G = general().cost_pass(cost, Z, workers)
-            shares = general().point_costs(cost, Z, workers)
+            value, G = general.cost_pass(cost, Z, workers)
+            shares = general.point_costs(cost, Z, workers)
         expected, expected_G = twins.cost_pass(cost, Z)
         np.testing.assert_allclose(value, expected, rtol=1e-12, atol=0)
         np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-11 * np.abs(expected_G).max())
@@ -147,10 +147,10 @@ def test_shares_of_inner_products_leave_an_object_with_itself_out(rng):
     k = np.exp(Z @ Z.T)[np.triu_indices(9, 1)]
     expected = kl_div(targets[np.triu_indices(9, 1)], k / k.sum()).sum()
     for each in (cost, other):
-        value, G = general().cost_pass(each, Z, Workers(1))
+        value, G = general.cost_pass(each, Z, Workers(1))
         assert value == pytest.approx(expected, rel=1e-12)
         np.testing.assert_allclose(G, twins.cost_pass(each, Z)[1], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(general().point_costs(each, Z, Workers(1)).sum(), expected, rtol=1e-12, atol=0)
+        np.testing.assert_allclose(general.point_costs(each, Z, Workers(1)).sum(), expected, rtol=1e-12, atol=0)
     direction, step = rng.standard_normal(Z.shape), 1e-6
     ends = [twins.cost_pass(cost, Z + side * step * direction)[0] for side in (-1, 1)]
     assert 2 * np.sum(G * direction) == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=1e-6)
@@ -162,7 +162,7 @@ def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion
     targets /= np.triu(targets, 1).sum()
     functions = (Form.SQUARED, plain_costs.student, plain_costs.kullback_leibler)
     cost = Cost(4.0 * targets, *functions, normalised=True, gathering=3.0)
-    value, G = general().cost_pass(cost, Z, Workers(1))
+    value, G = general.cost_pass(cost, Z, Workers(1))
     expected, expected_G = twins.cost_pass(cost, Z)
     assert value == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(G, expected_G, rtol=0, atol=1e-12)
@@ -172,7 +172,7 @@ def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion
         return -4 * np.sum(p * np.log(k)) + np.log(k.sum())
 
     other = rng.standard_normal((9, 2))
-    moved = general().cost_pass(cost, other, Workers(1))[0]
+    moved = general.cost_pass(cost, other, Workers(1))[0]
     assert moved - value == pytest.approx(by_hand(other) - by_hand(Z), rel=1e-10)
     direction, step = rng.standard_normal(Z.shape), 1e-6
     slope = (by_hand(Z + step * direction) - by_hand(Z - step * direction)) / (2 * step)
@@ -183,10 +183,10 @@ def test_gathering_multiplies_the_attraction_of_neighbours_but_not_the_repulsion
 def test_squared_loss_of_distances_is_the_stress_over_several_chunks(rng):
     n = 1100
     D, Z, W = noisy_distances(rng, n), rng.standard_normal((n, 3)), symmetric_weights(rng, n)
-    assert fused().n_chunks(n) > 1
+    assert fused.n_chunks(n) > 1
     cost = Cost(D, Form.SQUARED, plain_costs.root, plain_costs.squared, W)
-    value, G = general().cost_pass(cost, Z, Workers(2))
-    stress, expected = fused().stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z, Workers(1))
+    value, G = general.cost_pass(cost, Z, Workers(2))
+    stress, expected = fused.stress_pass(Pairs(ArraySource(D), 1.0, Weighting.ARRAY, W), Z, Workers(1))
     assert value == pytest.approx(stress, rel=1e-12)
     np.testing.assert_allclose(G, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
@@ -195,8 +195,8 @@ def test_squared_loss_of_distances_is_the_stress_over_several_chunks(rng):
 @pytest.mark.parametrize("link", ["city-block", "inner product", "share of Student's kernel"])
 def test_the_number_of_threads_does_not_change_a_bit(rng, link):
     cost, Z = make_cost(rng, 1100, link, plain_costs.kullback_leibler), coordinates(rng, 1100, link)
-    results = [general().cost_pass(cost, Z, Workers(threads)) for threads in (1, 2, 3)]
-    shares = [general().point_costs(cost, Z, Workers(threads)) for threads in (1, 2, 3)]
+    results = [general.cost_pass(cost, Z, Workers(threads)) for threads in (1, 2, 3)]
+    shares = [general.point_costs(cost, Z, Workers(threads)) for threads in (1, 2, 3)]
     for (value, G), share in zip(results[1:], shares[1:], strict=True):
         assert value == results[0][0]
         np.testing.assert_array_equal(G, results[0][1])
@@ -205,9 +205,9 @@ def test_the_number_of_threads_does_not_change_a_bit(rng, link):
 
 def test_targets_and_weights_that_may_not_be_written_to_are_read(rng):
     cost, Z = make_cost(rng, 9, "distance", plain_costs.squared, weighted=True), rng.standard_normal((9, 2))
-    expected, _ = general().cost_pass(cost, Z, Workers(1))
+    expected, _ = general.cost_pass(cost, Z, Workers(1))
     cost.targets.flags.writeable = cost.weights.flags.writeable = False
-    assert general().cost_pass(cost, Z, Workers(1))[0] == expected
+    assert general.cost_pass(cost, Z, Workers(1))[0] == expected
 
 
 # ---- neighbours of t-SNE
@@ -220,7 +220,7 @@ def squares(rng):
 
 @pytest.mark.parametrize("perplexity", [1.5, 10.0, 55.0])
 def test_neighbour_shares_have_the_entropy_asked_for(squares, perplexity):
-    shares = general().neighbour_shares(squares, perplexity, Workers(2))
+    shares = general.neighbour_shares(squares, perplexity, Workers(2))
     np.testing.assert_allclose(shares, twins.neighbour_shares(squares, perplexity), rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12, atol=0)
     np.testing.assert_array_equal(np.diagonal(shares), 0.0)
@@ -234,7 +234,7 @@ def test_neighbour_shares_have_the_entropy_asked_for(squares, perplexity):
 
 def test_neighbour_shares_are_those_of_scikit_learn(squares):
     expected = _binary_search_perplexity(squares.astype(np.float32), 10.0, 0)
-    shares = general().neighbour_shares(squares, 10.0, Workers(1))
+    shares = general.neighbour_shares(squares, 10.0, Workers(1))
     # Theirs is in single precision, and stops when the entropy is right to 1e-5.
     np.testing.assert_allclose(shares, expected, rtol=2e-4, atol=1e-8)
 
@@ -243,7 +243,7 @@ def test_neighbour_shares_are_those_of_scikit_learn(squares):
 def test_neighbours_that_are_all_equally_far_share_equally_in_any_unit(unit):
     squares = unit * (1.0 - np.eye(6))
     squares[0, 1] = squares[1, 0] = 0.0  # two objects are the same
-    for shares in (general().neighbour_shares(squares, 3.0, Workers(1)), twins.neighbour_shares(squares, 3.0)):
+    for shares in (general.neighbour_shares(squares, 3.0, Workers(1)), twins.neighbour_shares(squares, 3.0)):
         np.testing.assert_allclose(shares[2:], (1 - np.eye(6))[2:] / 5, rtol=1e-12, atol=0)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12, atol=0)
         np.testing.assert_allclose(shares[0, 2:], shares[0, 2], rtol=1e-12, atol=0)
@@ -258,14 +258,14 @@ def test_what_cannot_be_compiled_says_why():
     def with_a_file(x, parameter):
         return len(open(parameter, "rb").read()), x
 
-    assert "open" in general().why_not_compiled(with_a_file, 2)
-    assert "function" in general().why_not_compiled(functools.partial(exponential, parameter=1.0), 1)
-    assert general().why_not_compiled(exponential, 2) is None
-    assert general().why_not_compiled(numba.njit(exponential), 2) is None
+    assert "open" in general.why_not_compiled(with_a_file, 2)
+    assert "function" in general.why_not_compiled(functools.partial(exponential, parameter=1.0), 1)
+    assert general.why_not_compiled(exponential, 2) is None
+    assert general.why_not_compiled(numba.njit(exponential), 2) is None
 
 
 def test_compiled_functions_are_used_as_they_are():
     jitted = numba.njit(exponential)
-    ready = general().compiled(jitted)
+    ready = general.compiled(jitted)
     assert ready is jitted
     assert ready(0.5, 2.0) == pytest.approx((math.e, 2 * math.e), rel=1e-12)

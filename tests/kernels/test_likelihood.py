@@ -22,7 +22,7 @@ def made_up(rng, n=9, k=3):
 def test_compiled_and_plain_pass_agree(rng, gamma):
     Z, *pairs = made_up(rng)
     G, twin = np.empty_like(Z), np.empty_like(Z)
-    found = likelihood().likelihood_pass(Z, *pairs, -1.3, gamma, G)
+    found = likelihood.likelihood_pass(Z, *pairs, -1.3, gamma, G)
     np.testing.assert_allclose(found, twins.likelihood_pass(Z, *pairs, -1.3, gamma, twin), rtol=1e-10)
     np.testing.assert_allclose(G, twin, rtol=1e-10, atol=1e-9)
 
@@ -31,5 +31,5 @@ def test_it_is_the_sum_of_normal_log_densities(rng):
     Z, rows, columns, delta, precision = made_up(rng)
     d = np.linalg.norm(Z[rows] - Z[columns], axis=1)
     sd = np.exp(-1.3) * np.sqrt(d**2 + 0.01**2) ** 0.7 / np.sqrt(precision)
-    value, _, _ = likelihood().likelihood_pass(Z, rows, columns, delta, precision, -1.3, 0.7, np.empty_like(Z))
+    value, _, _ = likelihood.likelihood_pass(Z, rows, columns, delta, precision, -1.3, 0.7, np.empty_like(Z))
     assert value == pytest.approx(norm.logpdf(delta, d, sd).sum(), rel=1e-12)

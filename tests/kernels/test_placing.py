@@ -20,7 +20,7 @@ def make_new_objects(rng, n, m, p=2, q=2, noise=0.2):
 def compiled(delta, weight, known, U, fitted_known, fingerprints=None, threads=1):
     prints = np.zeros(len(U)) if fingerprints is None else fingerprints
     with Workers(threads) as workers:
-        return placing().place(delta, weight, known, U, fitted_known, fitted_known, prints, workers)
+        return placing.place(delta, weight, known, U, fitted_known, fitted_known, prints, workers)
 
 
 def stresses(places, delta, weight, known, U, fitted_known):
@@ -127,7 +127,7 @@ def test_a_fitted_object_is_told_from_its_likes_by_its_other_dissimilarities(fit
     """Objects 0 and 1 are at dissimilarity 0 but apart on the map; each row finds its own point, to the last bit."""
     U, _, D = fitted
     D[0, 1] = D[1, 0] = 0
-    prints = D**2 @ placing().fingerprint_vector(12)
+    prints = D**2 @ placing.fingerprint_vector(12)
     placed = placed_at(D[:2], np.ones((2, 12)), U, prints)
     np.testing.assert_array_equal(placed, U[:2])
 
@@ -142,7 +142,7 @@ def test_an_object_like_two_fitted_ones_and_itself_none_gets_the_place_that_fits
 
 def test_no_dissimilarity_but_another_value_known_is_no_likeness(fitted):
     U, known, D = fitted
-    prints = D**2 @ placing().fingerprint_vector(12)
+    prints = D**2 @ placing.fingerprint_vector(12)
     placed = compiled(D[:1], np.ones((1, 12)), known[:1] + 0.5, U, known, prints)
     assert np.abs(placed - U[:1]).max() > 1e-3
 
@@ -152,7 +152,7 @@ def test_no_step_leaves_objects_where_they_are_triangulated(rng):
     delta, known, U, fitted_known = make_new_objects(rng, 40, 5)
     with Workers(1) as workers:
         arguments = np.ones_like(delta), known, U, fitted_known, fitted_known, np.zeros(40), workers
-        placed = placing().place(delta, *arguments, most_starts=1, most_steps=0)
+        placed = placing.place(delta, *arguments, most_starts=1, most_steps=0)
     centred, c = U - U.mean(axis=0), cdist(known, fitted_known, "sqeuclidean")
     rest = delta**2 - c - np.sum(centred**2, axis=1)
     np.testing.assert_allclose(placed, U.mean(axis=0) - 0.5 * rest @ np.linalg.pinv(centred).T, atol=1e-9)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.helpers import noisy_distances
 from unmask.engines import SampledEngine, make_engine
-from unmask.kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, plain, references
+from unmask.kernels import ArraySource, Pairs, SampledPairs, Weighting, Workers, references
 
 from . import twins
 from .modes import compiled_only
@@ -29,7 +29,7 @@ def data():
 def test_the_compiled_pass_equals_the_plain_one(data, weighting, dtype):
     D, Z, some = data
     pairs = pairs_of(D.astype(dtype), weighting)
-    mine = references().reference_pass(pairs, some, Z.astype(dtype), Workers(2))
+    mine = references.reference_pass(pairs, some, Z.astype(dtype), Workers(2))
     for found, wanted in zip(mine, twins.reference_pass(pairs, some, Z), strict=True):
         np.testing.assert_allclose(
             found, wanted, rtol=0, atol=(1e-10 if dtype == np.float64 else 1e-4) * np.abs(wanted).max()
@@ -40,12 +40,12 @@ def test_the_compiled_pass_equals_the_plain_one(data, weighting, dtype):
 def test_all_objects_as_references_are_the_exact_pass(data, weighting):
     D, Z, _ = data
     pairs = pairs_of(D, weighting)
-    found = references().reference_pass(pairs, np.arange(N), Z, Workers())
+    found = references.reference_pass(pairs, np.arange(N), Z, Workers())
     stress, G = twins.stress_pass(pairs, Z)
     assert found.stresses.sum() / 2 == pytest.approx(stress)
     np.testing.assert_allclose(found.G, G, atol=1e-9 * np.abs(G).max())
-    np.testing.assert_allclose(found.shares, plain.last_pass(pairs, Z, np.zeros(len(Z)))[0])
-    assert found.sizes.sum() / 2 == pytest.approx(plain.pair_sums(pairs)[2])
+    np.testing.assert_allclose(found.shares, twins.last_pass(pairs, Z, np.zeros(len(Z)))[0])
+    assert found.sizes.sum() / 2 == pytest.approx(twins.pair_sums(pairs)[2])
 
 
 @compiled_only
@@ -77,7 +77,7 @@ def test_the_sums_of_rectangles_equal_the_plain_ones(data, weighting):
     pairs = pairs_of(D, weighting)
     rows = np.random.default_rng(1).permutation(N).reshape(12, 50)
     columns = np.roll(rows, 1, axis=0)
-    mine = references().rectangle_sums(pairs, rows, columns, Z, Workers(2))
+    mine = references.rectangle_sums(pairs, rows, columns, Z, Workers(2))
     for found, wanted in zip(mine, twins.rectangle_sums(pairs, rows, columns, Z), strict=True):
         np.testing.assert_allclose(found, wanted)
 
@@ -87,7 +87,7 @@ def test_a_missing_dissimilarity_is_noticed_by_whoever_meets_it(data, weighting)
     D, Z, some = data
     D = D.copy()
     D[some[0], 500] = np.nan
-    found = references().reference_pass(pairs_of(D, weighting), some, Z, Workers())
+    found = references.reference_pass(pairs_of(D, weighting), some, Z, Workers())
     assert np.isnan(found.stresses[0])
     assert np.isfinite(found.stresses[1:]).all()
 

@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 
-from unmask.kernels import Form, ReferenceSums, plain
+from unmask.kernels import Form, ReferenceSums, Sums, Survey, Weighting, plain
 
 
 def _residuals(pairs, Z):
     """Return weights, fitted distances and dissimilarities (0 where the weight is)."""
     differences = Z[:, None, :].astype(np.float64) - Z[None, :, :]
     distances = np.sqrt((differences**2).sum(axis=2))
-    weights = plain.pair_weights(pairs)
-    return weights, distances, np.where(weights > 0, plain.scaled_dissimilarities(pairs), 0.0)
+    weights = pair_weights(pairs)
+    return weights, distances, np.where(weights > 0, scaled_dissimilarities(pairs), 0.0)
 
 
 def stress_pass(pairs, Z):
@@ -222,3 +222,88 @@ def neighbour_shares(squares, perplexity):
             precision = 2.0 * low if np.isinf(high) else (low + high) / 2.0
         shares[i] = np.insert(p, i, 0.0)
     return shares
+
+
+# ---- passes that are made once
+
+
+def scaled_dissimilarities(pairs):
+    """Return the scaled upper triangle mirrored, missing ones NaN, diagonal 0."""
+    upper = np.triu(pairs.source.array.astype(np.float64), 1) * pairs.scale
+    return upper + upper.T
+
+
+def pair_weights(pairs):
+    """Return the N x N weights: symmetric, 0 on the diagonal and where the dissimilarity is missing."""
+    delta = scaled_dissimilarities(pairs)
+    if pairs.weighting == Weighting.SAMMON:
+        weights = pairs.factor / np.maximum(delta, pairs.floor)
+    elif pairs.weighting == Weighting.ARRAY:
+        upper = np.triu(pairs.W.astype(np.float64), 1) * pairs.factor
+        weights = upper + upper.T
+    else:
+        weights = np.ones_like(delta)
+    weights[np.isnan(delta)] = 0.0
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def last_pass(pairs, Z, x):
+    """Return each object's weighted squared error, and ``D2 x`` for the squares of dissimilarities that count."""
+    W = pair_weights(pairs)
+    delta = np.where(W > 0, scaled_dissimilarities(pairs), 0.0)
+    d = np.sqrt(((Z[:, None, :].astype(np.float64) - Z[None, :, :]) ** 2).sum(axis=2))
+    return np.asarray((W * (delta - d) ** 2).sum(axis=1)), np.asarray(delta**2 @ x)
+
+
+def laplacian_pass(pairs, X):
+    """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
+    W = pair_weights(pairs)
+    degrees = W.sum(axis=1)
+    return degrees, degrees[:, None] * X - W @ X
+
+
+def squared_product(pairs, X, fill, offset):
+    """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
+    with np.errstate(over="ignore"):  # a pair without weight may hold anything
+        D2 = scaled_dissimilarities(pairs) ** 2
+    if pairs.weighting == Weighting.ARRAY:
+        D2[pairs.W == 0] = np.nan
+    differences = fill[:, None, :] - fill[None, :, :]
+    D2 = np.where(np.isnan(D2), offset + (differences**2).sum(axis=2), D2)
+    np.fill_diagonal(D2, 0.0)
+    return np.asarray(D2 @ X)
+
+
+def pair_sums(pairs):
+    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
+    W = np.triu(pair_weights(pairs))
+    delta = np.where(W > 0, scaled_dissimilarities(pairs), 0.0)
+    return np.array([W.sum(), (W * delta).sum(), (W * delta**2).sum()])
+
+
+def survey(source):
+    """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
+    D = source.array
+    upper = np.triu_indices(len(D), 1)
+    return survey_pairs(D[upper], D.T[upper])
+
+
+def survey_pairs(a, b):
+    """Look at the entries of pairs in either direction."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    both = np.concatenate([a, b])
+    finite = both[np.isfinite(both)]
+    given = np.where(np.isnan(a), 0.0, a)
+    with np.errstate(over="ignore"):
+        squares = float(given @ given)
+    gap = np.abs(np.subtract(a, b, where=np.isfinite(a) & np.isfinite(b), out=np.zeros(len(a))))
+    return Survey(
+        missing=int((np.isnan(a) & np.isnan(b)).sum()),
+        one_sided=int((np.isnan(a) != np.isnan(b)).sum()),
+        infinite=int(np.isinf(both).sum()),
+        smallest=float(finite.min(initial=0.0)),
+        largest=float(finite.max(initial=0.0)),
+        asymmetry=float(gap.max(initial=0.0)),
+        sums=Sums(float(given.sum()), squares, float(np.min(given, where=given > 0, initial=np.inf))),
+    )

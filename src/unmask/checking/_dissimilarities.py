@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MapWarning, MissingDissimilarityWarning, warn_user
@@ -102,14 +101,14 @@ def check_dissimilarities(
     seen, names = source, labels
     if among is not None:
         given, seen, names = _part(given, labels, among(source))
-    survey = seen.survey() if hasattr(seen, "stored_pairs") else kernels.once(seen).survey(seen, workers)
-    if hasattr(seen, "worst_pair"):  # which is enough to say what is wrong
-        at = seen.worst_pair()
-        given, names = seen.as_given(at), _names(labels, at)
+    survey = seen.survey(workers)
+    suspects, at = given.suspects()
+    if at is not None:
+        given, names = suspects, _names(labels, at)
     _require_sound(given, survey, names, sparse, seen.n * (seen.n - 1) // 2)
     if survey.missing and complete_for is not None:
         raise ValueError(_incomplete(2 * survey.missing, complete_for))
-    if survey.missing and warn and getattr(source, "references", None) is None:  # which were chosen
+    if survey.missing and warn and source.references is None:  # which were chosen
         warn_user(
             f"{survey.missing} of {source.n * (source.n - 1) // 2} pairs have no dissimilarity (NaN); "
             "they are treated as missing (weight 0).",
@@ -343,9 +342,6 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
         flags[: i + 1] = False
         if flags.any():
             j = int(np.argmax(flags))
-            is_table = isinstance(source, ArraySource) or hasattr(source, "stored_pairs")
-            usual = "pass (D + D.T) / 2, the mean of the two" if is_table else "let the source average the two"
-            way_out = getattr(source, "average", usual)
             one, other = name_object(labels, i), name_object(labels, j)
             if sparse and np.isnan(row[j]) != np.isnan(column[j]):
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
@@ -356,6 +352,6 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
                 )
             one_missing = np.isnan(row[j]) != np.isnan(column[j])
             return f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair ({one}, {other}); " + (
-                "fill in the missing one, or make both missing." if one_missing else f"correct it, or {way_out}."
+                "fill in the missing one, or make both missing." if one_missing else f"correct it, or {source.average}."
             )
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

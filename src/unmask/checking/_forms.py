@@ -74,7 +74,7 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
 
 def is_source(data: Any) -> bool:
     """Tell a source, which is read in parts, from an array or a table."""
-    return not hasattr(data, "__array__") and isinstance(data, Source)
+    return isinstance(data, Source)
 
 
 def refuse_source(data: Any, way_out: str) -> None:
@@ -100,15 +100,14 @@ def _looks_like_a_source(data: Any) -> bool:
 def _from_source(data: Any) -> Table:
     import pandas as pd
 
-    absent = [name for name in ("n", "dtype", "tile", "rows") if not hasattr(data, name)]
-    if absent:
-        raise ValueError(f"the source of dissimilarities has no {quote(absent)}; it must have n, dtype, tile and rows.")
+    if not isinstance(data, Source):
+        raise TypeError(f"X is a {type(data).__name__}, which has a tile; a source derives from unmask.kernels.Source.")
     if data.dtype not in (np.float32, np.float64):
         raise ValueError(
             f"the source of dissimilarities has dtype {data.dtype}; it must be float64 or float32: convert what tile "
-            "and rows return."
+            "returns."
         )
-    labels = getattr(data, "labels", None)
+    labels = data.labels
     if labels is not None and len(labels) != data.n:
         raise ValueError(f"the source has {len(labels)} labels for n={data.n} objects; give one label per object.")
     return Table(data, None if labels is None else pd.Index(labels))

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ..cluster import LocalArray, ambient_client, is_dask_array, spread
-from ..kernels import LARGE
+from ..kernels import LARGE, Source
 from ._parameters import require_package
 
 # Chunks that were read last are kept, up to so many bytes: a pass comes back to them with the next rows.
@@ -91,13 +91,13 @@ def _require_square(data: Any) -> None:
 
 
 @dataclass(frozen=True)
-class ChunkedTable:
+class ChunkedTable(Source):
     """A square array that lies in chunks, each of which is read, and decompressed, as a whole."""
 
     array: Any
 
     @property
-    def average(self) -> str:
+    def average(self) -> str:  # type: ignore[override]
         """How to make it symmetric, for messages."""
         return str(getattr(self.array, "average", "pass (X + X.T) / 2 of X = dask.array.from_array(X)"))
 
@@ -118,22 +118,18 @@ class ChunkedTable:
             return np.asarray(self.array[needed, first:last], dtype=self.dtype)[at]
         top, bottom, _ = rows.indices(self.n)
         out = np.empty((bottom - top, last - first), dtype=self.dtype)
-        self.fill(slice(top, bottom), slice(first, last), out, 0)
+        self.fill(slice(top, bottom), slice(first, last), out)
         return out
 
-    def rows(self, which: IntArray) -> Array:
-        """Return whole rows of the table, in the order asked for."""
-        return self.tile(np.asarray(which), slice(0, self.n))
-
-    def fill(self, rows: slice, columns: slice, out: Array, left: int) -> None:
-        """Write a rectangle of the table into an array, from its column ``left`` on."""
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Write a rectangle of the table into the upper left of an array."""
         height, width = self.array.chunks
         for a in range(rows.start // height, -(-rows.stop // height)):
             top, bottom = max(rows.start, a * height), min(rows.stop, (a + 1) * height)
             for b in range(columns.start // width, -(-columns.stop // width)):
                 first, last = max(columns.start, b * width), min(columns.stop, (b + 1) * width)
                 part = self._chunk(a, b)[top - a * height : bottom - a * height, first - b * width : last - b * width]
-                at = left + first - columns.start
+                at = first - columns.start
                 out[top - rows.start : bottom - rows.start, at : at + last - first] = part
 
     @cached_property

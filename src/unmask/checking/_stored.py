@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ..kernels import Survey, plain
+from ..kernels import Source, Survey, Workers, survey_pairs
 
 # Of fewer objects, and where a quarter of the pairs or more are given, a square is as fast.
 MANY_OBJECTS, FEW_PAIRS = 500, 0.25
@@ -21,13 +21,15 @@ def are_few(n: int, given: int) -> bool:
 
 
 @dataclass(frozen=True)
-class StoredPairs:
+class StoredPairs(Source):
     """A source: a square table, as the user gave it, of which few entries are stored and all others are missing.
 
     ``table`` has its entries as they were given, stored zeros and NaN among them; an absent diagonal is 0.
     """
 
     table: sp.csr_array
+    lists_pairs = True
+    average = "pass (D + D.T) / 2, the mean of the two"
 
     @classmethod
     def given(cls, rows: IntArray, columns: IntArray, values: Array, n: int, *, mirrored: Any) -> StoredPairs:
@@ -78,8 +80,8 @@ class StoredPairs:
         off = low != high
         return low[off], high[off], sides[0, off], sides[1, off]
 
-    def survey(self) -> Survey:
+    def survey(self, workers: Workers) -> Survey:  # noqa: ARG002
         """Look at every stored entry once."""
         *_, above, below = self._both_ways()
-        survey = plain.survey_pairs(above, below)
+        survey = survey_pairs(above, below)
         return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(above))

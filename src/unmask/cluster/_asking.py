@@ -16,6 +16,7 @@ import numpy as np
 
 from .._typing import Array
 from ._client import ClusterError
+from ._held import run_here
 
 Answer = TypeVar("Answer")
 
@@ -26,6 +27,7 @@ FAN = 8  # workers that take what all need from the same one
 LOOK_EVERY = 5.0  # seconds after which a pass that is not over looks whether its workers are there
 PATIENCE = 30.0  # seconds to wait for a worker when there is none
 BETWEEN_CALLS = 0.1  # seconds between two looks whether one has come
+RESULTS_HELD = 8  # results that the client holds at a time
 GO_ON = "A fit that callback=Checkpoint(path) has saved continues with init=path."
 
 numbers = itertools.count()  # by which tasks of one name are told apart
@@ -83,15 +85,16 @@ class Asking:
         except OSError as error:
             raise self._disconnected() from error
 
-    def submit(self, name: str, home: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def submit(self, name: str, home: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a task; its name is what Dask's dashboard shows."""
+        where = {} if home is None else {"workers": [home], "allow_other_workers": True}
         with _sending_tables():
-            return self.client.submit(
-                function, *arguments, key=f"unmask-{name}-{self.token}", workers=[home], allow_other_workers=True
-            )
+            return self.client.submit(function, *arguments, key=f"unmask-{name}-{self.token}", **where)
 
-    def submit_all(self, name: str, tasks: dict[str, tuple[Any, ...]]) -> list[Any]:
-        """Return the futures of tasks (a function and its arguments) by their homes, all sent in one message.
+    def run(self, name: str, tasks: dict[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
+        """Yield the results of tasks (a function and its arguments) by their homes, and the addresses where they ran.
+
+        The client holds a few results at a time. All tasks are sent in one message.
 
         A client sends one every 10 ms, so that the second of two would wait; so would it after one that lets go of the
         results before, which are kept until then.
@@ -100,9 +103,12 @@ class Asking:
 
         number = next(numbers)
         homes = {f"unmask-{name}-{number}-{at}-{self.token}": [home] for at, home in enumerate(tasks)}
+        graph = {key: (run_here, *task) for key, task in zip(homes, tasks.values(), strict=True)}
         with annotate(workers=homes.__getitem__, allow_other_workers=True), _sending_tables():
-            self._kept = self.client.get(dict(zip(homes, tasks.values(), strict=True)), list(homes), sync=False)
-        return list(self._kept)
+            self._kept = self.client.get(graph, list(homes), sync=False)
+        futures, addresses = list(self._kept), list(tasks)
+        for first in range(0, len(tasks), RESULTS_HELD):
+            yield from self.gather(futures[first : first + RESULTS_HELD], set(addresses[first : first + RESULTS_HELD]))
 
     def gather(self, futures: list[Any], homes: set[str]) -> list[Any]:
         """Wait for tasks and return their results.

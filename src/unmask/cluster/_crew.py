@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._typing import Array
-from ..kernels import TILE
+from ..kernels import TILE, Rule
 from ._asking import FAN, Asking, Worker, numbers, size_in_words
 from ._client import ClusterError
-from ._held import Looked, Result, Rule, run_pass
-from ._readers import Reader, Span
+from ._held import Looked, load_block, look_at_block, run_pass
+from ._readers import Reader
 from ._share import Block, Share, blocks_of, deal, rebalance, side_of_blocks, stretch_ends
 
 # Seconds between two looks at which workers there are.
 BETWEEN_LOOKS = 5.0
-TOGETHER = 8  # results that the client holds at a time
 # More than this share of the workers' memory is not filled: beyond it Dask begins to write to disk.
 FILLED = 0.6
 SETTING = "unmask.block-size"  # of dask's configuration
@@ -77,15 +76,25 @@ class Crew(Asking):
         self._capacities = {worker.address: worker.threads for worker in workers}
         for home in self._capacities:
             moved = [block for block, where in homes.items() if where == home and self._homes.get(block) != home]
-            if moved:
-                loaded = self.reader.load(self.client, [self._span("block", block) for block in moved], home)
-                self._futures |= dict(zip(moved, loaded, strict=True))
+            self._futures |= zip(moved, self._of_blocks("block", home, moved), strict=True)
         self._homes, self._looked_at = homes, time.monotonic()
 
-    def _span(self, what: str, block: Block) -> Span:
-        rows, columns = block
-        name = f"unmask-{what}-{rows}-{columns}-{next(numbers)}-{self.token}"
-        return name, stretch_ends(self.n, self.side, rows), stretch_ends(self.n, self.side, columns)
+    def _of_blocks(self, name: str, home: str, blocks: list[Block]) -> list[Any]:
+        """Return futures on a worker: the blocks that it is to hold or, by the name "look", a look at each."""
+        from dask.delayed import delayed
+
+        tasks = []
+        for block in blocks:
+            rows, columns = (stretch_ends(self.n, self.side, at) for at in block)
+            key = f"unmask-{name}-{block[0]}-{block[1]}-{next(numbers)}-{self.token}"
+            if name == "block":
+                part = self.reader.part(self, rows, columns)
+                task = delayed(load_block, pure=False)(part, rows, columns, self.reader.dtype, dask_key_name=key)
+            else:
+                part = None if self.reader.symmetric else self.reader.part(self, columns, rows)
+                task = delayed(look_at_block, pure=False)(self._futures[block], part, rows, columns, dask_key_name=key)
+            tasks.append(task)
+        return list(self.client.compute(tasks, workers=[home], allow_other_workers=True))
 
     def shares(self) -> list[tuple[str, Share, list[Any]]]:
         """Return every worker that has blocks, and these."""
@@ -122,57 +131,43 @@ class Crew(Asking):
         """Return the sums over all blocks, and those of each object: one task for each worker, whose sums are added."""
 
         def ask() -> tuple[Array, Array]:
-            sent = self.send(table, [home for home, *_ in self.shares()])
+            shares = self.shares()
+            sent = self.send(table, [home for home, *_ in shares])
             sums: list[Array] = []
             each = np.zeros((self.n, width))
-
-            def given(share: Share, blocks: list[Any], at: int) -> tuple[Any, ...]:
-                return name, share, blocks, rule, sent[at // FAN], arguments
-
-            for share, piece in self._results(name, run_pass, given):
+            tasks = {
+                home: (run_pass, name, share, blocks, rule, sent[at // FAN], arguments)
+                for at, (home, share, blocks) in enumerate(shares)
+            }
+            disturbed = False
+            for (home, share, _), (worker, piece) in zip(shares, self.run(name, tasks), strict=True):
+                disturbed |= worker != home
                 sums.append(piece.sums)
                 if width:
                     each[share.objects()] += piece.each
+            self._keep_even(disturbed=disturbed)
             return np.asarray(np.min(sums, axis=0) if smallest else np.sum(sums, axis=0)), each
 
         return self.stubbornly(ask, self._anew)
 
-    def every(self, name: str, function: Callable[..., Result], *arguments: Any) -> list[Any]:
-        """Return what each worker says of its blocks."""
+    def every(self, name: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return ``function(threads, share, blocks, *arguments)`` of each worker."""
 
         def ask() -> list[Any]:
-            return [value for _, value in self._results(name, function, lambda *given: (*given[:2], *arguments))]
+            tasks = {home: (function, share, blocks, *arguments) for home, share, blocks in self.shares()}
+            return [value for _, value in self.run(name, tasks)]
 
         return self.stubbornly(ask, self._anew)
 
     def looks(self) -> list[Looked]:
-        """Return what a look at every block and its mirror image says."""
+        """Return a look at every block and its mirror image."""
 
         def ask() -> list[Looked]:
-            futures = []
-            for home, share, blocks in self.shares():
-                spans = [self._span("look", block) for block in share.blocks]
-                futures += self.reader.look(self.client, blocks, spans, home)
-            return self.gather(futures, {home for home, *_ in self.shares()})
+            shares = self.shares()
+            futures = [self._of_blocks("look", home, list(share.blocks)) for home, share, _ in shares]
+            return self.gather([look for some in futures for look in some], {home for home, *_ in shares})
 
         return self.stubbornly(ask, self._anew)
-
-    def _results(
-        self, name: str, function: Callable[..., Result], given: Callable[[Share, list[Any], int], tuple[Any, ...]]
-    ) -> Iterator[tuple[Share, Any]]:
-        """Submit a task for every worker, and yield what comes back, a few at a time and in order."""
-        shares = self.shares()
-        tasks = {home: (function, *given(share, blocks, at)) for at, (home, share, blocks) in enumerate(shares)}
-        futures = self.submit_all(name, tasks)
-        asked = [(home, share, future) for (home, share, _), future in zip(shares, futures, strict=True)]
-        disturbed = False
-        while asked:
-            some, asked = asked[:TOGETHER], asked[TOGETHER:]
-            results = self.gather([task for *_, task in some], {home for home, *_ in some})
-            for (home, share, _), result in zip(some, results, strict=True):
-                disturbed |= result.worker != home
-                yield share, result.value
-        self._keep_even(disturbed=disturbed)
 
     def more_room(self) -> str:
         """Return what to do about a worker that has not enough memory: which blocks would fit."""

@@ -1,112 +1,53 @@
-"""Where the blocks of a table come from: each worker reads its own."""
+"""Tables that the workers of a cluster read block by block."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
-from uuid import uuid4
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array, IntArray
 from ..kernels import Source, Which
-from ._asking import relay
-from ._held import keep, load_block, look, look_at_block
-
-Ends = tuple[int, int]
-Span = tuple[str, Ends, Ends]  # the name of a block on the dashboard, and where its rows and its columns begin and end
-
-
-class Reader(Protocol):
-    """A square table, and how blocks of it become futures on the workers, which Dask can make again if one is lost."""
-
-    @property
-    def instead(self) -> str:
-        """What to do about a table that the workers have no room for, for messages."""
-
-    @property
-    def average(self) -> str:
-        """How to make it symmetric, for messages."""
-
-    @property
-    def n(self) -> int:
-        """Number of objects."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the dissimilarities."""
-
-    def tile(self, rows: Which, columns: Which) -> Array:
-        """Return a rectangle as it was given, both halves; by the client, for a few entries."""
-
-    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
-        """Return the blocks as futures that should live on a worker, but may live on others."""
-
-    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
-        """Return what a look at the blocks and their mirror images says, as futures."""
-
-
-def float_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the type in which dissimilarities are kept."""
-    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
-
-
-class _ByWorkers:
-    """What the readers share whose ``tile`` runs on a worker as it does here."""
-
-    def sent(self, client: Any) -> Any:  # noqa: ARG002
-        """Return this object as a task takes it."""
-        return self
-
-    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
-        sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
-        return [client.submit(load_block, sent, rows, columns, key=name, **where) for name, rows, columns in spans]
-
-    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
-        sent, where = self.sent(client), {"workers": [home], "allow_other_workers": True}
-        return [
-            client.submit(look_at_block, block, sent, rows, columns, key=name, **where)
-            for block, (name, rows, columns) in zip(blocks, spans, strict=True)
-        ]
-
+from ._asking import Asking, numbers, relay
 
 # The stochastic solver reads few rows of a table; so few that whoever has the file does it alone.
 _HERE = "close the client and use solver='stochastic', which reads some rows of the table in this process"
 
 
-@dataclass(frozen=True)
-class StoredArray(_ByWorkers):
+class Reader:
+    """A square table that tasks read from; for blocks that are lost, Dask runs these tasks again."""
+
+    instead: str  # what to do about a table that the workers have no room for, for messages
+    average: str  # how to make it symmetric, for messages
+    symmetric = False
+
+    def __init__(self, n: int, dtype: Any) -> None:
+        self.n = n
+        self.dtype: np.dtype[Any] = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+    def tile(self, rows: Which, columns: Which) -> Array:
+        """Return a rectangle as it was given, both halves."""
+        raise NotImplementedError
+
+    def part(self, cluster: Asking, rows: tuple[int, int], columns: tuple[int, int]) -> Any:  # noqa: ARG002
+        """Return what a task reads a rectangle from: a table, or an array of Dask that is the rectangle."""
+        return self
+
+
+class StoredArray(Reader):
     """An array of Zarr in a place that every worker can read."""
 
     instead = _HERE
     average = "pass (X + X.T) / 2 of X = dask.array.from_zarr(path)"
 
-    given: Any
-    path: str | None = None
+    def __init__(self, array: Any, path: str | None = None) -> None:
+        super().__init__(int(array.shape[0]), array.dtype)
+        self.array, self.path = array, path
 
     def __reduce__(self) -> Any:
         # A worker opens the file itself: of one that it does not see, Zarr would say that all is zero.
-        return StoredArray, (self.given if self.path is None else None, self.path)
-
-    @cached_property
-    def array(self) -> Any:
-        """The array, opened when it is first read."""
-        if self.given is not None:
-            return self.given
-        import zarr
-
-        return zarr.open(self.path, mode="r")
-
-    @property
-    def n(self) -> int:
-        return int(self.array.shape[0])
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return float_dtype(self.array.dtype)
+        return (StoredArray, (self.array,)) if self.path is None else (_opened, (self.path,))
 
     def tile(self, rows: Which, columns: Which) -> Array:
         if isinstance(rows, slice) and isinstance(columns, slice):
@@ -114,64 +55,48 @@ class StoredArray(_ByWorkers):
         return np.asarray(self.array.oindex[rows, columns], dtype=self.dtype)
 
 
-class Compared(_ByWorkers):
-    """A source that the workers have a copy of each, such as features that are compared."""
+def _opened(path: str) -> StoredArray:
+    import zarr
+
+    return StoredArray(zarr.open(path, mode="r"), path)
+
+
+class SentSource(Reader):
+    """A source of which each worker has a copy, such as features that are compared."""
 
     instead = "use solver='stochastic', which compares the features with some references only"
     average = "let it return the mean of both dissimilarities of a pair"
 
     def __init__(self, source: Source) -> None:
-        self.source, self.n, self.dtype = source, source.n, source.dtype
-        self.symmetric = bool(getattr(source, "symmetric", False))
+        super().__init__(source.n, source.dtype)
+        self.source: Any = source
+        self.symmetric = source.symmetric
         self._sent: Any = None
 
-    def sent(self, client: Any) -> Any:
+    def part(self, cluster: Asking, rows: tuple[int, int], columns: tuple[int, int]) -> Any:  # noqa: ARG002
         if self._sent is None or self._sent.status in ("lost", "cancelled"):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "Sending large graph")  # which it is not: a table, sent once
-                self._sent = client.submit(relay, self.source, key=f"unmask-features-{uuid4().hex}")
+            self._sent = cluster.submit(f"features-{next(numbers)}", None, relay, self.source)
         return self._sent
 
     def tile(self, rows: Which, columns: Which) -> Array:
-        source: Any = self.source
-        return np.asarray(source.tile(rows, columns))
+        return np.asarray(self.source.tile(rows, columns))
 
 
-class DaskArray:
+class DaskArray(Reader):
     """An array of Dask: its own graph makes the blocks."""
 
     instead = _HERE
     average = "pass (X + X.T) / 2"
 
     def __init__(self, array: Any) -> None:
-        self.array, self.n, self.dtype = array, int(array.shape[0]), float_dtype(array.dtype)
+        super().__init__(int(array.shape[0]), array.dtype)
+        self.array = array
+
+    def part(self, cluster: Asking, rows: tuple[int, int], columns: tuple[int, int]) -> Any:  # noqa: ARG002
+        return self.array[slice(*rows), slice(*columns)]
 
     def tile(self, rows: Which, columns: Which) -> Array:
         return np.asarray(self.array[rows][:, columns].compute(), dtype=self.dtype)
-
-    def _part(self, rows: Ends, columns: Ends) -> Any:
-        return self.array[slice(*rows), slice(*columns)]
-
-    def load(self, client: Any, spans: Sequence[Span], home: str) -> list[Any]:
-        from dask.delayed import delayed
-
-        kept = delayed(keep, pure=False)
-        parts = [kept(self._part(rows, columns), self.dtype, dask_key_name=name) for name, rows, columns in spans]
-        return _futures(client, parts, home)
-
-    def look(self, client: Any, blocks: Sequence[Any], spans: Sequence[Span], home: str) -> list[Any]:
-        from dask.delayed import delayed
-
-        ask = delayed(look, pure=False)
-        looks = [
-            ask(block, self._part(columns, rows), rows[0], columns[0], dask_key_name=name)
-            for block, (name, rows, columns) in zip(blocks, spans, strict=True)
-        ]
-        return _futures(client, looks, home)
-
-
-def _futures(client: Any, parts: list[Any], home: str) -> list[Any]:
-    return list(client.compute(parts, workers=[home], allow_other_workers=True))
 
 
 class LocalArray:

@@ -200,7 +200,7 @@ class TableInFile(_ReadInParts):
 
     @property
     def fitted(self) -> Any:
-        return self.source.values if isinstance(self.source, ArraySource) else self.source
+        return self.source if self.source.array is None else self.source.array
 
     @property
     def params(self) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def large_file(data: Any) -> TableInFile | None:
         return None
     inside = TableInFile(str(Path(path).absolute()))
     source = inside.source
-    shape = source.values.shape if isinstance(source, ArraySource) else (source.n, source.n)
+    shape = (source.n, source.n) if source.array is None else source.array.shape
     square = len(shape) == 2 and shape[0] == shape[1]
     whole = not isinstance(data, np.memmap) or _is_all_of(source, data)
     return inside if whole and square and source.n**2 * source.dtype.itemsize > LARGE else None
@@ -237,7 +237,7 @@ def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:
     """Tell whether a memory map shows all of its file as it is, and not a view, or a copy that may have been edited."""
     if not isinstance(mapped.base, mmap) or mapped.mode == "c":
         return False
-    file, names = source.values, ("shape", "dtype", "strides", "offset")
+    file, names = source.array, ("shape", "dtype", "strides", "offset")
     return all(getattr(mapped, name) == getattr(file, name) for name in names)
 
 

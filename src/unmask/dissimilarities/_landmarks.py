@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..kernels import Survey, plain
+from ..kernels import Source, Survey, Workers, survey_pairs
 
 
 @dataclass(frozen=True)
-class LandmarkRows:
+class LandmarkRows(Source):
     """A square table that holds only the rows and columns of some objects, the landmarks; the rest is missing.
 
     Made by :class:`Geodesic` with `n_landmarks`. A source, as every estimator with ``metric="precomputed"`` takes it:
@@ -34,7 +34,8 @@ class LandmarkRows:
     (2, (2, 6))
     """
 
-    by_number: ClassVar[bool] = True
+    by_number = True
+    lists_pairs = True
 
     strip: Array
     references: IntArray
@@ -71,10 +72,6 @@ class LandmarkRows:
             part[there] = self.strip[np.ix_(at[there], others)]
         return values
 
-    def rows(self, which: IntArray) -> Array:
-        """Return whole rows of the table, in the order asked for."""
-        return self.tile(np.asarray(which), slice(0, self.n))
-
     def stored_pairs(self) -> tuple[IntArray, IntArray, Array]:
         """Return the two objects of each pair with a landmark, the lower first, and the dissimilarities."""
         others: Any = np.ones((len(self.references), self.n), dtype=bool)
@@ -84,8 +81,8 @@ class LandmarkRows:
         own, delta = self.references[landmark], self.strip[others]
         return np.minimum(own, other), np.maximum(own, other), delta
 
-    def survey(self) -> Survey:
+    def survey(self, workers: Workers) -> Survey:
         """Return a summary of all dissimilarities."""
         *_, delta = self.stored_pairs()
-        survey = plain.survey_pairs(delta, delta)
+        survey = survey_pairs(delta, delta)
         return survey._replace(missing=survey.missing + self.n * (self.n - 1) // 2 - len(delta))

@@ -7,14 +7,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import kernels
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import name_object
-from ..kernels import LARGE, Which, Workers
+from ..kernels import LARGE, Source, Which, Workers
 from ._metrics import Comparison, count, take
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Namer = Callable[[int], str]
 
 
 @dataclass(frozen=True)
-class OnDemand:
+class OnDemand(Source):
     """The dissimilarities of objects by a metric, computed when they are read; made by :meth:`Metric.on_demand`.
 
     A source, as every estimator with ``metric="precomputed"`` takes it. Memory grows with the number of objects, not
@@ -55,13 +55,12 @@ class OnDemand:
     (4, [[4.0, 8.0, 12.0]])
     """
 
-    by_number: ClassVar[bool] = True
+    by_number = symmetric = True
 
     comparison: Comparison
     objects: Any
     dtype: np.dtype[Any]
     labels: pd.Index | None = None
-    symmetric = True
 
     @property
     def n(self) -> int:
@@ -82,18 +81,18 @@ class OnDemand:
         """The coordinates as compiled code compares them; None without such code, or for few objects."""
         if self.n < COMPILED_FROM or self._formula is None:
             return None
-        return kernels.features().Features.of_rows(self.objects, self._formula)
+        return kernels.features.Features.of_rows(self.objects, self._formula)
 
     def name(self, at: int) -> str:
         """Name an object for a message."""
         return name_object(self.labels, int(at))
 
-    def fill(self, rows: slice, columns: slice, out: Array, left: int) -> None:
-        """Write a rectangle of the table into an array, from its column ``left`` on."""
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Write a rectangle of the table into the upper left of an array."""
         if self._features is not None:
-            self._features.fill(rows, columns, out, left)
+            self._features.fill(rows, columns, out)
         else:
-            out[: rows.stop - rows.start, left : left + columns.stop - columns.start] = self.tile(rows, columns)
+            super().fill(rows, columns, out)
 
     def tile(self, rows: Which, columns: Which) -> Array:
         """Return a rectangle of the table, for slices or for arrays of positions in any order."""
@@ -113,10 +112,6 @@ class OnDemand:
         names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
         count_missing(values, self.comparison, names, self.objects)
         return values
-
-    def rows(self, which: IntArray) -> Array:
-        """Return whole rows of the table, in the order asked for."""
-        return self.tile(np.asarray(which), slice(0, self.n))
 
 
 def fill(

@@ -90,7 +90,7 @@ class SpectralDissimilarity(ComparingTransformer):
 
     def _unfold(self, source: Any) -> None:
         """Build the graph and set the results."""
-        D = source.values
+        D = source.array
         self.graph_: sp.csr_array = self._joined(self._edges(D), D.__getitem__)
         solution = self._solve(D**2)
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
@@ -118,7 +118,7 @@ class SpectralDissimilarity(ComparingTransformer):
             D = ArraySource(D)
         if self.graph == "neighbors":
             self._require_neighbours(D.n)
-        if not (D.values if isinstance(D, ArraySource) else D.rows(np.arange(1))).any():
+        if not (D.rows(np.arange(1)) if D.array is None else D.array).any():
             raise ValueError(f"all {D.n} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
         return D
 

@@ -1,10 +1,9 @@
-"""Where the pass over pairs runs. Every engine offers one protocol; the solvers do not know which one they have."""
+"""Where the pass over pairs runs. Every engine offers one protocol; solvers work with any of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .._typing import Array
 from ..kernels import Edges, Pairs, SampledPairs, Workers
 from ._costs import CostEngine
 from ._edges import EdgeEngine
@@ -21,8 +20,6 @@ __all__ = [
     "LevelEngine",
     "SampledEngine",
     "TableEngine",
-    "disparity_table",
-    "last_pass",
     "make_engine",
     "register_engine",
 ]
@@ -40,17 +37,6 @@ def register_engine(suits: Suits, make: Make) -> None:
 def make_engine(pairs: Pairs | Edges, workers: Workers, level: str = "ratio", ties: str = "primary") -> Engine:
     """Return the engine that suits the pairs and the measurement level of their dissimilarities."""
     return next(make for suits, make in ENGINES if suits(pairs, level))(pairs, workers, level, ties)
-
-
-def last_pass(engine: Engine, Z: Array, vector: Array) -> tuple[Array, Array | None]:
-    """Return the point stress, and the squared dissimilarities times a vector if the engine reads them as well."""
-    together = getattr(engine, "last_pass", None)
-    return (engine.point_stress(Z), None) if together is None else together(Z, vector)
-
-
-def disparity_table(engine: Engine, Z: Array) -> Array | None:
-    """Return the disparities of all pairs, NaN where a pair does not count; None where there are none."""
-    return engine.table(Z) if isinstance(engine, LevelEngine) else None
 
 
 register_engine(lambda *_: True, lambda pairs, workers, *_: TableEngine(pairs, workers))

@@ -7,10 +7,11 @@ import numpy as np
 from .. import kernels
 from .._typing import Array
 from ..kernels import Cost, Workers
+from ._protocol import Engine
 from ._table import TableEngine
 
 
-class CostEngine:
+class CostEngine(Engine):
     """Passes that compute a general cost; the graph and the units are those of the stress of the same pairs.
 
     The loop works in the units of the stress, in which a typical dissimilarity is about 1; the cost is computed in the
@@ -22,13 +23,12 @@ class CostEngine:
     def __init__(self, base: TableEngine, cost: Cost, workers: Workers, unit: float = 1.0, total: float = 1.0) -> None:
         self.base, self.cost, self.unit, self.total = base, cost, unit, total
         self.workers = workers
-        self._passes = kernels.general()
         self.n, self.scale, self.graph, self.one_thread = base.n, base.scale, base.graph, base.one_thread
 
     def stress(self, Z: Array) -> tuple[float, Array]:
-        value, G = self._passes.cost_pass(self.cost, Z / self.scale, self.workers)
+        value, G = kernels.general.cost_pass(self.cost, Z / self.scale, self.workers)
         return self.unit * value, G * (self.unit / self.scale)
 
     def point_stress(self, Z: Array) -> Array:
         """Return twice each object's share of the cost, in the user's units."""
-        return np.asarray(2.0 * self._passes.point_costs(self.cost, Z / self.scale, self.workers))
+        return np.asarray(2.0 * kernels.general.point_costs(self.cost, Z / self.scale, self.workers))

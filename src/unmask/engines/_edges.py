@@ -7,13 +7,11 @@ import numpy as np
 from .._typing import Array
 from ..kernels import Edges, Workers
 from ..problem import make_graph
+from ._protocol import Engine
 
 
-class EdgeEngine:
+class EdgeEngine(Engine):
     """Passes over a list of weighted pairs; time and memory grow with their number, not with N squared."""
-
-    one_thread = True
-    majorises = True
 
     def __init__(self, edges: Edges, level: str = "ratio") -> None:
         if level != "ratio":

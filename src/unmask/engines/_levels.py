@@ -11,18 +11,17 @@ from .. import kernels
 from .._typing import Array
 from ..kernels import ArraySource, Pairs, Weighting, Workers, square_array
 from ..problem import make_level
+from ._protocol import Engine
 from ._table import TableEngine
 
 
-class LevelEngine:
+class LevelEngine(Engine):
     """Passes in which each pair's dissimilarity is its best admissible transformation, given the distances.
 
     For a cone of transformations the stress with the best disparities of a fixed sum of squares is a function of the
     coordinates alone, and its gradient is the usual one with these disparities. So the loop needs to know nothing of
     them. A pass takes a list of all distances, a regression, and the usual pass over a table of disparities.
     """
-
-    majorises = True
 
     def __init__(self, pairs: Pairs, workers: Workers, level: str, ties: str = "primary") -> None:
         base = TableEngine(pairs, workers)
@@ -51,7 +50,7 @@ class LevelEngine:
             return self._delta
         return np.asarray(fitted * np.sqrt(self.total / size))
 
-    def table(self, Z: Array) -> Array:
+    def disparity_table(self, Z: Array) -> Array:
         """Return the disparities as a square table in the engine's units, NaN where a pair does not count."""
         table = self._upper(Z)
         i, j = np.triu_indices(self.n, 1)
@@ -68,9 +67,9 @@ class LevelEngine:
         return replace(self._pairs, source=ArraySource(table), scale=1.0, sums=None)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
-        stress, G = kernels.fused().stress_pass(self._with(self._upper(Z)), Z, self._workers)
+        stress, G = kernels.fused.stress_pass(self._with(self._upper(Z)), Z, self._workers)
         return stress, G
 
     def point_stress(self, Z: Array) -> Array:
-        pairs = self._with(self.table(Z))
-        return np.asarray(kernels.once(pairs.source).last_pass(pairs, Z, np.zeros(self.n), self._workers)[0])
+        pairs = self._with(self.disparity_table(Z))
+        return np.asarray(pairs.source.passes_once.last_pass(pairs, Z, np.zeros(self.n), self._workers)[0])

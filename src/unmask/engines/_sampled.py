@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +9,9 @@ import numpy as np
 
 from .. import kernels
 from .._typing import Array, IntArray
-from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, reads_by_number, rectangle, strip_reader
+from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, rectangle, strip_reader
+from ..problem import WeightGraph
+from ._protocol import Engine
 from ._table import SINGLE_PRECISION_FROM
 
 REFERENCES = 128  # of one draw
@@ -38,14 +39,13 @@ class Estimate(NamedTuple):
     error: float
 
 
-class SampledEngine:
+class SampledEngine(Engine):
     """Estimates of the passes from the pairs of all objects with some references.
 
     ``draw`` takes the next references from a random order of those there are; until then every pass uses the same, so
     that two places can be compared. The stress and its gradient are scaled up to all pairs.
     """
 
-    majorises = True
     one_thread = False
 
     def __init__(self, pairs: SampledPairs, workers: Workers) -> None:
@@ -58,9 +58,9 @@ class SampledEngine:
         self._references: IntArray = np.empty(0, dtype=np.int64)
         self.draw()
         # Rows that can be read at all, and whether anything but rows.
-        readable: IntArray | None = getattr(pairs.source, "references", None)
-        self._objects: IntArray = np.arange(self.n) if readable is None else np.asarray(readable)
-        self._by_rows = readable is not None or not reads_by_number(pairs.source)
+        readable = pairs.source.references
+        self._objects: IntArray = np.arange(self.n) if readable is None else readable
+        self._by_rows = readable is not None or not pairs.source.by_number
         self.total = self._mean_size() * self.n * (self.n - 1) / 2
         self.graph = SampledGraph(self)
         self.each: Array = np.empty(0)  # stress of each reference in the last pass, scaled up to all pairs
@@ -74,8 +74,8 @@ class SampledEngine:
 
     def sums(self, Z: Array) -> ReferenceSums:
         """Return what the pairs with the present references say, as it is."""
-        run = getattr(self.pairs.source, "reference_pass", None) or kernels.references().reference_pass
-        found: ReferenceSums = run(self.pairs, self._references, Z.astype(self._dtype, copy=False), self.workers)
+        Z = Z.astype(self._dtype, copy=False)
+        found: ReferenceSums = kernels.references.reference_pass(self.pairs, self._references, Z, self.workers)
         _require_complete(found.stresses, Z)
         return found
 
@@ -150,7 +150,7 @@ class SampledEngine:
     def _rectangles(self, rows: IntArray, columns: IntArray, Z: Array) -> Array:
         """Return the weighted squared errors and sizes of some rectangles of the table, summed."""
         Z = np.ascontiguousarray(Z, dtype=self._dtype)
-        sums = kernels.references().rectangle_sums(self.pairs, rows, columns, Z, self.workers)
+        sums = kernels.references.rectangle_sums(self.pairs, rows, columns, Z, self.workers)
         _require_complete(sums[0], Z)
         return np.array([part.sum() for part in sums])
 
@@ -170,7 +170,7 @@ def _require_complete(found: Array, Z: Array) -> None:
         )
 
 
-class SampledGraph:
+class SampledGraph(WeightGraph):
     """The graph of pairs that are read with some references at a time: what depends on weights is estimated."""
 
     every_pair = True
@@ -214,15 +214,6 @@ class SampledGraph:
         """Return some partners of some objects, and the weights and dissimilarities of their pairs, an object a row."""
         delta = rectangle(self._engine.pairs.source, rows, self._partners).astype(np.float64) * self._engine.scale
         return self._partners, self._weights(delta), delta
-
-    def solver(self) -> Callable[[Array], Array]:
-        raise NotImplementedError("references know no inverse of H")  # pragma: no cover
-
-    def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        raise NotImplementedError("all pairs are never read")  # pragma: no cover
-
-    def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
-        raise NotImplementedError("all pairs are never listed")  # pragma: no cover
 
     def pair_counts(self) -> IntArray:
         return np.full(self.n, self.n - 1)

@@ -4,51 +4,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import kernels
 from .._typing import Array
 from ..kernels import Pairs, Weighting, Workers
 from ..problem import make_graph
+from ._protocol import Engine
 
 # Below this many objects a float32 matrix is passed over in float64: the time is the same and the digits are free.
 SINGLE_PRECISION_FROM = 1000
 
 
-class TableEngine:
+class TableEngine(Engine):
     """The compiled passes over a square table.
 
     The arithmetic follows the table: float32 dissimilarities of many objects are passed over in float32, which is
     twice as fast and, the stress being summed in float64, loses nothing that can be seen on a map.
     """
 
-    majorises = True
-
     def __init__(self, pairs: Pairs, workers: Workers) -> None:
         self.pairs, self.workers = pairs, workers
         self.n, self.scale = pairs.n, pairs.scale
         self.graph = make_graph(pairs, workers)
-        self._passes = kernels.passes_over(pairs.source)
+        self._passes = pairs.source.passes
         self.one_thread = self._passes.n_chunks(pairs.n) == 1
         # A scale near the end of single precision's range would overflow; such data are passed over in double.
         single = pairs.source.dtype == np.float32 and pairs.n >= SINGLE_PRECISION_FROM and 1e-30 < pairs.scale < 1e30
         self._dtype = np.dtype(np.float32 if single else np.float64)
-        self.total = self._total()
-
-    def _total(self) -> float:
-        """Return the sum of w delta^2; the pairs are read for it only if their weights follow no rule."""
-        pairs = self.pairs
         if pairs.sums is None or pairs.weighting == Weighting.ARRAY:
-            return float(kernels.once(pairs.source).pair_sums(pairs, self.workers)[2])
-        return pairs.factor * (pairs.sums.lengths if pairs.weighting == Weighting.SAMMON else pairs.sums.squares)
+            self.total = float(pairs.source.passes_once.pair_sums(pairs, workers)[2])
+        else:  # the sums are known, and weights follow a rule
+            sammon = pairs.weighting == Weighting.SAMMON
+            self.total = pairs.factor * (pairs.sums.lengths if sammon else pairs.sums.squares)
 
     def stress(self, Z: Array) -> tuple[float, Array]:
-        stress, G = self._passes.stress_pass(self.pairs, Z.astype(self._dtype, copy=False), self.workers)
-        return stress, G
+        found: tuple[float, Array] = self._passes.stress_pass(
+            self.pairs, Z.astype(self._dtype, copy=False), self.workers
+        )
+        return found
 
     def point_stress(self, Z: Array) -> Array:
         return self.last_pass(Z, np.zeros(self.n))[0]
 
     def last_pass(self, Z: Array, vector: Array) -> tuple[Array, Array | None]:
-        """Return the same, and the squared dissimilarities of all pairs times a vector, in one reading."""
-        shares, products = kernels.once(self.pairs.source).last_pass(self.pairs, Z, vector, self.workers)
+        shares, products = self.pairs.source.passes_once.last_pass(self.pairs, Z, vector, self.workers)
         # Weights may leave out pairs that a new object would bring.
         return shares, None if self.pairs.weighting == Weighting.ARRAY else products

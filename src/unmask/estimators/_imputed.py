@@ -10,10 +10,9 @@ import numpy as np
 from scipy.stats import f as f_distribution
 from scipy.stats import t as student
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import KnownFeatureWarning, warn_user
-from ..engines import CostEngine, Engine, LevelEngine, SampledEngine
-from ..kernels import Which
+from ..engines import Engine
 from ..problem import Feature, KnownFeatures
 from ._tables import Moved, level_places, moved_values
 
@@ -127,8 +126,8 @@ def _number(
     return value, np.nan, own(here - width), own(here + width), remark
 
 
-def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths | None:
-    """Return half the width of a 95% interval of every estimated number; None where none can be justified.
+def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths:
+    """Return half the width of a 95% interval of every estimated number.
 
     The object's own parameters, its place on the map and its missing cells, are taken as a regression of its
     dissimilarities, linear at the solution. A cell's interval is that of the part of it which the object's place cannot
@@ -136,20 +135,17 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     less its leverage (HC3), so that neither equal variances nor weights that are reciprocals of them are assumed. The
     other objects are estimated too, which counts twice: a pair's residual was made small at its other end as well, and
     the known cells that say what a place means have errors of the same size, as in a calibration. Without these two,
-    92.4% of 900 simulated truths were within a nominal 95%. Disparities are fitted to the distances, so that their
-    residuals say too little.
+    92.4% of 900 simulated truths were within a nominal 95%.
     """
     own: dict[int, list[int]] = {}
     for _, row, at in _missing(known):
         own.setdefault(row, []).extend(at)
-    if isinstance(engine, LevelEngine | CostEngine):
-        return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
     widths: dict[tuple[int, int], float] = {}
     for begin in range(0, len(own), TOGETHER):
         rows = np.array(list(own)[begin : begin + TOGETHER])
-        partners, weights, delta = _pairs_of(rows, engine)
+        partners, weights, delta = engine.graph.pairs_of(rows)
         for row, w, aims in zip(rows.tolist(), weights, delta, strict=True):
             directions = np.zeros((p + len(own[row]), places.shape[1]))
             directions[:p, :p] = np.eye(p)
@@ -157,16 +153,6 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
             errors = calibration[row] * _own_errors(places[row] - places[partners], w, aims, directions, p)
             widths |= {(row, column): error for column, error in zip(own[row], errors[p:], strict=True)}
     return widths
-
-
-def _pairs_of(rows: IntArray, engine: Engine) -> tuple[Which, Array, Array]:
-    """Return the partners of some objects, and the weights and dissimilarities of their pairs, an object a row."""
-    if isinstance(engine, SampledEngine):
-        return engine.graph.pairs_of(rows)
-    unit = np.zeros((engine.n, len(rows)))
-    unit[rows, range(len(rows))] = 1.0
-    delta = np.sqrt(engine.graph.squared_product(unit, np.empty((engine.n, 0)), 0.0))
-    return slice(None), -engine.graph.laplacian(unit).T, delta.T
 
 
 def _leverage(X: Array) -> Array:

@@ -61,8 +61,7 @@ class LeastCost(Method):
         if sparse.issparse(data.weights):
             raise ValueError(f"weights is a sparse matrix, which {name} does not take; pass weights.toarray().")
         require_range(checked.largest, 1e-150, 1e150)
-        pairs = build_pairs(checked, None, data.weights, workers)
-        assert isinstance(pairs, Pairs)  # as of every array
+        pairs: Any = build_pairs(checked, None, data.weights, workers)
         cost = self.make_cost(data, pairs, workers)
         known = self.check_known(data, cost)
         known.require_no_error(name)

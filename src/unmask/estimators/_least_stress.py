@@ -11,7 +11,7 @@ from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities, quote
 from ..dissimilarities import keep_objects
-from ..engines import Engine, disparity_table, last_pass, make_engine
+from ..engines import Engine, make_engine
 from ..kernels import Edges, Pairs, Which, Workers, rectangle
 from ..problem import (
     SCHEMES,
@@ -126,17 +126,19 @@ class LeastStress(Method):
         engine: Any = search.stage.objective.engine
         checked, options = data.dissimilarities, self.estimator
         fitted = map_of(self, search, problem, data, decision, sampled=data.samples)
-        widths = cell_widths(fitted.known, fitted.moved, fitted.U, fitted.roots, engine)
+        widths = None  # residuals of disparities, which are fitted to the distances, say too little
+        if options.level == "ratio":
+            widths = cell_widths(fitted.known, fitted.moved, fitted.U, fitted.roots, engine)
         fitted = replace(fitted, widths=widths, evidence=keep_for_posterior(options, problem))
         attributes: dict[str, Any] = {"solver_": str(data.solver), "stress_se_": 0.0}
-        disparities, curve = disparity_table(engine, fitted.Z), None
+        disparities, curve = engine.disparity_table(fitted.Z), None
         if disparities is not None:
             disparities = disparities / engine.scale
             attributes["disparities_"] = pd.DataFrame(disparities, index=checked.labels, columns=checked.labels)
             delta = checked.array_for(f"level={options.level!r}")
             curve = Curve(delta, disparities, ordinal=options.level == "ordinal")
-        vector = kernels.placing().fingerprint_vector(checked.n)
-        shares, fingerprints = last_pass(engine, fitted.Z, vector)
+        vector = kernels.placing.fingerprint_vector(checked.n)
+        shares, fingerprints = engine.last_pass(fitted.Z, vector)
         points = shares / (2 * engine.total)
         stress = total = float(points.sum())
         shown = total
@@ -176,7 +178,7 @@ def _refuse_moving(known: KnownFeatures) -> None:
 
 def _fingerprints_among(checked: Dissimilarities, partners: Any, scale: float) -> Array:
     """Return the fingerprints of some objects, by their dissimilarities to each other."""
-    vector = kernels.placing().fingerprint_vector(len(partners))
+    vector = kernels.placing.fingerprint_vector(len(partners))
     parts = np.array_split(partners, -(-len(partners) // READ_TOGETHER))
     among = (rectangle(checked.source, part, partners).astype(np.float64) for part in parts)
     return np.concatenate([(delta * scale) ** 2 @ vector for delta in among])
@@ -184,7 +186,7 @@ def _fingerprints_among(checked: Dissimilarities, partners: Any, scale: float) -
 
 def _fingerprints(checked: Dissimilarities, curve: Curve | None, scale: float, workers: Workers) -> Array:
     """Return a number for each fitted object that identifies its row of dissimilarities, as a new object brings it."""
-    vector = kernels.placing().fingerprint_vector(checked.n)
+    vector = kernels.placing.fingerprint_vector(checked.n)
     if curve is None:
         # Every pair there is, whatever its weight: a new object brings no weights.
         # In the units of the fit, which pairs without weight may exceed by any factor.

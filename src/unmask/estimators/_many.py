@@ -13,7 +13,7 @@ from .._typing import IntArray
 from ..checking import Dissimilarities, is_long, is_source, number_of_objects_in
 from ..cluster import is_dask_frame
 from ..dissimilarities import LARGE_UNCOMPILED, Metric, is_compiled
-from ..kernels import LARGE, ArraySource, Pairs, SampledPairs, Source, Weighting, Workers, reads_by_number, rectangle
+from ..kernels import LARGE, ArraySource, SampledPairs, Source, Weighting, Workers, rectangle
 from ..problem import SCHEMES, declares_error
 from ..solvers import LANDMARKS, automatic_n_starts
 
@@ -122,7 +122,7 @@ def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
         return "a sparse matrix of dissimilarities, in which those of absent pairs are missing"
     if ready and is_long(X) and len(X) < pairs:
         return "a long table of dissimilarities, in which those of other pairs are missing"
-    if ready and hasattr(X, "stored_pairs") and not hasattr(X, "references"):
+    if ready and is_source(X) and X.lists_pairs and X.references is None:
         return "a source that has stored some pairs, so that all others are missing"
     return "a sparse matrix of weights, in which absent pairs count nothing" if weighted == "sparse" else ""
 
@@ -171,8 +171,7 @@ def some_objects(source: Source, number: int | None = None) -> IntArray:
 
     A larger number has the same and others, so that a file is not read in ever more places.
     """
-    references = getattr(source, "references", None)
-    order = np.random.default_rng(0).permutation(source.n if references is None else references)
+    order = np.random.default_rng(0).permutation(source.n if source.references is None else source.references)
     return np.sort(order[: number or LOOKED_AT])
 
 
@@ -180,12 +179,11 @@ def sampled_pairs(checked: Dissimilarities, scheme: str | None, workers: Workers
     """Return the pairs as the stochastic solver reads them, weighted as among some objects."""
     at, n = some_objects(checked.source), checked.n
     among = ArraySource(np.ascontiguousarray(rectangle(checked.source, at, at)))
-    few = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
-    assert isinstance(few, Pairs)  # as of every array
+    few: Any = SCHEMES[scheme].build(Dissimilarities(among, None, 0, checked.largest), workers)
     # The sum that Sammon's weights are divided by is over all pairs.
     share = len(at) * (len(at) - 1) / (n * (n - 1)) if few.weighting == Weighting.SAMMON else 1.0
     # Whole rows are read of as few objects as will do.
-    by_rows = hasattr(checked.source, "references") or not reads_by_number(checked.source)
+    by_rows = checked.source.references is not None or not checked.source.by_number
     pool = some_objects(checked.source, max(LANDMARKS, int(READ * n))) if by_rows else None
     factor = few.factor * share
     sampled = SampledPairs(checked.source, few.scale, few.weighting, floor=few.floor, factor=factor, every_pair=True)

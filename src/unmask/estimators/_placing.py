@@ -66,7 +66,7 @@ class StressPlacer:
             )
         fitted = self.U, self.known_map, self.known_given, self.fingerprints
         with Workers(resolve_threads(n_jobs)) as workers:
-            placed: Array = kernels.placing().place(delta, weight, known_map, *fitted, workers)
+            placed: Array = kernels.placing.place(delta, weight, known_map, *fitted, workers)
         return placed
 
 

@@ -171,7 +171,7 @@ def read_in_parts(data: Any, metric: Any) -> SomeDissimilarities:
         return SomeDissimilarities(source, source.n, source.labels)
     data = open_file(data) if is_file(data) else as_pandas(data)
     if is_source(data):
-        return SomeDissimilarities(data, data.n, getattr(data, "labels", None))
+        return SomeDissimilarities(data, data.n, data.labels)
     values = data.to_numpy() if is_pandas(data) else data
     return SomeDissimilarities(ArraySource(values), len(values), labels_of(data))
 

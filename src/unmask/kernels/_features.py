@@ -13,7 +13,8 @@ import numpy as np
 
 from .._typing import Array
 from ._fused import _jit
-from ._sources import TILE, Which
+from ._sources import Which
+from ._survey import TILE
 
 
 class Formula(IntEnum):
@@ -40,6 +41,7 @@ def _add_squares(x, others, c, start, out):  # type: ignore[no-untyped-def]
 
 @_jit
 def _add_amounts(x, others, c, start, out):  # type: ignore[no-untyped-def]
+    """Add the absolute differences in four columns to the sums."""
     stop = start + out.shape[0]
     a, b, d, e = others[c, start:stop], others[c + 1, start:stop], others[c + 2, start:stop], others[c + 3, start:stop]
     x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
@@ -49,7 +51,7 @@ def _add_amounts(x, others, c, start, out):  # type: ignore[no-untyped-def]
 
 @_jit
 def _add_column(own, theirs, formula, out):  # type: ignore[no-untyped-def]
-    """Add what one column says: of those that four do not divide."""
+    """Add the differences in a column that is left over when there are no four."""
     if formula == _CITYBLOCK:
         for j in range(out.shape[0]):
             out[j] += abs(own - theirs[j])
@@ -59,56 +61,28 @@ def _add_column(own, theirs, formula, out):  # type: ignore[no-untyped-def]
 
 
 @_jit
-def _row_between(x, others, start, formula, out):  # type: ignore[no-untyped-def]
-    columns, n = others.shape[0], out.shape[0]
-    for j in range(n):
-        out[j] = 0.0
+def _fill(rows, others, start, formula, out):  # type: ignore[no-untyped-def]
+    """Write the dissimilarities of some rows to the objects from ``start`` on, one for each column of ``out``."""
+    columns, n = others.shape[0], out.shape[1]
+    sums = np.empty(TILE, out.dtype)  # an array of its own: loops that might alias would stay scalar
     whole = columns - columns % 4
-    for c in range(0, whole, 4):
-        if formula == _CITYBLOCK:
-            _add_amounts(x, others, c, start, out)
-        else:
-            _add_squares(x, others, c, start, out)
-    for c in range(whole, columns):
-        _add_column(x[c], others[c, start : start + n], formula, out)
-    if formula == _EUCLIDEAN:
-        for j in range(n):
-            out[j] = np.sqrt(out[j])
-
-
-@_jit
-def _fill_between(rows, others, start, formula, out):  # type: ignore[no-untyped-def]
-    n = out.shape[1]
-    sums = np.empty(n, out.dtype)  # of its own, or the loops might alias and would stay scalar
-    for i in range(rows.shape[0]):
-        _row_between(rows[i], others, start, formula, sums)
-        for j in range(n):
-            out[i, j] = sums[j]
-
-
-def between(rows: Array, others: Array, start: int, stop: int, formula: Formula) -> Array:
-    """Return the distances of some rows (m x columns) to the objects ``start … stop`` of features stored by column."""
-    out = np.empty((len(rows), stop - start), dtype=others.dtype)
-    _fill_between(rows, others, start, int(formula), out)
-    return out
-
-
-@_jit
-def _fill_features(columns, formula, first, last, start, stop, left, out):  # type: ignore[no-untyped-def]
-    x, sums = np.empty(columns.shape[0], columns.dtype), np.empty(TILE, columns.dtype)
-    for begin in range(start, stop, TILE):  # whose features stay in the first-level cache while the rows go by
-        count = min(TILE, stop - begin)
+    for left in range(0, n, TILE):  # whose features stay in the first-level cache while the rows go by
+        count, begin = min(TILE, n - left), start + left
         stretch = sums[:count]
-        at = left + begin - start
-        for i in range(first, last):
-            for c in range(columns.shape[0]):
-                x[c] = columns[c, i]
-            _row_between(x, columns, begin, formula, stretch)
-            row = out[i - first, at : at + count]
+        for i in range(rows.shape[0]):
+            x = rows[i]
             for j in range(count):
-                row[j] = stretch[j]
-            if begin <= i < begin + count:
-                row[i - begin] = 0.0
+                stretch[j] = 0.0
+            for c in range(0, whole, 4):
+                if formula == _CITYBLOCK:
+                    _add_amounts(x, others, c, begin, stretch)
+                else:
+                    _add_squares(x, others, c, begin, stretch)
+            for c in range(whole, columns):
+                _add_column(x[c], others[c, begin : begin + count], formula, stretch)
+            row = out[i, left : left + count]
+            for j in range(count):
+                row[j] = np.sqrt(stretch[j]) if formula == _EUCLIDEAN else stretch[j]
 
 
 FORMULAS = {"euclidean": Formula.EUCLIDEAN, "sqeuclidean": Formula.SQUARED, "cityblock": Formula.CITYBLOCK}
@@ -116,30 +90,30 @@ FORMULAS = {"euclidean": Formula.EUCLIDEAN, "sqeuclidean": Formula.SQUARED, "cit
 
 @dataclass(frozen=True)
 class Features:
-    """Features of all objects, stored by column, and the formula by which two objects are compared."""
+    """Features of all objects, by row and by column, and the formula by which two objects are compared."""
 
+    rows: Array  # objects x features
     columns: Array  # features x objects
     formula: Formula
 
     @classmethod
     def of_rows(cls, rows: Array, formula: str) -> Features:
-        """Return the features of a table with one object per row, which is copied."""
-        return cls(np.ascontiguousarray(rows.T), FORMULAS[formula])
+        """Return the features of a table with one object per row."""
+        rows = np.ascontiguousarray(rows)
+        return cls(rows, np.ascontiguousarray(rows.T), FORMULAS[formula])
 
-    def fill(self, rows: slice, columns: slice, out: Array, left: int = 0) -> None:
-        """Compare the objects of two slices; the result begins in row 0 and column ``left`` of ``out``."""
-        ends = rows.start, rows.stop, columns.start, columns.stop
-        _fill_features(self.columns, int(self.formula), *ends, left, out)
+    def fill(self, rows: Which, columns: slice, out: Array) -> None:
+        """Compare some objects with those of a slice; the result is written into the upper left of ``out``."""
+        some = np.ascontiguousarray(self.rows[rows])
+        part = out[: len(some), : columns.stop - columns.start]
+        _fill(some, self.columns, columns.start, int(self.formula), part)
 
     def between(self, rows: Which, columns: Which) -> Array:
-        """Compare the objects of a slice, or at some positions, with others."""
+        """Return the dissimilarities of some objects to others."""
         if not isinstance(columns, slice):
-            some, others = np.ascontiguousarray(self.columns.T[rows]), np.ascontiguousarray(self.columns[:, columns])
-            return between(some, others, 0, others.shape[1], self.formula)
-        if not isinstance(rows, slice):
-            some = np.ascontiguousarray(self.columns.T[rows])
-            return between(some, self.columns, columns.start, columns.stop, self.formula)
-        first, last, _ = rows.indices(self.columns.shape[1])
-        out = np.empty((last - first, columns.stop - columns.start), dtype=self.columns.dtype)
-        self.fill(slice(first, last), columns, out)
+            others = np.ascontiguousarray(self.columns[:, columns])
+            return Features(self.rows, others, self.formula).between(rows, slice(0, others.shape[1]))
+        count = len(range(*rows.indices(len(self.rows)))) if isinstance(rows, slice) else len(rows)
+        out = np.empty((count, columns.stop - columns.start), dtype=self.columns.dtype)
+        self.fill(rows, columns, out)
         return out

@@ -28,15 +28,17 @@ import numba
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._pairs import Pairs, Sums, Survey, Weighting
-from ._sources import TILE, ArraySource, Source, fill_part, read_only, read_part, strip_height
+from ._pairs import Pairs, Rule, Weighting
+from ._plain import laplacian_pass, pair_sums, squared_product
+from ._sources import read_only
+from ._survey import TILE
 from ._workers import Workers
 
-SURVEYED = 4  # rows whose mirror image is turned round at once
-TOGETHER = 2  # tiles of a source that are read at once
+__all__ = ["laplacian_pass", "last_pass", "n_chunks", "pair_sums", "squared_product", "stress_pass"]
+
+TILES_READ = 2  # of a source, side by side
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
-STRETCH = 512  # columns of a product with the table that are read for four rows while they are in the cache
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
 _MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 _jit: Callable[..., Any] = numba.njit(nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
@@ -197,7 +199,7 @@ def _row_stress(D, W, mode, scale, floor, factor, left, i, start, stop, squared,
     if W is None:  # unit weights: compiled by themselves, and without the rest
         stress = _unit_residuals(row, scale, squared, pull)
     else:
-        weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
+        weight_row = W[i, start - left : stop - left] if mode == _ARRAY else W[0, :0]
         _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
         stress = _weighted_residuals(delta, weight, squared, pull, stop - start)
     return stress
@@ -282,120 +284,6 @@ def _for_stress(part: tuple[Any, ...]) -> tuple[Any, ...]:
     return D, None if mode == _UNIT else W, mode, *rest
 
 
-def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
-    """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
-    if pairs.n <= TILE and not hasattr(pairs.source, "blocks"):
-        stress, gradient = _stress_whole(*_for_stress(pairs.whole), np.ascontiguousarray(Z))
-        return stress, gradient
-    stress, G = _over_tiles(_stress_chunk, pairs, Z, Z.shape[1], workers)
-    return stress, np.ascontiguousarray(G.T)
-
-
-def _over_tiles(
-    chunk: Callable[..., float], pairs: Pairs, Z: Array, width: int, workers: Workers
-) -> tuple[float, Array]:
-    """Let compiled code go over all tiles; return the sum of what it returns and of what it adds up (width x n)."""
-    if hasattr(pairs.source, "blocks"):
-        return _over_blocks(chunk, pairs, pairs.source.blocks, Z, width, workers)
-    chunks = _chunks(pairs.n)
-    Zt = np.ascontiguousarray(Z.T)
-    sums = np.zeros((len(chunks), width, pairs.n), dtype=Z.dtype)
-    values = np.zeros(len(chunks))
-
-    def run(c: int) -> None:
-        if isinstance(pairs.source, ArraySource):
-            values[c] = chunk(*_for_stress(pairs.whole), 0, Zt, chunks[c], sums[c])
-        else:
-            values[c] = _over_parts(chunk, pairs, Zt, chunks[c], sums[c])
-
-    workers.run(run, len(chunks))
-    return float(values.sum()), np.asarray(sums.sum(axis=0, dtype=np.float64))
-
-
-def _over_blocks(
-    chunk: Callable[..., float],
-    pairs: Pairs,
-    blocks: list[tuple[slice, slice, Array]],
-    Z: Array,
-    width: int,
-    workers: Workers,
-) -> tuple[float, Array]:
-    """Pass over blocks of the table, each where it lies: of its rows and columns the former are whole tiles.
-
-    The objects of a block are those of the rows and then those of the columns, with which the table begins: ``left``
-    says how many rows there are before them. On the diagonal both are the same.
-    """
-    added: list[Array] = [np.empty(0)] * len(blocks)
-    values = np.zeros(len(blocks))
-
-    def run(number: int) -> None:
-        rows, columns, block = blocks[number]
-        apart = 0 if rows == columns else len(block)
-        own = Z[rows] if rows == columns else np.concatenate([Z[rows], Z[columns]])
-        i, j = (np.arange(-(-size // TILE)) for size in block.shape)
-        tiles = np.stack(np.meshgrid(i, j + apart // TILE, indexing="ij"), axis=-1).reshape(-1, 2)
-        added[number] = np.zeros((width, len(own)), dtype=Z.dtype)
-        part = _for_stress((read_only(block), read_only(np.empty((1, 0))), *pairs.rule))
-        tiles = np.ascontiguousarray(tiles[tiles[:, 1] >= tiles[:, 0]])
-        values[number] = chunk(*part, apart, np.ascontiguousarray(own.T), tiles, added[number])
-
-    workers.run(run, len(blocks))
-    sums = np.zeros((width, pairs.n))
-    for (rows, columns, block), own in zip(blocks, added, strict=True):
-        sums[:, rows] += own[:, : len(block)]
-        if rows != columns:
-            sums[:, columns] += own[:, len(block) :]
-    return float(values.sum()), sums
-
-
-def _over_parts(chunk: Callable[..., float], pairs: Pairs, Zt: Array, tiles: IntArray, sums: Array) -> float:
-    """Read a few tiles of a row into an array that stays in the cache, and pass over them as a table of their own.
-
-    Its columns are the objects of the rows, and then the others: the tiles are (0, 1), (0, 2), … or, if they begin on
-    the diagonal, (0, 0), (0, 1), ….
-    """
-    desk = np.empty((TILE, (1 + TOGETHER) * TILE), dtype=pairs.source.dtype)
-    weighted = pairs.weighting == Weighting.ARRAY
-    weights = np.empty(desk.shape if weighted else (1, 0), dtype=pairs.W.dtype)
-    part = _for_stress((read_only(desk), read_only(weights), *pairs.rule))
-    value = 0.0
-    for rows, columns in _runs(pairs.n, tiles):
-        apart = TILE * int(rows.start != columns.start)
-        fill_part(pairs.source, rows, columns, desk, apart)
-        if weighted:
-            fill_part(ArraySource(pairs.W), rows, columns, weights, apart)
-        own = np.concatenate([Zt[:, rows][:, :apart], Zt[:, columns]], axis=1)
-        added = np.zeros((len(sums), own.shape[1]), dtype=sums.dtype)
-        beside = np.arange(apart, own.shape[1], TILE) // TILE
-        value += chunk(*part, 0, own, np.column_stack([np.zeros_like(beside), beside]), added)
-        sums[:, rows][:, :apart] += added[:, :apart]
-        sums[:, columns] += added[:, apart:]
-    return value
-
-
-def _runs(n: int, tiles: IntArray) -> Iterator[tuple[slice, slice]]:
-    """Yield the rows and columns of tiles that lie side by side, a few at a time."""
-    for row in np.unique(tiles[:, 0]).tolist():
-        columns = tiles[tiles[:, 0] == row, 1].tolist()
-        for first in range(columns[0], columns[-1] + 1, TOGETHER):
-            yield _stretch(row, row + 1, n), _stretch(first, min(first + TOGETHER, columns[-1] + 1), n)
-
-
-def _stretch(first: int, last: int, n: int) -> slice:
-    """Return the objects of the tiles ``first … last - 1``."""
-    return slice(first * TILE, min(last * TILE, n))
-
-
-def _parts(source: Source, tiles: IntArray) -> Iterator[tuple[IntArray, slice, slice]]:
-    """Yield tiles, and the rows and columns that hold them: all at once of an array, one at a time of others."""
-    if isinstance(source, ArraySource):
-        yield tiles, slice(0, source.n), slice(0, source.n)
-        return
-    for tile in tiles:
-        rows, columns = (_stretch(at, at + 1, source.n) for at in tile.tolist())
-        yield tile[None], rows, columns
-
-
 @_jit
 def _last_chunk(D, W, mode, scale, floor, factor, left, Zx, tiles, out):  # type: ignore[no-untyped-def]
     """Add up the objects' errors, and squared dissimilarities times the last row of ``Zx``; the others are places."""
@@ -413,7 +301,7 @@ def _last_chunk(D, W, mode, scale, floor, factor, left, Zx, tiles, out):  # type
                 for j in range(stop - start):
                     delta[j] = row[j] * scale
             else:
-                weight_row = W[i, start:stop] if mode == _ARRAY else W[0, :0]
+                weight_row = W[i, start - left : stop - left] if mode == _ARRAY else W[0, :0]
                 _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
             theirs, products, others = out[0, start:stop], out[1, start:stop], x[start:stop]
             total, product, own = 0.0, 0.0, x[i]
@@ -431,115 +319,13 @@ def _last_chunk(D, W, mode, scale, floor, factor, left, Zx, tiles, out):  # type
     return 0.0
 
 
-@_jit
-def _laplacian_rows(D, W, mode, scale, floor, factor, top, Xt, first, last, degrees, HX):  # type: ignore[no-untyped-def]
-    columns, n = Xt.shape
-    delta, weight = np.empty(n), np.empty(n)
-    for i in range(first, last):
-        _read_pairs(D[i - top], W[i - top] if mode == _ARRAY else W[0], mode, scale, floor, factor, delta, weight)
-        weight[i] = 0.0
-        degrees[i] = weight.sum()
-        for c in range(columns):
-            total = 0.0
-            for j in range(n):
-                total += weight[j] * (Xt[c, i] - Xt[c, j])
-            HX[i, c] = total
-
-
-@_inner
-def _read_squares(row, weight_row, mode, scale, squared):  # type: ignore[no-untyped-def]
-    """Square a row's scaled dissimilarities, NaN where a pair does not count; tell whether any does not."""
-    missing = False
-    for j in range(row.shape[0]):
-        value = row[j] * scale
-        squared[j] = value * value
-        missing |= value != value
-    if mode == _ARRAY:
-        for j in range(row.shape[0]):
-            if weight_row[j] == 0.0:
-                squared[j] = np.nan
-                missing = True
-    return missing
-
-
-@_inner
-def _fill_squares(own, fill, offset, squared):  # type: ignore[no-untyped-def]
-    """Put what stands for a square where a pair does not count."""
-    for j in range(fill.shape[0]):
-        if squared[j] != squared[j]:
-            squared[j] = offset + ((own - fill[j]) ** 2).sum()
-
-
-@_jit
-def _squared_product_rows(D, W, mode, scale, top, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
-    """Go through four rows at a time, a stretch of columns after the other: X is read once for all four."""
-    columns, n = Xt.shape
-    squared = np.zeros((4, STRETCH))
-    one, two, three, four = squared[0], squared[1], squared[2], squared[3]
-    out[first:last] = 0.0
-    for left in range(0, n, STRETCH):
-        right = min(left + STRETCH, n)
-        for i in range(first, last, 4):
-            count = min(4, last - i)
-            for r in range(count):  # a row too many holds what an earlier one left, and is not written
-                at = i + r - top
-                weight_row = W[at, left:right] if mode == _ARRAY else W[0]
-                if _read_squares(D[at, left:right], weight_row, mode, scale, squared[r]):
-                    _fill_squares(fill[i + r], fill[left:right], offset, squared[r])
-                if left <= i + r < right:
-                    squared[r, i + r - left] = 0.0
-            for c in range(columns):
-                x = Xt[c, left:right]
-                total, total2, total3, total4 = 0.0, 0.0, 0.0, 0.0
-                for j in range(right - left):
-                    total += one[j] * x[j]
-                    total2 += two[j] * x[j]
-                    total3 += three[j] * x[j]
-                    total4 += four[j] * x[j]
-                totals = (total, total2, total3, total4)
-                for r in range(count):
-                    out[i + r, c] += totals[r]
-
-
-@_jit
-def _pair_sums_rows(D, W, mode, scale, floor, factor, top, first, last, out):  # type: ignore[no-untyped-def]
-    n = D.shape[1]
-    delta, weight = np.empty(n), np.empty(n)
-    for i in range(first, last):
-        row = D[i - top, i + 1 :]
-        weight_row = W[i - top, i + 1 :] if mode == _ARRAY else W[0, :0]
-        _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
-        weights, lengths, squares = 0.0, 0.0, 0.0  # added to ``out`` in the loop, they would keep it from vectors
-        for j in range(n - i - 1):
-            weights += weight[j]
-            lengths += weight[j] * delta[j]
-            squares += weight[j] * delta[j] * delta[j]
-        out[0] += weights
-        out[1] += lengths
-        out[2] += squares
-
-
-def _row_blocks(n: int) -> list[tuple[int, int]]:
-    count = min(max(1, n // ROWS_PER_CHUNK), MAX_CHUNKS)
-    edges = np.linspace(0, n, count + 1).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-
-
-def _over_rows(workers: Workers, n: int, rows: Callable[[int, int, int], None]) -> None:
-    blocks = _row_blocks(n)
-    workers.run(lambda b: rows(b, *blocks[b]), len(blocks))
-
-
-def _over_strips(workers: Workers, pairs: Pairs, rows: Callable[[int, tuple[Any, ...], int, int], None]) -> None:
-    """Call for each block of rows with what compiled code takes for it; of a source that is no array, for few rows."""
-
-    def block(number: int, first: int, last: int) -> None:
-        height = last - first if isinstance(pairs.source, ArraySource) else strip_height(pairs.n)
-        for top in range(first, last, height):
-            strip = slice(top, min(top + height, last))
-            rows(number, (*pairs.part(strip, slice(0, pairs.n)), top), top, strip.stop)
-
-    _over_rows(workers, pairs.n, block)
+def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
+    """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
+    if pairs.n <= TILE:
+        stress, gradient = _stress_whole(*_for_stress(pairs.whole), np.ascontiguousarray(Z))
+        return stress, gradient
+    stress, G = _over_tiles(_stress_chunk, pairs, Z, Z.shape[1], workers)
+    return stress, np.ascontiguousarray(G.T)
 
 
 def last_pass(pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array, Array]:
@@ -548,134 +334,86 @@ def last_pass(pairs: Pairs, Z: Array, x: Array, workers: Workers) -> tuple[Array
     return sums[0], sums[1]
 
 
-def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:
-    """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
-    Xt = np.ascontiguousarray(X.T, dtype=np.float64)
-    degrees, HX = np.empty(pairs.n), np.empty(X.shape)
-    _over_strips(workers, pairs, lambda _, part, a, b: _laplacian_rows(*part, Xt, a, b, degrees, HX))
-    return degrees, HX
+Block = tuple[slice, slice, Array]  # rows, columns, dissimilarities
 
 
-def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:
-    """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
-    Xt, fill = np.ascontiguousarray(X.T, dtype=np.float64), np.ascontiguousarray(fill, dtype=np.float64)
-    out = np.empty(X.shape)
-
-    def rows(_: int, part: tuple[Any, ...], first: int, last: int) -> None:
-        D, W, mode, scale, _, _, top = part
-        _squared_product_rows(D, W, mode, scale, top, Xt, fill, offset, first, last, out)
-
-    _over_strips(workers, pairs, rows)
-    return out
+def stress_of_blocks(blocks: list[Block], rule: Rule, Z: Array, workers: Workers) -> tuple[float, Array]:
+    """Return the stress and half-gradient of blocks of a table, of which each begins with whole tiles."""
+    stress, G = _over_blocks(_stress_chunk, blocks, rule, Z, Z.shape[1], workers)
+    return stress, G.T
 
 
-def pair_sums(pairs: Pairs, workers: Workers) -> Array:
-    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
-    out = np.zeros((len(_row_blocks(pairs.n)), 3))
-    _over_strips(workers, pairs, lambda block, part, a, b: _pair_sums_rows(*part, a, b, out[block]))
-    return np.asarray(out.sum(axis=0))
+def last_of_blocks(blocks: list[Block], rule: Rule, Zx: Array, workers: Workers) -> Array:
+    """Return for each object its error and products, as `last_pass` does; x is the last column of ``Zx``."""
+    return _over_blocks(_last_chunk, blocks, rule, Zx, 2, workers)[1].T
 
 
-@_inner
-def _turn_round(part, below):  # type: ignore[no-untyped-def]
-    """Put columns of the mirror image into rows: a number that is known beforehand is twice as fast as any other."""
-    if part.shape[1] == SURVEYED:
-        for j in range(part.shape[0]):
-            for r in range(SURVEYED):
-                below[r, j] = part[j, r]
-    else:
-        for j in range(part.shape[0]):
-            for r in range(part.shape[1]):
-                below[r, j] = part[j, r]
-
-
-@_jit
-def _survey_chunk(D, mirror, top, left, n, tiles, counts, extremes, sums):  # type: ignore[no-untyped-def]
-    """Compare each tile above the diagonal with its mirror image, a few rows at a time, and add up the pairs.
-
-    A row without a new extreme, and without a pair that is missing or infinite, is passed over in one vector loop.
-    """
-    below, zero = np.empty((SURVEYED, TILE), D.dtype), D.dtype.type(0.0)
-    for t in range(tiles.shape[0]):
-        first, last = tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)
-        start, stop = tiles[t, 1] * TILE, min((tiles[t, 1] + 1) * TILE, n)
-        for i in range(first, last):
-            at = (i - first) % SURVEYED
-            if at == 0:
-                _turn_round(mirror[start - left : stop - left, i - top : min(i + SURVEYED, last) - top], below)
-            begin = max(start, i + 1)
-            row, other = D[i - top, begin - left : stop - left], below[at, begin - start : stop - start]
-            smallest, largest = D.dtype.type(extremes[0]), D.dtype.type(extremes[1])
-            asymmetry, least = D.dtype.type(extremes[2]), D.dtype.type(extremes[3])
-            unusual, lengths, squares = 0, 0.0, 0.0
-            for j in range(stop - begin):
-                a, b = row[j], other[j]
-                usual = (abs(a - b) <= asymmetry) & (a >= smallest) & (b >= smallest) & (a <= largest) & (b <= largest)
-                unusual += not (usual & ((a >= least) | (a == zero)))
-            for j in range(stop - begin):
-                length = np.float64(row[j]) if row[j] == row[j] else 0.0
-                lengths += length
-                squares += length * length
-            sums[0] += lengths
-            sums[1] += squares
-            if unusual:
-                _survey_row(row, other, counts, extremes)
-
-
-@_jit
-def _survey_row(row, other, counts, extremes):  # type: ignore[no-untyped-def]
-    for j in range(row.shape[0]):
-        a, b = row[j], other[j]
-        counts[2] += np.isinf(a) + np.isinf(b)
-        if a != a and b != b:
-            counts[0] += 1
-        elif a != a or b != b:
-            counts[1] += 1
-        for value in (a, b):
-            if np.isfinite(value):
-                extremes[0] = min(extremes[0], value)
-                extremes[1] = max(extremes[1], value)
-        if np.isfinite(a) and np.isfinite(b):
-            extremes[2] = max(extremes[2], abs(a - b))
-        if a > 0.0:
-            extremes[3] = min(extremes[3], a)
-
-
-def survey(source: Source, workers: Workers) -> Survey:
-    """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
-    chunks = _chunks(source.n)
-    counts, extremes, sums = (
-        np.zeros((len(chunks), 3), np.int64),
-        np.zeros((len(chunks), 4)),
-        np.zeros((len(chunks), 2)),
-    )
-    extremes[:, 3] = np.inf
+def _over_tiles(
+    chunk: Callable[..., float], pairs: Pairs, Z: Array, width: int, workers: Workers
+) -> tuple[float, Array]:
+    """Let compiled code go over all tiles; return the sum of what it returns and of what it adds up (width x n)."""
+    chunks = _chunks(pairs.n)
+    Zt = np.ascontiguousarray(Z.T)
+    sums = np.zeros((len(chunks), width, pairs.n), dtype=Z.dtype)
+    values = np.zeros(len(chunks))
 
     def run(c: int) -> None:
-        for tiles, rows, columns in _parts(source, chunks[c]):
-            D = read_part(source, rows, columns)
-            mirror = read_only(D.T) if getattr(source, "symmetric", False) else read_part(source, columns, rows)
-            _survey_chunk(D, mirror, rows.start, columns.start, source.n, tiles, counts[c], extremes[c], sums[c])
-            del D, mirror  # before the next are read
+        if pairs.source.array is not None:
+            values[c] = chunk(*_for_stress(pairs.whole), 0, Zt, chunks[c], sums[c])
+            return
+        desk = np.empty((TILE, TILES_READ * TILE), pairs.source.dtype)  # stays in the cache
+        for rows, columns in _runs(pairs.n, chunks[c]):
+            pairs.source.fill(rows, columns, desk)
+            part = read_only(desk), pairs.weights_of(rows, columns), *pairs.rule
+            value, own, theirs = _rectangle(chunk, part, rows, columns, Zt, width)
+            values[c] += value
+            sums[c][:, rows.start : rows.start + own.shape[1]] += own
+            sums[c][:, columns] += theirs
 
     workers.run(run, len(chunks))
-    return _surveyed(counts, extremes, sums)
+    return float(values.sum()), np.asarray(sums.sum(axis=0, dtype=np.float64))
 
 
-def survey_block(block: Array, mirror: Array, top: int, left: int) -> Survey:
-    """Look at a rectangle that begins with these objects, a whole number of tiles, and at its mirror image."""
-    ends = ((top, top + len(block)), (left, left + block.shape[1]))
-    i, j = (np.arange(first // TILE, -(-last // TILE)) for first, last in ends)
-    tiles = np.array([(a, b) for a in i for b in j if b >= a], dtype=np.int64)
-    counts, extremes, sums = np.zeros((1, 3), np.int64), np.array([[0.0, 0.0, 0.0, np.inf]]), np.zeros((1, 2))
-    n = max(last for _, last in ends)
-    _survey_chunk(read_only(block), read_only(mirror), top, left, n, tiles, counts[0], extremes[0], sums[0])
-    return _surveyed(counts, extremes, sums)
+def _over_blocks(
+    chunk: Callable[..., float], blocks: list[Block], rule: Rule, Z: Array, width: int, workers: Workers
+) -> tuple[float, Array]:
+    """Do the same for blocks; each adds into sums of its own, and these are added in order."""
+    Zt, sums = np.ascontiguousarray(Z.T), np.zeros((width, len(Z)))
+    found: list[Any] = [None] * len(blocks)
+
+    def run(number: int) -> None:
+        rows, columns, D = blocks[number]
+        part = read_only(D), read_only(np.empty((1, 0))), *rule
+        found[number] = _rectangle(chunk, part, rows, columns, Zt, width)
+
+    workers.run(run, len(blocks))
+    for (rows, columns, _), (_, own, theirs) in zip(blocks, found, strict=True):
+        sums[:, rows.start : rows.start + own.shape[1]] += own
+        sums[:, columns] += theirs
+    return float(sum(value for value, *_ in found)), sums
 
 
-def _surveyed(counts: IntArray, extremes: Array, sums: Array) -> Survey:
-    missing, one_sided, infinite = (int(count) for count in counts.sum(axis=0))
-    smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
-    lengths, squares = sums.sum(axis=0).tolist()
-    added = Sums(lengths, squares, float(extremes[:, 3].min()))
-    return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry), added)
+def _rectangle(
+    chunk: Callable[..., float], part: tuple[Any, ...], rows: slice, columns: slice, Zt: Array, width: int
+) -> tuple[float, Array, Array]:
+    """Pass over a rectangle as a table of its own; return its value, and sums of the objects of rows and of columns.
+
+    ``left`` is how many rows there are before the first column: none on the diagonal, where rows begin the columns.
+    """
+    height = rows.stop - rows.start
+    left = 0 if rows.start == columns.start else height
+    own = np.concatenate([Zt[:, rows][:, :left], Zt[:, columns]], axis=1)
+    first, last = left // TILE, -(-own.shape[1] // TILE)
+    tiles = [(a, b) for a in range(-(-height // TILE)) for b in range(max(a, first), last)]
+    added = np.zeros((width, own.shape[1]), dtype=Zt.dtype)
+    value = chunk(*_for_stress(part), left, own, np.array(tiles), added)
+    return value, added[:, :left], added[:, left:]
+
+
+def _runs(n: int, tiles: IntArray) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and columns of tiles that lie side by side, a few at a time."""
+    for row in np.unique(tiles[:, 0]).tolist():
+        columns = tiles[tiles[:, 0] == row, 1].tolist()
+        for first in range(columns[0], columns[-1] + 1, TILES_READ):
+            last = min(first + TILES_READ, columns[-1] + 1)
+            yield slice(row * TILE, min((row + 1) * TILE, n)), slice(first * TILE, min(last * TILE, n))

@@ -18,11 +18,12 @@ from numba.core.errors import NumbaError
 
 from .._typing import Array
 from ._costs import Cost, Form, PairFunction
-from ._fused import _MATH, _chunks, _over_rows, _scatter, _squared_distances
-from ._sources import TILE
+from ._fused import _MATH, _chunks, _scatter, _squared_distances
+from ._survey import TILE
 from ._workers import Workers
 
 _jit: Any = numba.njit(nogil=True, fastmath=_MATH, error_model="numpy")
+SHARED = 16  # rows of shares that are computed together
 _SQUARED, _INNER = int(Form.SQUARED), int(Form.INNER)
 _F, _I = types.float64, types.int64
 _ROW, _TABLE, _TILES = types.Array(_F, 1, "C"), types.Array(_F, 2, "C"), types.Array(_I, 2, "C")
@@ -281,54 +282,46 @@ def point_costs(cost: Cost, Z: Array, workers: Workers) -> Array:
     """Return each object's share of the cost: half of each of its pairs."""
     Zt, out = np.ascontiguousarray(Z.T, dtype=np.float64), np.empty(cost.n)
     share, arguments, itself = _share(cost, Zt, workers), _arguments(cost), cost.counts_itself
-    _over_rows(workers, cost.n, lambda _, a, b: _point_cost_rows(*arguments, share, Zt, itself, a, b, out))
+    rows = lambda at: _point_cost_rows(*arguments, share, Zt, itself, at, min(at + TILE, cost.n), out)  # noqa: E731
+    workers.run(lambda strip: rows(strip * TILE), -(-cost.n // TILE))
     return out
-
-
-_precise: Any = numba.njit(nogil=True, cache=True, error_model="numpy")
-
-
-@_precise
-def _entropy_of(away, i, precision, out):  # type: ignore[no-untyped-def]
-    """Leave exp(-precision away) in ``out``, nothing for i itself, and return the entropy of its shares and its sum."""
-    total, moment = 0.0, 0.0
-    for j in range(away.shape[0]):
-        out[j] = np.exp(-precision * away[j]) if j != i else 0.0
-        total += out[j]
-        moment += out[j] * away[j]
-    # The entropy of exp(-b x) / total is log total + b times the mean of x.
-    return np.log(total) + precision * moment / total, total
-
-
-@_precise
-def _shares_of_row(squares, i, wanted, out):  # type: ignore[no-untyped-def]
-    nearest = min(squares[:i].min() if i > 0 else np.inf, squares[i + 1 :].min() if i + 1 < len(squares) else np.inf)
-    away = squares - nearest
-    low, high = 0.0, np.inf
-    mean = (away.sum() - away[i]) / (len(squares) - 1)
-    if mean > 0.0:  # in a unit in which no precision that is tried overflows; all are equally far if it is zero
-        away = away / mean
-    precision, total = 1.0, 1.0
-    for _ in range(200):
-        entropy, total = _entropy_of(away, i, precision, out)
-        if abs(entropy - wanted) < 1e-10:
-            break
-        if entropy > wanted:
-            low = precision
-        else:
-            high = precision
-        precision = 2.0 * low if np.isinf(high) else (low + high) / 2.0
-    out /= total
-
-
-@_precise
-def _shares_of_rows(squares, perplexity, first, last, out):  # type: ignore[no-untyped-def]
-    for i in range(first, last):
-        _shares_of_row(squares[i], i, np.log(perplexity), out[i])
 
 
 def neighbour_shares(squares: Array, perplexity: float, workers: Workers) -> Array:
     """Return for each row the shares exp(-b squares) whose entropy is log(perplexity), none on the diagonal."""
-    out = np.zeros_like(squares)
-    _over_rows(workers, len(squares), lambda _, a, b: _shares_of_rows(squares, perplexity, a, b, out))
+    n = len(squares)
+    out = np.empty_like(squares)
+
+    def run(strip: int) -> None:
+        at = np.arange(strip * SHARED, min((strip + 1) * SHARED, n))
+        away, itself = squares[at], (np.arange(len(at)), at)
+        away[itself] = np.inf
+        away -= away.min(axis=1, keepdims=True)
+        away[itself] = 0.0
+        mean = away.sum(axis=1, keepdims=True) / (n - 1)
+        away /= np.where(mean > 0.0, mean, 1.0)  # in a unit in which no precision that is tried overflows
+        away[itself] = np.inf
+        out[at] = _shares(away, math.log(perplexity))
+
+    workers.run(run, -(-n // SHARED))
+    return out
+
+
+def _shares(away: Array, wanted: float) -> Array:
+    """Return the shares of some rows by bisection for their precisions; infinitely far is no share."""
+    out, left = np.empty_like(away), np.arange(len(away))
+    low, high, precision = np.zeros(len(away)), np.full(len(away), np.inf), np.ones(len(away))
+    for _ in range(200):
+        shares = np.exp(-precision[left, None] * away[left])
+        total = shares.sum(axis=1)
+        moment = np.einsum("ij,ij->i", shares, np.where(np.isinf(away[left]), 0.0, away[left]))
+        # The entropy of exp(-b x) / total is log total + b times the mean of x.
+        entropy = np.log(total) + precision[left] * moment / total
+        out[left] = shares / total[:, None]
+        apart = np.abs(entropy - wanted) >= 1e-10
+        left, above = left[apart], (entropy > wanted)[apart]
+        if not len(left):
+            break
+        low[left[above]], high[left[~above]] = precision[left[above]], precision[left[~above]]
+        precision[left] = np.where(np.isinf(high[left]), 2.0 * low[left], (low[left] + high[left]) / 2.0)
     return out

@@ -11,7 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._typing import Array, IntArray
-from ._sources import Source, read_only, read_part, square_array
+from ._sources import Source, read_only, read_part
+from ._survey import Sums
+
+Rule = tuple[int, float, float, float]  # weighting, scale, floor, factor: how a dissimilarity is scaled and weighted
 
 
 class Weighting(IntEnum):
@@ -48,26 +51,33 @@ class Pairs:
     def n(self) -> int:
         return self.source.n
 
-    @property
-    def values(self) -> Array:
-        """The square array, for the passes that take the whole of it."""
-        return square_array(self.source, "this pass")
-
-    @property
-    def rule(self) -> tuple[int, float, float, float]:
+    @cached_property
+    def rule(self) -> Rule:
         """How a dissimilarity is scaled and weighted, for compiled code."""
         return int(self.weighting), self.scale, self.floor, self.factor
 
     def part(self, rows: slice, columns: slice) -> tuple[Array, Array, int, float, float, float]:
         """Return what compiled code takes for a rectangle of the table."""
-        D = read_part(self.source, rows, columns)
-        W = read_only(self.W[rows, columns] if self.weighting == Weighting.ARRAY else np.empty((1, 0)))
-        return D, W, *self.rule
+        return read_part(self.source, rows, columns), self.weights_of(rows, columns), *self.rule
+
+    def weights_of(self, rows: slice, columns: slice) -> Array:
+        """Return the given weights of a rectangle; an empty array if the weights follow a rule."""
+        return read_only(self.W[rows, columns] if self.weighting == Weighting.ARRAY else np.empty((1, 0)))
 
     @cached_property
     def whole(self) -> tuple[Array, Array, int, float, float, float]:
-        """What compiled code takes for the whole table of few objects: another source than an array is read once."""
+        """The arguments of compiled code for the whole table; another source than an array is read once."""
         return self.part(slice(0, self.n), slice(0, self.n))
+
+    def listed(self) -> tuple[IntArray, IntArray, Array, Array]:
+        """Return the two objects of every pair, its dissimilarity in the user's units, NaN if missing, and its weight.
+
+        A scheme's weights, which follow the dissimilarities, are not among them: all are 1.
+        """
+        rows, columns = np.triu_indices(self.n, 1)
+        delta = self.whole[0][rows, columns].astype(np.float64)
+        given = self.weighting == Weighting.ARRAY
+        return rows, columns, delta, self.W[rows, columns].astype(np.float64) if given else np.ones(len(delta))
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class SampledPairs(Pairs):
 
 
 class ReferenceSums(NamedTuple):
-    """What the pairs of all objects with some references say.
+    """Sums over the pairs of all objects with some references.
 
     ``G`` is the half-gradient in Z, ``shares`` each object's weighted squared error, ``stresses`` and ``sizes`` each
     reference's weighted squared error and sum of squares; NaN where a dissimilarity is missing.
@@ -106,37 +116,16 @@ class Edges:
     weight: Array
     scale: float
     floor: float = 0.0  # smallest positive (scaled) dissimilarity
+    weighting = Weighting.ARRAY
+
+    def listed(self) -> tuple[IntArray, IntArray, Array, Array]:
+        """Return the two objects of every pair, its dissimilarity in the user's units, and its weight."""
+        return self.rows, self.columns, self.delta / self.scale, self.weight
 
     def symmetric(self, values: Array) -> sp.csr_array:
         """Return the symmetric sparse matrix with these values on the edges."""
         upper = sp.csr_array((values, (self.rows, self.columns)), shape=(self.n, self.n))
         return sp.csr_array(upper + upper.T)
-
-
-class Sums(NamedTuple):
-    """What the dissimilarities of the pairs i < j that have one add up to."""
-
-    lengths: float
-    squares: float
-    least: float  # smallest above 0; infinity if there is none
-
-    def scaled(self, scale: float) -> Sums | None:
-        """Return the same of dissimilarities times a number; None where squares of the given ones leave the range."""
-        if not 1e-240 < self.squares < 1e280:
-            return None
-        return Sums(self.lengths * scale, self.squares * scale**2, self.least * scale)
-
-
-class Survey(NamedTuple):
-    """What one look at every entry of a square table says (off the diagonal)."""
-
-    missing: int  # pairs that are NaN on both sides
-    one_sided: int  # pairs that are NaN on one side only
-    infinite: int
-    smallest: float
-    largest: float
-    asymmetry: float
-    sums: Sums
 
 
 def power_of_two_near(value: float) -> float:

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ._fused import _SAMMON, _jit
-from ._pairs import Pairs, ReferenceSums
-from ._sources import TILE, Source, read_only, rectangle, strip_reader
+from ._pairs import Pairs, ReferenceSums, Rule
+from ._sources import Source, read_only, rectangle, strip_reader
+from ._survey import TILE
 from ._workers import Workers
 
 OBJECTS = 16 * TILE  # read together: with 128 references, 2 MB in single precision
@@ -92,22 +93,25 @@ def _reference_strip(  # type: ignore[no-untyped-def]
             shares[start + j] += own[j]
 
 
-def reference_stretch(
-    source: Source,
-    rule: tuple[int, float, float, float],
-    references: IntArray,
-    near: Array,
-    Z: Array,
-    first: int,
-    workers: Workers,
+def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
+    """Return sums over the pairs of all objects with some references, in the type of ``Z``."""
+    shared = pairs.rule, references, np.ascontiguousarray(Z[references])
+    stretches = pairs.source.over_stretches("references", compare_stretch, workers, shared, Z)
+    G, shares, stresses, sizes = zip(*(sums for _, sums in stretches), strict=True)
+    return ReferenceSums(np.concatenate(G), np.concatenate(shares), np.sum(stresses, axis=0), np.sum(sizes, axis=0))
+
+
+def compare_stretch(
+    source: Source, objects: slice, workers: Workers, shared: tuple[Rule, IntArray, Array], Z: Array
 ) -> ReferenceSums:
-    """Return what the dissimilarities of the objects from ``first`` on, at ``Z``, to references at ``near`` say.
+    """Return sums over the pairs of a stretch of objects, at ``Z``, with references; ``shared`` has their coordinates.
 
     Only objects are dealt to the threads, and each reference's sums over them are added in order: the result does not
     depend on the number of threads.
     """
+    rule, references, near = shared
     m, b = len(Z), len(references)
-    Zt, near = np.ascontiguousarray(Z.T), np.ascontiguousarray(near)
+    Zt = np.ascontiguousarray(Z.T)
     G, shares = np.zeros_like(Zt), np.zeros(m)
     count = -(-m // OBJECTS)
     stresses, sizes = np.zeros((count, b)), np.zeros((count, b))
@@ -115,23 +119,12 @@ def reference_stretch(
 
     def run(block: int) -> None:
         top = block * OBJECTS
-        part = read_only(strip(slice(first + top, first + min(top + OBJECTS, m))))
+        part = read_only(strip(slice(objects.start + top, objects.start + min(top + OBJECTS, m))))
         _reference_strip(part, *rule, near, Zt, top, G, shares, stresses[block], sizes[block])
 
     workers.run(run, count)
     G = np.ascontiguousarray(G.T, dtype=np.float64)
     return ReferenceSums(G, shares, stresses.sum(axis=0), sizes.sum(axis=0))
-
-
-def reference_pass(pairs: Pairs, references: IntArray, Z: Array, workers: Workers) -> ReferenceSums:
-    """Return what the dissimilarities of all objects to some references say, in the type of ``Z``."""
-    return reference_stretch(pairs.source, pairs.rule, references, Z[references], Z, 0, workers)
-
-
-def together(found: list[ReferenceSums]) -> ReferenceSums:
-    """Return what all objects say, from stretches in their order."""
-    G, shares, stresses, sizes = zip(*found, strict=True)
-    return ReferenceSums(np.concatenate(G), np.concatenate(shares), np.sum(stresses, axis=0), np.sum(sizes, axis=0))
 
 
 def rectangle_sums(pairs: Pairs, rows: IntArray, columns: IntArray, Z: Array, workers: Workers) -> tuple[Array, Array]:

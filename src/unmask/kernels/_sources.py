@@ -6,13 +6,15 @@ import mmap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import Array, IntArray
+from ._survey import Survey, survey_tiles
+from ._workers import Workers
 
-TILE = 320  # rows and columns that a compiled pass keeps in the cache (see _fused.py)
+FEW = 100  # objects up to which a pass that is made once is not compiled
 STRIP = 256  # rows that are read together, fewer where so many would be more than MOST_CELLS
 MOST_CELLS = 2**22
 MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square where all of it is needed: 3 GB
@@ -20,77 +22,134 @@ MOST_SQUARED = 20_000  # objects of which stored pairs are brought into a square
 LARGE = 2**28
 
 
-@runtime_checkable
-class Source(Protocol):
+# Numbers of objects, in any order, or a stretch of them.
+Which = IntArray | slice
+
+
+class Source:
     """A square table of dissimilarities that is read in parts: symmetric, zero diagonal, NaN where missing.
 
-    It may have more: ``labels`` of the objects; ``symmetric = True`` where both halves are the same by construction, so
-    that looking at one is enough; ``fill(rows, columns, out, left)``, which writes a rectangle of the table into an
-    array from its column ``left`` on, without making one; ``blocks``, where of the whole table it has only these (rows,
-    columns, dissimilarities), to which the passes then keep; and ``passes``, functions such as those of this room,
-    where it is passed over by whoever holds it.
+    A subclass has ``n``, the number of objects, ``dtype``, float32 or float64, and ``tile``; the rest has a default.
     """
 
-    @property
-    def n(self) -> int:
-        """Number of objects."""
+    if TYPE_CHECKING:
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers: float32 or float64."""
+        @property
+        def n(self) -> int:
+            """Number of objects."""
+
+        @property
+        def dtype(self) -> np.dtype[Any]:
+            """Type of the numbers: float32 or float64."""
+
+    labels: Any = None  # of the objects
+    symmetric = False  # both halves are the same by construction, so that one is checked
+    by_number = False  # ``tile`` takes positions, for rows and for columns, and reads nothing besides
+    array: Array | None = None  # the whole table, in memory or mapped from a file
+    references: IntArray | None = None  # the only objects whose rows are stored
+    lists_pairs = False  # ``stored_pairs`` lists the pairs that have a dissimilarity
+    on_workers = False  # the workers of a cluster hold the table and pass over it
+    average = "let the source average the two"  # how to make it symmetric, for messages
 
     def tile(self, rows: slice | IntArray, columns: slice) -> Array:
         """Return a rectangle of the table: the rows of a slice or, in the order asked for, of an array of positions.
 
         The exact passes read slices only; the stochastic solver reads some rows against a stretch of columns.
         """
+        raise NotImplementedError
 
     def rows(self, which: IntArray) -> Array:
         """Return whole rows of the table, in the order asked for."""
+        return self.tile(np.asarray(which), slice(0, self.n))
 
+    def fill(self, rows: slice, columns: slice, out: Array) -> None:
+        """Write a rectangle of the table into the upper left of an array."""
+        out[: rows.stop - rows.start, : columns.stop - columns.start] = self.tile(rows, columns)
 
-# Numbers of objects, in any order, or a stretch of them. A source whose ``tile`` takes numbers too, for rows and for
-# columns, says so by an attribute ``by_number = True``: the stochastic solver then reads nothing that it does not need.
-Which = IntArray | slice
+    def stored_pairs(self) -> tuple[IntArray, IntArray, Array]:
+        """Return the two objects of each stored pair, the lower first, and the dissimilarities."""
+        raise NotImplementedError
+
+    def survey(self, workers: Workers) -> Survey:
+        """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
+        return survey_tiles(self, workers)
+
+    def suspects(self) -> tuple[Source, IntArray | None]:
+        """Return where to look for an entry that is wrong: a source, and its objects unless all are there."""
+        return self, None
+
+    def smallest_positive(self) -> float:
+        """Return the smallest dissimilarity above 0; infinity if there is none."""
+        return min(float(np.min(strip, where=strip > 0, initial=np.inf)) for _, strip in strips(self))
+
+    @property
+    def passes(self) -> Any:
+        """The passes over the table (compiled)."""
+        from . import _fused
+
+        return _fused
+
+    @property
+    def passes_once(self) -> Any:
+        """The passes that a fit makes once: not worth compiling for few objects, which takes seconds."""
+        from . import _plain
+
+        return _plain if self.n <= FEW else self.passes
+
+    def over_stretches(
+        self,
+        name: str,  # noqa: ARG002
+        function: Callable[..., Any],
+        workers: Workers,
+        shared: Any,
+        *tables: Array,
+    ) -> list[tuple[slice, Any]]:
+        """Return ``function(source, objects, workers, shared, *tables)`` for stretches of the objects and their rows.
+
+        Here one stretch is all objects. ``name`` is shown where workers of a cluster do it.
+        """
+        every = slice(0, self.n)
+        return [(every, function(self, every, workers, shared, *tables))]
 
 
 @dataclass(frozen=True)
-class ArraySource:
+class ArraySource(Source):
     """A square array, in memory or mapped from a file; tiles are views of it."""
 
-    values: Array
+    array: Array
+    average = "pass (D + D.T) / 2, the mean of the two"
 
     @cached_property
     def _map(self) -> mmap.mmap | None:
         """The file that is mapped into memory, if it is one."""
-        base: Any = self.values
+        base: Any = self.array
         while isinstance(base, np.ndarray):
             base = base.base
         return base if isinstance(base, mmap.mmap) else None
 
     @property
-    def by_number(self) -> bool:
-        """Whether it is in memory: of a file a whole page is read for a single entry."""
+    def by_number(self) -> bool:  # type: ignore[override]
+        """Whether it is in memory: a file is read a page at a time."""
         return self._map is None
 
     @property
     def n(self) -> int:
-        return int(self.values.shape[0])
+        return int(self.array.shape[0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.values.dtype
+        return self.array.dtype
 
     def tile(self, rows: Which, columns: Which) -> Array:
         if isinstance(rows, slice) or isinstance(columns, slice):
-            return np.asarray(self.values[rows, columns])
-        return np.asarray(self.values[np.ix_(rows, columns)])
+            return np.asarray(self.array[rows, columns])
+        return np.asarray(self.array[np.ix_(rows, columns)])
 
     def rows(self, which: IntArray) -> Array:
         # Or much is read besides, in the expectation that what follows is wanted next: of 1% of the rows all but 12%.
         self._expect("MADV_RANDOM")
         try:
-            return np.asarray(self.values[which])
+            return np.asarray(self.array[which])
         finally:
             self._expect("MADV_NORMAL")
 
@@ -115,38 +174,21 @@ def read_part(source: Source, rows: slice, columns: slice) -> Array:
 
 
 def rectangle(source: Source, rows: IntArray, columns: Which) -> Array:
-    """Return the dissimilarities of some objects, by their numbers, to others; what knows slices only gives rows."""
-    numbered: Any = source  # the protocol asks for slices only
-    if reads_by_number(source):
+    """Return the dissimilarities of some objects, by their numbers, to others; other sources give whole rows."""
+    if source.by_number:
+        numbered: Any = source  # columns by number too
         return np.asarray(numbered.tile(rows, columns), dtype=source.dtype)
-    out = np.empty(
-        (len(rows), len(range(source.n)[columns]) if isinstance(columns, slice) else len(columns)), source.dtype
-    )
     height = strip_height(source.n)
-    for first in range(0, len(rows), height):
-        out[first : first + height] = source.rows(rows[first : first + height])[:, columns]
-    return out
+    parts = [source.rows(rows[at : at + height])[:, columns] for at in range(0, len(rows), height)]
+    return np.asarray(np.concatenate(parts), dtype=source.dtype)
 
 
 def strip_reader(source: Source, rows: IntArray) -> Callable[[slice], Array]:
-    """Return what reads the dissimilarities of some objects to a stretch of all; whole rows are read once."""
-    if reads_by_number(source):
+    """Return a function that reads some objects' dissimilarities to a stretch of all; whole rows are read once."""
+    if source.by_number:
         return lambda objects: rectangle(source, rows, objects)
     whole = rectangle(source, rows, slice(0, source.n))
     return lambda objects: whole[:, objects]
-
-
-def reads_by_number(source: Source) -> bool:
-    """Tell whether single entries can be read without the rest of their rows."""
-    return bool(getattr(source, "by_number", False))
-
-
-def fill_part(source: Source, rows: slice, columns: slice, out: Array, left: int) -> None:
-    """Write a rectangle of the table into an array, from its column ``left`` on; a source may do so by itself."""
-    if hasattr(source, "fill"):
-        source.fill(rows, columns, out, left)
-    else:
-        out[: rows.stop - rows.start, left : left + columns.stop - columns.start] = source.tile(rows, columns)
 
 
 def strip_height(n: int) -> int:
@@ -162,17 +204,10 @@ def strips(source: Source) -> Iterator[tuple[slice, Array]]:
         yield rows, source.tile(rows, slice(0, source.n))
 
 
-def smallest_positive(source: Source) -> float:
-    """Return the smallest dissimilarity above 0; infinity if there is none."""
-    if hasattr(source, "smallest_positive"):
-        return float(source.smallest_positive())
-    return min(float(np.min(strip, where=strip > 0, initial=np.inf)) for _, strip in strips(source))
-
-
 def read_entries(source: Source, rows: IntArray, columns: IntArray) -> Array:
-    """Return single entries of the table; of what is no array, whole rows are read for them."""
-    if isinstance(source, ArraySource):
-        return np.asarray(source.values[rows, columns])
+    """Return single entries of the table; other sources than arrays read whole rows for them."""
+    if source.array is not None:
+        return np.asarray(source.array[rows, columns])
     needed, row = np.unique(rows, return_inverse=True)
     entries = np.empty(len(rows), dtype=source.dtype)
     height = strip_height(source.n)
@@ -197,11 +232,10 @@ def empty_square(n: int, dtype: Any) -> Array:
 
 def square_array(source: Source, purpose: str, instead: str = "fewer objects") -> Array:
     """Return the whole table for a purpose that needs it at once; say so if it is neither an array nor small."""
-    if isinstance(source, ArraySource):
-        return source.values
-    if (hasattr(source, "stored_pairs") and source.n <= MOST_SQUARED) or (
-        hasattr(source, "passes") and source.n**2 * source.dtype.itemsize <= LARGE
-    ):
+    if source.array is not None:
+        return source.array
+    size = source.n**2 * source.dtype.itemsize
+    if (source.lists_pairs and source.n <= MOST_SQUARED) or (source.on_workers and size <= LARGE):
         return source.tile(slice(0, source.n), slice(0, source.n))
     raise ValueError(
         f"{purpose} needs all {source.n} x {source.n} dissimilarities at once, and these are read in parts; "

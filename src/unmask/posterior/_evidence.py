@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Array, IntArray
-from ..kernels import Edges, Pairs, Weighting, power_of_two_near, rectangle
+from ..kernels import Edges, Pairs, power_of_two_near
 
 
 class Line(NamedTuple):
@@ -41,14 +41,7 @@ class Evidence:
     @classmethod
     def of(cls, pairs: Pairs | Edges) -> Evidence:
         """Read the pairs that a fit passes over, in their own units; weights are taken for precisions."""
-        if isinstance(pairs, Edges):
-            rows, columns, delta, weight = pairs.rows, pairs.columns, pairs.delta / pairs.scale, pairs.weight
-        else:
-            rows, columns = np.triu_indices(pairs.n, 1)
-            table = rectangle(pairs.source, np.arange(pairs.n), slice(0, pairs.n))
-            delta = table[rows, columns].astype(np.float64)
-            given = pairs.weighting == Weighting.ARRAY
-            weight = pairs.W[rows, columns].astype(np.float64) if given else np.ones(len(delta))
+        rows, columns, delta, weight = pairs.listed()
         counts = ~np.isnan(delta) & (weight > 0)
         weight = weight[counts]
         return cls(pairs.n, rows[counts], columns[counts], delta[counts], weight / weight.mean())

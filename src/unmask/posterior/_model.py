@@ -164,7 +164,7 @@ class Model:
         own, seen = self.parameters(x), self.evidence
         Z = own.Z
         G = np.empty_like(Z)
-        value, in_log_s, in_gamma = (passes or kernels.likelihood()).likelihood_pass(
+        value, in_log_s, in_gamma = (passes or kernels.likelihood).likelihood_pass(
             Z, seen.rows, seen.columns, seen.delta, seen.precision, own.log_s, own.gamma, G
         )
         gradient = -x

@@ -115,7 +115,7 @@ class Neighbours:
                 f"perplexity={self.perplexity!r} asks for more neighbours than n_samples={n} objects have; "
                 f"use less than {n - 1}."
             )
-        shares = kernels.general().neighbour_shares(D**2, perplexity, workers)
+        shares = kernels.general.neighbour_shares(D**2, perplexity, workers)
         return np.asarray((shares + shares.T) / n)
 
 
@@ -245,7 +245,7 @@ def _require_function(name: str, own: Any) -> None:
     places = [(x,) for x in _PLACES[own.form]] if isinstance(own, Distance) else _LOSS_PLACES
     for place in places:
         _require_slope(name, own, place)
-    reason = kernels.general().why_not_compiled(own.function, len(places[0]) + 1)
+    reason = kernels.general.why_not_compiled(own.function, len(places[0]) + 1)
     if reason is not None:
         raise ValueError(
             f"{name}: numba cannot compile the function ({reason}); write it in arithmetic and the functions of math."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,34 +22,49 @@ from ._laplacian import dense_solver, sparse_solver
 BLOCK = 256  # rows that are looked at together
 
 
-class WeightGraph(Protocol):
-    """What every graph of weights tells."""
+class WeightGraph:
+    """What every graph of weights offers; some do not read all pairs, and lack the methods that need them."""
 
     n: int
     unit_weights: bool  # every pair has a dissimilarity and counts the same
     every_pair: bool  # every pair has a dissimilarity and counts
 
-    @property
-    def degrees(self) -> Array:
-        """Diagonal of H: the sum of each object's weights."""
+    degrees: Any  # diagonal of H: the sum of each object's weights
 
     def laplacian(self, X: Array) -> Array:
         """Return ``H X``."""
+        raise NotImplementedError
 
     def solver(self) -> Callable[[Array], Array]:
         """Return a function that applies the pseudo-inverse of H, factorised once."""
+        raise NotImplementedError
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         """Return squared dissimilarities times X; one that does not count is ``offset + |fill_i - fill_j|^2``."""
+        raise NotImplementedError
 
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the pairs that count, a block at a time."""
+        raise NotImplementedError
 
     def pair_counts(self) -> IntArray:
         """Return the number of each object's pairs that count."""
+        raise NotImplementedError
 
     def components(self) -> IntArray:
         """Return the number of the connected component that each object is in."""
+        raise NotImplementedError
+
+    def squared_rows(self, which: IntArray, columns: Which) -> Iterator[tuple[slice, Array]]:
+        """Yield squared dissimilarities of some objects to others, NaN where there is none, a few objects at a time."""
+        raise NotImplementedError
+
+    def pairs_of(self, rows: IntArray) -> tuple[Which, Array, Array]:
+        """Return the partners of some objects, and the weights and dissimilarities of their pairs, an object a row."""
+        unit = np.zeros((self.n, len(rows)))
+        unit[rows, range(len(rows))] = 1.0
+        delta = np.sqrt(self.squared_product(unit, np.empty((self.n, 0)), 0.0))
+        return slice(None), -self.laplacian(unit).T, delta.T
 
 
 def make_graph(pairs: Pairs | Edges, workers: Workers) -> WeightGraph:
@@ -57,14 +72,14 @@ def make_graph(pairs: Pairs | Edges, workers: Workers) -> WeightGraph:
     return EdgeGraph(pairs) if isinstance(pairs, Edges) else TableGraph(pairs, workers)
 
 
-class TableGraph:
+class TableGraph(WeightGraph):
     """The graph of a square table, read a few rows at a time: no N x N temporary."""
 
     def __init__(self, pairs: Pairs, workers: Workers) -> None:
         self.pairs, self.workers = pairs, workers
         self.n, self.every_pair = pairs.n, pairs.every_pair
         self.unit_weights = pairs.weighting == Weighting.UNIT
-        self._passes = kernels.once(pairs.source)
+        self._passes = pairs.source.passes_once
 
     @cached_property
     def degrees(self) -> Array:
@@ -89,7 +104,6 @@ class TableGraph:
         return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
 
     def squared_rows(self, which: IntArray, columns: Which) -> Iterator[tuple[slice, Array]]:
-        """Yield squared dissimilarities of some objects to others, NaN where there is none, a few objects at a time."""
         height = max(1, strip_height(self.n) // 16)
         for first in range(0, len(which), height):
             part = slice(first, min(first + height, len(which)))
@@ -134,7 +148,7 @@ class TableGraph:
         return component
 
 
-class EdgeGraph:
+class EdgeGraph(WeightGraph):
     """The graph of a list of pairs: time and memory grow with their number."""
 
     unit_weights = False

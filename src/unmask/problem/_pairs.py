@@ -18,7 +18,6 @@ from ..kernels import (
     Workers,
     power_of_two_near,
     read_entries,
-    smallest_positive,
     strips,
 )
 from ._graph import make_graph
@@ -46,7 +45,7 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
     else:
         pairs = _with_array(source, *check_array(weights, dissimilarities, workers))
         if rule is not None:  # which will weigh new objects too
-            pairs = replace(pairs, floor=smallest_positive(source) * pairs.scale)
+            pairs = replace(pairs, floor=source.smallest_positive() * pairs.scale)
     graph = make_graph(pairs, workers)
     if not graph.every_pair:
         _require_one_group(graph.components(), dissimilarities.labels, weighted=weights is not None)
@@ -54,10 +53,10 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
 
 
 def _with_array(source: Source, W: Array, largest: float) -> Pairs | Edges:
-    if hasattr(source, "stored_pairs"):
+    if source.lists_pairs:
         rows, columns, delta = source.stored_pairs()
         return list_edges(source.n, rows, columns, delta, W[rows, columns].astype(np.float64))
-    if hasattr(source, "passes"):
+    if source.on_workers:
         raise ValueError(
             "weights is an array with as many numbers as the dissimilarities, which lie on the workers of a cluster; "
             "use weights='sammon' or none, or a sparse matrix of weights for some pairs."
@@ -70,7 +69,7 @@ def _with_array(source: Source, W: Array, largest: float) -> Pairs | Edges:
 
 
 def _with_sparse(source: Source, W: sp.csr_array) -> Edges:
-    if hasattr(source, "stored_pairs"):
+    if source.lists_pairs:
         rows, columns, delta = source.stored_pairs()
         return list_edges(source.n, rows, columns, delta, np.asarray(W[rows, columns]).ravel())
     upper = sp.triu(W, 1).tocoo()

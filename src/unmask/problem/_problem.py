@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..checking import count
-from ..kernels import Edges, Pairs
 from ._known import KnownFeatures
 from .linalg import orthonormal_basis
 
@@ -14,7 +14,7 @@ from .linalg import orthonormal_basis
 class Problem:
     """What is minimised: pairs, what is known, how many unknown dimensions, and whether they are orthogonal to it."""
 
-    pairs: Pairs | Edges
+    pairs: Any  # Pairs or Edges, as the engine of the fit reads them
     known: KnownFeatures
     p: int
     orthogonal: bool = False
@@ -22,7 +22,7 @@ class Problem:
 
     @property
     def n(self) -> int:
-        return self.pairs.n
+        return int(self.pairs.n)
 
     def require_room(self) -> None:
         """Raise if a map orthogonal to what is known would put all objects in one place."""

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import kernels
 from .._typing import Array
 from ..checking import Dissimilarities
-from ..kernels import Edges, Pairs, Sums, Weighting, Workers, power_of_two_near, smallest_positive, square_array
+from ..kernels import Edges, Pairs, Sums, Weighting, Workers, power_of_two_near, square_array
 from ._weights import list_edges
 
 
@@ -50,21 +49,21 @@ class Scheme:
         None where they are not kept but computed while passing, for which :meth:`build` prepares.
         """
         source, scale = dissimilarities.source, power_of_two_near(dissimilarities.largest)
-        if hasattr(source, "stored_pairs"):
+        if source.lists_pairs:
             rows, columns, delta = source.stored_pairs()
             weight = self.of_pairs(delta.astype(np.float64) * scale)
             return sp.coo_array(
                 (np.tile(weight, 2), (np.r_[rows, columns], np.r_[columns, rows])), (source.n, source.n)
             )
         D = square_array(source, f"weights={self.name!r}", "use weights=None")
-        W = np.where(np.isnan(D), 0.0, self.weigh(D * scale, smallest_positive(source) * scale))
+        W = np.where(np.isnan(D), 0.0, self.weigh(D * scale, source.smallest_positive() * scale))
         np.fill_diagonal(W, 0.0)
         return W
 
     def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
         """Return what the passes read: a list if only some pairs are stored, and a table otherwise."""
         source, scale = dissimilarities.source, power_of_two_near(dissimilarities.largest)
-        if hasattr(source, "stored_pairs"):
+        if source.lists_pairs:
             rows, columns, delta = source.stored_pairs()
             return list_edges(source.n, rows, columns, delta, self.of_pairs(delta.astype(np.float64) * scale))
         weighting = Weighting.MASKED if dissimilarities.missing else Weighting.UNIT
@@ -113,10 +112,10 @@ class Sammon(Equal):
     def _weighted(self, pairs: Pairs, workers: Workers) -> Pairs:
         sums = pairs.sums
         if sums is None:
-            _, lengths, squares = kernels.once(pairs.source).pair_sums(
+            _, lengths, squares = pairs.source.passes_once.pair_sums(
                 replace(pairs, weighting=Weighting.MASKED), workers
             )
-            sums = Sums(float(lengths), float(squares), smallest_positive(pairs.source) * pairs.scale)
+            sums = Sums(float(lengths), float(squares), pairs.source.smallest_positive() * pairs.scale)
         return replace(pairs, weighting=Weighting.SAMMON, floor=sums.least, factor=1.0 / sums.lengths, sums=sums)
 
 

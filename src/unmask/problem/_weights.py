@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .. import kernels
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, align_columns, align_rows, is_source, name_object, require_real, rounding_level
 from ..kernels import ArraySource, Edges, Workers, power_of_two_near
@@ -28,7 +27,7 @@ def check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers
     require_real(W, "weights")
     W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
     _require_shape(W, dissimilarities.n, "an array")
-    survey = kernels.once(ArraySource(W)).survey(ArraySource(W), workers)
+    survey = ArraySource(W).survey(workers)
     if survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
         _require_weights(_without_diagonal(W), lambda i, j: _name_pair(labels, i, j))
     if survey.asymmetry > rounding_level(W, survey.largest):

@@ -158,7 +158,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     if n <= DENSE_UP_TO or p >= n // 2:
         matrix = apply(np.eye(n))
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
-    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and graph.every_pair and hasattr(graph, "squared_rows"):
+    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and graph.every_pair:
         X = np.linalg.qr(_landmark_axes(graph, VB, p + SPARE_AXES))[0]
         values, vectors = _one_product(X, apply(X), p)
     else:

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from .._typing import Array
 from ..checking import MapWarning, warn_user
 from ..engines import TableEngine
-from ..kernels import Pairs, Weighting, Workers
+from ..kernels import Weighting, Workers
 from ..problem import Equal, Problem, Scheme
 from ._loop import Reason, SearchSettings
 from ._objective import make_objective
@@ -57,7 +57,7 @@ class CurvilinearWeights(Equal):
         radius = last.radius / stage.objective.engine.scale
         if np.isinf(radius):
             warn_user(
-                f"weights='curvilinear': {_dense(problem).n} objects are too few for neighbourhoods in "
+                f"weights='curvilinear': {problem.pairs.n} objects are too few for neighbourhoods in "
                 f"{stage.objective.structure.k} dimensions (those of the map and of the known features), so every pair "
                 "counts the same (radius_=inf); use weights=None, or fewer dimensions or known features.",
                 MapWarning,
@@ -121,7 +121,7 @@ def _to_its_end(stage: Stage, settings: SearchSettings) -> Stage:
 
 def _with_weights(problem: Problem, stage: Stage, weights: Array, workers: Workers, settings: SearchSettings) -> Stage:
     """Go on from a stage with other weights."""
-    pairs = replace(_dense(problem), weighting=Weighting.ARRAY, W=weights, factor=1.0)
+    pairs = replace(problem.pairs, weighting=Weighting.ARRAY, W=weights, factor=1.0)
     objective = make_objective(replace(problem, pairs=pairs), TableEngine(pairs, workers))
     theta = stage.objective.structure.carry(stage.solution.theta, objective.structure)
     return run_stage("curvilinear", objective, theta, settings)
@@ -131,11 +131,6 @@ def _neighbourhood(problem: Problem, stage: Stage, radius: float) -> Array:
     """Return the weights for a radius: 0 for missing pairs and on the diagonal."""
     Z = stage.objective.structure.lift(stage.solution.theta)
     weights = np.exp(-((cdist(Z, Z) / radius) ** 2))
-    weights[np.isnan(_dense(problem).values) | (weights < LEAST_WEIGHT)] = 0.0
+    weights[np.isnan(problem.pairs.whole[0]) | (weights < LEAST_WEIGHT)] = 0.0
     np.fill_diagonal(weights, 0.0)
     return np.asarray(weights)
-
-
-def _dense(problem: Problem) -> Pairs:
-    assert isinstance(problem.pairs, Pairs)  # CurvilinearWeights.follows_map sees to it
-    return problem.pairs

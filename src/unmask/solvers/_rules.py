@@ -49,7 +49,7 @@ class Lbfgs:
         self._steps = np.zeros((self.most, size))
         self._changes = np.zeros((self.most, size))
         self._inverse_curvatures = np.zeros(self.most)
-        self._direction_of = kernels.lbfgs().lbfgs_direction
+        self._direction_of = kernels.lbfgs.lbfgs_direction
         self._count = 0
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
@@ -72,7 +72,7 @@ class Lbfgs:
             step /= 2.0
 
     def learn(self, old: Point, new: Point) -> None:
-        self._count += kernels.lbfgs().lbfgs_remember(
+        self._count += kernels.lbfgs.lbfgs_remember(
             self._steps,
             self._changes,
             self._inverse_curvatures,

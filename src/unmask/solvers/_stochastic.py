@@ -18,7 +18,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..engines import SampledEngine, make_engine
-from ..kernels import ArraySource, Pairs, SampledPairs, Source, Workers, rectangle, strip_reader
+from ..kernels import ArraySource, Pairs, Source, Workers, rectangle, strip_reader
 from ..problem import KnownFeatures, Problem
 from ..problem.linalg import symmetric_root
 from ..progress import Progress
@@ -80,7 +80,6 @@ def fit_landmarks(
 ) -> Landmarks:
     """Fit some objects by themselves; from several starts where there are few dimensions, and more to go wrong."""
     settings = replace(settings, share=LANDMARK_SHARE, saved=None)
-    assert isinstance(problem.pairs, SampledPairs)
     at = choose_landmarks(problem.known, problem.pairs.pool, LANDMARKS, rng)
     own, objective = _among(problem, at, workers)
     few = choose_landmarks(own.known, np.arange(own.n), FIRST, rng)
@@ -116,23 +115,18 @@ def closed_form_of_all(
         # Along an axis that is next to nothing, triangulation would find noise.
         wide[few] = (U * (values > LEAST_SHARE**2 * values[0]))[:, : wide.shape[1]]
         root = known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
-        _place_by(wide, known.values @ root, few, _pairs(problem), workers, most_steps=0)
+        _place_by(wide, known.values @ root, few, problem.pairs, workers, most_steps=0)
         wide = canonical_map(wide)[:, :p]
     return off_zero(first, fewer.known, wide, gram, rng)
 
 
 def _among(problem: Problem, at: IntArray, workers: Workers) -> tuple[Problem, Objective]:
     """Return the problem of some objects by themselves, with all their pairs."""
-    pairs = _pairs(problem)
+    pairs = problem.pairs
     source = ArraySource(np.ascontiguousarray(rectangle(pairs.source, at, at)))
     part = Pairs(source, pairs.scale, pairs.weighting, floor=pairs.floor, factor=pairs.factor, every_pair=True)
     own = replace(problem, pairs=part, known=problem.known.take(at))
     return own, make_objective(own, make_engine(part, workers))
-
-
-def _pairs(problem: Problem) -> Pairs:
-    assert isinstance(problem.pairs, Pairs)  # a list of few pairs has no landmarks
-    return problem.pairs
 
 
 def place_others(objective: Objective, problem: Problem, landmarks: Landmarks, workers: Workers) -> Array:
@@ -144,7 +138,7 @@ def place_others(objective: Objective, problem: Problem, landmarks: Landmarks, w
     U = np.empty((problem.n, p))
     if p:
         U[at] = structure.unknown(theta)
-        _place_by(U, known.values @ B, at, _pairs(problem), workers, most_steps=PLACING_STEPS)
+        _place_by(U, known.values @ B, at, problem.pairs, workers, most_steps=PLACING_STEPS)
         U[at] = structure.unknown(theta)
     return objective.structure.pack(U, B)
 
@@ -153,11 +147,8 @@ def _place_by(U: Array, V: Array, at: IntArray, pairs: Pairs, workers: Workers, 
     """Place all objects by some of those at certain positions, a stretch at a time."""
     some = at[np.linspace(0, len(at) - 1, min(PLACED_BY, len(at))).astype(int)]
     shared = some, U[some].copy(), V[some], pairs.scale, pairs.floor, most_steps
-    if hasattr(pairs.source, "over_stretches"):  # by whoever has the objects
-        for objects, placed in pairs.source.over_stretches("place", _placed, shared, V):
-            U[objects] = placed
-    else:
-        U[:] = _placed(pairs.source, slice(0, len(U)), workers, shared, V)
+    for objects, placed in pairs.source.over_stretches("place", _placed, workers, shared, V):
+        U[objects] = placed
 
 
 def _placed(source: Source, objects: slice, workers: Workers, shared: tuple[Any, ...], V: Array) -> Array:
@@ -171,14 +162,13 @@ def _placed(source: Source, objects: slice, workers: Workers, shared: tuple[Any,
         delta = strip(there).T.astype(np.float64) * scale
         weight = np.ones_like(delta) if floor == 0.0 else 1.0 / np.maximum(delta, floor)
         others = V[own], partners, V_some, V_some, nothing, workers
-        U[own] = kernels.placing().place(delta, weight, *others, most_starts=1, most_steps=most_steps)
+        U[own] = kernels.placing.place(delta, weight, *others, most_starts=1, most_steps=most_steps)
     return U
 
 
 def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: str) -> Solution:
     """Step against random references until the stress on fresh ones falls by less than its standard error."""
-    engine = objective.engine
-    assert isinstance(engine, SampledEngine)
+    engine: Any = objective.engine  # which samples
     settings.watch.begin("stochastic", 1)
     begin = Progress("stochastic", start=1, n_starts=1, kind=kind)
     with hearing_interrupt(settings.watch.stopped):
