@@ -24,7 +24,9 @@ SMALL = {
     "MOST_SQUARED": 1000,
     "PARTNERS": 300,
     "RESAMPLED": 300,
+    "SAMPLED_PARTNERS": 300,
     "SEEDS": 1,
+    "START_LANDMARKS": 250,
 }
 
 

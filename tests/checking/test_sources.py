@@ -124,7 +124,7 @@ def test_a_source_that_lacks_something_is_refused():
     half, short = Formula(9), Formula(9, labels=list("abc"))
     half.dtype = np.dtype(np.float16)
     for source, message in (
-        (Tiles(), "the source of dissimilarities has no 'rows'; it must have n, dtype, tile and rows"),
+        (Tiles(), "X is a Tiles, .* inherit from unmask.kernels.Source"),
         (half, "has dtype float16; it must be float64 or float32"),
         (short, "has 3 labels for n=9 objects"),
         (Formula(501, changed(5.0, (3, 400), 6.0)), "not symmetric: 5 and 6 .* or let the source average the two"),

@@ -61,10 +61,10 @@ def test_features_go_with_the_stochastic_solver(client, features, form, monkeypa
         spread = da.from_array(X, chunks=(1000, 2))
     else:
         spread = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(X, columns=names), npartitions=3)
-    asked, ask = [], SpreadObjects.submit_all
+    asked, ask = [], SpreadObjects.run
     monkeypatch.setattr(
         SpreadObjects,
-        "submit_all",
+        "run",
         lambda self, name, tasks: asked.extend([name] * len(tasks)) or ask(self, name, tasks),
     )
     mine = fitted(quick(solver="stochastic"), spread, known)

@@ -258,7 +258,7 @@ def test_parameters_that_are_set_after_the_fit_are_those_of_the_next():
 
 def test_too_many_objects_are_refused(monkeypatch):
     D, _, _ = make_data()
-    monkeypatch.setattr(_drawing, "MOST_OBJECTS", 11)
+    monkeypatch.setattr(_drawing, "MOST_DRAWN", 11)
     with pytest.raises(ValueError, match=r"there are 12 objects.*pass a sample of them"):
         fitted(D).posterior()
 

@@ -268,7 +268,7 @@ def test_stopping_early_finds_the_same(rng):
 
 
 def test_many_objects_are_sampled(rng, monkeypatch):
-    monkeypatch.setattr(leak_module, "MOST_OBJECTS", 50)
+    monkeypatch.setattr(leak_module, "LEAK_SAMPLE", 50)
     U = rng.standard_normal((400, 2))
     known = known_of(pd.DataFrame({"x": U[:, 0], "noise": rng.standard_normal(400)}))
     asked = []

@@ -101,7 +101,10 @@ def _from_source(data: Any) -> Table:
     import pandas as pd
 
     if not isinstance(data, Source):
-        raise TypeError(f"X is a {type(data).__name__}, which has a tile; a source derives from unmask.kernels.Source.")
+        raise ValueError(
+            f"X is a {type(data).__name__}, which has a tile but is not a source; let it inherit from "
+            "unmask.kernels.Source."
+        )
     if data.dtype not in (np.float32, np.float64):
         raise ValueError(
             f"the source of dissimilarities has dtype {data.dtype}; it must be float64 or float32: convert what tile "

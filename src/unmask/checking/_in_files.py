@@ -94,20 +94,20 @@ def _require_square(data: Any) -> None:
 class ChunkedTable(Source):
     """A square array that lies in chunks, each of which is read, and decompressed, as a whole."""
 
-    array: Any
+    chunked: Any
 
     @property
     def average(self) -> str:  # type: ignore[override]
         """How to make it symmetric, for messages."""
-        return str(getattr(self.array, "average", "pass (X + X.T) / 2 of X = dask.array.from_array(X)"))
+        return str(getattr(self.chunked, "average", "pass (X + X.T) / 2 of X = dask.array.from_array(X)"))
 
     @property
     def n(self) -> int:
-        return int(self.array.shape[0])
+        return int(self.chunked.shape[0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
+        return np.dtype(np.float32 if self.chunked.dtype == np.float32 else np.float64)
 
     def tile(self, rows: slice | IntArray, columns: slice) -> Array:
         """Return a rectangle of the table: the rows of a slice, or of an array of positions."""
@@ -115,7 +115,7 @@ class ChunkedTable(Source):
         if not isinstance(rows, slice):
             # In the order of the file, each row once, which is all that HDF5 can do.
             needed, at = np.unique(np.arange(self.n)[rows], return_inverse=True)
-            return np.asarray(self.array[needed, first:last], dtype=self.dtype)[at]
+            return np.asarray(self.chunked[needed, first:last], dtype=self.dtype)[at]
         top, bottom, _ = rows.indices(self.n)
         out = np.empty((bottom - top, last - first), dtype=self.dtype)
         self.fill(slice(top, bottom), slice(first, last), out)
@@ -123,7 +123,7 @@ class ChunkedTable(Source):
 
     def fill(self, rows: slice, columns: slice, out: Array) -> None:
         """Write a rectangle of the table into the upper left of an array."""
-        height, width = self.array.chunks
+        height, width = self.chunked.chunks
         for a in range(rows.start // height, -(-rows.stop // height)):
             top, bottom = max(rows.start, a * height), min(rows.stop, (a + 1) * height)
             for b in range(columns.start // width, -(-columns.stop // width)):
@@ -134,10 +134,10 @@ class ChunkedTable(Source):
 
     @cached_property
     def _chunk(self) -> Callable[[int, int], Array]:
-        height, width = self.array.chunks
+        height, width = self.chunked.chunks
 
         def read(a: int, b: int) -> Array:
-            chunk = self.array[a * height : min((a + 1) * height, self.n), b * width : min((b + 1) * width, self.n)]
+            chunk = self.chunked[a * height : min((a + 1) * height, self.n), b * width : min((b + 1) * width, self.n)]
             return np.asarray(chunk, dtype=self.dtype)
 
         keeping: Callable[[int, int], Array] = lru_cache(max(2, KEPT // (height * width * self.dtype.itemsize)))(read)

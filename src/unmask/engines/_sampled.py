@@ -28,8 +28,10 @@ ROWS = 256
 # So many objects with the largest dissimilarities, and with the largest errors, are not left to chance: one object far
 # away has most of the sum of squares, and looks that all happen to include it cannot show how much depends on that.
 FAR = 16
-PARTNERS = 4096  # objects with which the pairs of one are looked at, about as many as the last steps were against
-TOGETHER = 4096  # objects whose pairs with some others are looked at together
+SAMPLED_PARTNERS = (
+    4096  # objects with which the pairs of one are looked at, about as many as the last steps were against
+)
+OBJECTS_AT_ONCE = 4096  # objects whose pairs with some others are looked at together
 
 
 class Estimate(NamedTuple):
@@ -178,7 +180,7 @@ class SampledGraph(WeightGraph):
     def __init__(self, engine: SampledEngine) -> None:
         self._engine, self.n = engine, engine.n
         self.unit_weights = engine.pairs.weighting == Weighting.UNIT
-        self._references, self._partners = (self._some(number) for number in (2 * REFERENCES, PARTNERS))
+        self._references, self._partners = (self._some(number) for number in (2 * REFERENCES, SAMPLED_PARTNERS))
 
     def _some(self, number: int) -> IntArray:
         pool = self._engine.pairs.pool
@@ -203,8 +205,8 @@ class SampledGraph(WeightGraph):
         """Return the sums over all others of an object's weights times X, estimated."""
         pairs, chosen = self._engine.pairs, self._references
         strip, out = strip_reader(pairs.source, chosen), np.empty(X.shape)
-        for first in range(0, self.n, TOGETHER):
-            objects = slice(first, min(first + TOGETHER, self.n))
+        for first in range(0, self.n, OBJECTS_AT_ONCE):
+            objects = slice(first, min(first + OBJECTS_AT_ONCE, self.n))
             W = self._weights(strip(objects).astype(np.float64) * pairs.scale)
             W[chosen[:, None] == np.arange(first, objects.stop)] = 0.0
             out[objects] = W.T @ X[chosen]

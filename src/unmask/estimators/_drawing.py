@@ -18,7 +18,7 @@ from ._summary import title_of
 
 # A pass over 400 objects takes some 3 ms, and 700 draws of four chains 87,000 of them: minutes; of 1,000 objects, half
 # an hour.
-MOST_OBJECTS = 400
+MOST_DRAWN = 400
 # Seconds from which on it is said how long it will take.
 LONG = 60.0
 FEWEST_DRAWS = 10
@@ -58,9 +58,9 @@ def _why_not(estimator: Any, problem: Problem) -> str:
             "orthogonal=True with a posterior, whose prior is the only thing that holds the map back; use adjust=True, "
             "which takes off the map what is known, in every draw."
         )
-    if problem.n > MOST_OBJECTS:
+    if problem.n > MOST_DRAWN:
         return (
-            f"posterior: there are {problem.n:,} objects, and drawing the places of more than {MOST_OBJECTS} takes too "
+            f"posterior: there are {problem.n:,} objects, and drawing the places of more than {MOST_DRAWN} takes too "
             "long; pass a sample of them, or use unmask.inspection.bootstrap."
         )
     return ""

@@ -21,7 +21,7 @@ from ..kernels import Source, rectangle
 
 # Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
 # 400, in two dimensions), so that what is found is what random data have at least.
-MOST_OBJECTS = 100
+CHANCE_SAMPLE = 100
 # Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores.
 SHUFFLES = 9
 # From two starts; the median of 128 is lower by a hundredth or two.
@@ -57,7 +57,7 @@ def sample_of(source: Source) -> Array:
 
 def _some(n: int) -> IntArray:
     """Return the objects that stand for all, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:MOST_OBJECTS])
+    return np.sort(np.random.default_rng(0).permutation(n)[:CHANCE_SAMPLE])
 
 
 def stress_of_known(estimator: Any) -> float:
@@ -90,7 +90,7 @@ def random_fits(estimator: Any) -> RandomFits:
         little more freedom than ordinal, cyclic and spline features have).
     """
     n, V = len(estimator.embedding_), estimator._map.free.V
-    size = min(n, MOST_OBJECTS)
+    size = min(n, CHANCE_SAMPLE)
     why = _why_none(estimator, n, size - 1 - V.shape[1] - estimator.n_free_)
     if why:
         return RandomFits(np.empty(0), 0, why)
@@ -109,8 +109,8 @@ def _why_none(estimator: Any, n: int, spare: int) -> str:
         return "the pairs have weights of their own"
     if np.isnan(estimator._map.sample).mean() > MOST_MISSING:
         return "many pairs have no dissimilarity"
-    if n > MOST_OBJECTS and not hasattr(estimator, "stress_"):
-        return f"a cost grows with the number of objects, and there are more than {MOST_OBJECTS}"
+    if n > CHANCE_SAMPLE and not hasattr(estimator, "stress_"):
+        return f"a cost grows with the number of objects, and there are more than {CHANCE_SAMPLE}"
     return "" if spare >= 0 else "there are too many known features"
 
 

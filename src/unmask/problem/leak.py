@@ -24,7 +24,7 @@ LEVEL = 0.05
 # Random maps whose average correlation is the reference: the level is .05 with a standard error of .002.
 DRAWS = 9999
 # Neighbours are asked of at most so many objects, picked at random.
-MOST_OBJECTS = 5000
+LEAK_SAMPLE = 5000
 MOST_NEIGHBOURS = 10
 PERMUTATIONS = 99
 # Of so many permutations the one is taken that is least correlated with what was taken off a map.
@@ -251,7 +251,7 @@ def neighbour_leak(
     objects, at most 10, are the ``n_neighbors``, and 99 the ``n_permutations``. With ``stop_early`` permuting ends as
     soon as no feature can be above chance any more, and the features are left out; else they are as without.
     """
-    rows = rng.permutation(len(U))[:MOST_OBJECTS]  # in random order, by which equally far neighbours are then picked
+    rows = rng.permutation(len(U))[:LEAK_SAMPLE]  # in random order, by which equally far neighbours are then picked
     missing = {feature.name: feature.missing for feature in known.features}
     groups: dict[bytes, list[Trait]] = {}
     for trait in traits_of(known):

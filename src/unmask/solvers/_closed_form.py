@@ -24,7 +24,7 @@ MAX_REGRESSORS = 5000
 # For more objects than this a start looks at the pairs of some of them, the landmarks, before it reads all pairs once.
 # Measured at N = 5000, p = 7: 90 ms instead of 350, and no more iterations afterwards.
 LANDMARKS_FROM = 1000
-LANDMARKS = 500
+START_LANDMARKS = 500
 LANDMARK_TOL = 1e-2  # the product with all pairs refines the axes; exact ones of the landmarks take five times as long
 SPARE_AXES = 2  # found beside those that are asked for, so that the last of these is as good as the first
 
@@ -158,7 +158,7 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
     if n <= DENSE_UP_TO or p >= n // 2:
         matrix = apply(np.eye(n))
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
-    elif tol > 0 and n > LANDMARKS_FROM and p < LANDMARKS // 2 and graph.every_pair:
+    elif tol > 0 and n > LANDMARKS_FROM and p < START_LANDMARKS // 2 and graph.every_pair:
         X = np.linalg.qr(_landmark_axes(graph, VB, p + SPARE_AXES))[0]
         values, vectors = _one_product(X, apply(X), p)
     else:
@@ -174,7 +174,9 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
 
 def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
     """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
-    chosen = np.sort(np.random.default_rng(0).choice(graph.n, LANDMARKS, replace=False))  # the same map every time
+    chosen = np.sort(
+        np.random.default_rng(0).choice(graph.n, START_LANDMARKS, replace=False)
+    )  # the same map every time
 
     def rows(others: Which) -> Iterator[tuple[slice, Array]]:
         """Read the landmarks' rows, less what is known; kept, they would take more than all coordinates."""
@@ -184,7 +186,7 @@ def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
     own = np.concatenate([squares for _, squares in rows(chosen)])
     means = own.mean(axis=0)
     inner = -0.5 * (own - means - means[:, None] + means.mean())
-    start = np.random.default_rng(0).standard_normal(LANDMARKS)
+    start = np.random.default_rng(0).standard_normal(START_LANDMARKS)
     vectors = eigsh(inner, k=p, which="LA", tol=LANDMARK_TOL, v0=start)[1]
     # Gower: an object's coordinate is -1/2 (its squares - their means) x / value; the size of an axis does not matter.
     axes: Array = np.zeros((graph.n, p))
