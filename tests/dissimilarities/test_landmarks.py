@@ -7,7 +7,7 @@ from sklearn.datasets import make_swiss_roll
 
 from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS
 from unmask.dissimilarities import Geodesic, LandmarkRows
-from unmask.kernels import Source
+from unmask.kernels import Source, Workers
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_pairs_are_listed_once(paths, table):
     assert {*zip(i.tolist(), j.tolist(), strict=True)} == {*map(tuple, there.tolist())}
     assert len(i) == len(there) == 40 * 760 + 40 * 39 // 2
     np.testing.assert_allclose(delta, table[i, j], rtol=1e-12)
-    assert paths.survey().missing == 800 * 799 // 2 - len(i)
+    assert paths.survey(Workers(1)).missing == 800 * 799 // 2 - len(i)
 
 
 def test_the_type_and_the_seed(roll):

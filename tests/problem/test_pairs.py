@@ -73,4 +73,4 @@ def test_large_contiguous_input_is_not_copied(rng):
     for array in (D, np.asfortranarray(D), D.astype(np.float32)):
         workers = Workers(1)
         pairs = build_pairs(check_dissimilarities(array, workers=workers), None, None, workers)
-        assert np.shares_memory(pairs.values, array)
+        assert np.shares_memory(pairs.source.array, array)
