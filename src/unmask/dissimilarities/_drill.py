@@ -36,10 +36,8 @@ class Drill(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object may be joined, ties included. None: all other objects.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        The candidate edges; see :class:`LaplacianEigenmaps`.
+    n_neighbors, graph
+        The candidate edges, as the edges of :class:`LaplacianEigenmaps`.
     penalty : float, default=0.01
         Weight of the L1 penalty, in units of `S` (mean squares of the centred features). With 0 all candidate edges
         stay. The optimum then exists only if no fully joined group has more objects than there are features.
@@ -74,7 +72,7 @@ class Drill(SpectralDissimilarity):
     converged_ : bool
         Whether `violation_` is at most `tol`.
     n_components_joined_ : int
-        Number of parts of the graph of neighbours before they were joined; 1 if it was connected.
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------

@@ -40,10 +40,6 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object is joined, ties included. None joins all pairs.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        As in :class:`LaplacianEigenmaps`.
     constraints : {"upper", "equal"}, default="upper"
         Whether distances of neighbours are upper bounds or are kept. With fewer than N - 1 columns, kept distances may
         leave no field of full rank. The weights then have no finite optimum and grow until `tol` is met; all other
@@ -52,15 +48,13 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Largest number of iterations: L-BFGS for ``"upper"``, Newton's method for ``"equal"``.
     tol : float, default=1e-3
         Largest relative error of the squared dissimilarities of neighbours; a tenth of it for ``"equal"``.
-    metric, metric_params, on_disconnected, dtype
+    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
     Attributes
     ----------
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         Roots of ``k_ii - 2 k_ij + k_jj``, in the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The neighbourhood graph, symmetric, with lengths of edges.
     precision_ : ndarray of shape (n_objects, n_objects)
         The weighted Laplacian, for the sum of all p columns of the data; multiply by p for a single column.
     covariance_ : ndarray of shape (n_objects, n_objects)
@@ -73,8 +67,8 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Number of iterations.
     converged_ : bool
         Whether the optimality conditions were met.
-    n_components_joined_ : int
-        Number of parts of the graph before they were joined; 1 if it was connected.
+    graph_, n_components_joined_
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------

@@ -161,11 +161,7 @@ def read_warping(_rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str,
         "window": None if window is None else require_integer("metric_params['window']", window, 1),
     }
     if _dtw().dtw_cc is None:
-        warn_user(
-            "dtaidistance was installed without its compiled part; its Python part takes about a hundred times as "
-            "long. Reinstall it where a C compiler is at hand.",
-            RuntimeWarning,
-        )
+        warn_user("dtaidistance lacks its compiled part and is slow; reinstall it with a C compiler.", RuntimeWarning)
     return options
 
 

@@ -39,10 +39,6 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object is joined, ties included. None keeps all pairs.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        As in :class:`LaplacianEigenmaps`.
     angles : bool, default=True
         Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
     rank : int, default=10
@@ -53,15 +49,13 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    metric, metric_params, on_disconnected, dtype
+    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         In the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The neighbourhood graph, symmetric, with lengths of edges.
     covariance_ : ndarray of shape (n_objects, n_objects)
         Products of the coordinates; centred.
     precision_ : ndarray of shape (n_objects, n_objects)
@@ -79,8 +73,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         Number of updates of the multipliers.
     converged_ : bool
         Whether `violation_` is at most `tol`.
-    n_components_joined_ : int
-        Number of parts of the graph before they were joined; 1 if it was connected.
+    graph_, n_components_joined_
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------

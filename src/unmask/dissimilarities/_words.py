@@ -14,7 +14,6 @@ from scipy.sparse.linalg import svds
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import quote, require_choice, require_integer, require_number, require_package
@@ -135,15 +134,9 @@ class WordDissimilarity(DissimilarityTransformer):
         self.dissimilarities_ = (D + D.T) / 2
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, text: Any = None) -> Array:
-        """Return the dissimilarities between words, (n_words, n_words), with the words as labels; see :meth:`fit`."""
-        return self._labelled(self.fit(X, text=text).dissimilarities_, self._labels)
-
-    def transform(self, X: Any) -> Array:
-        """Return the dissimilarities of other words of the same text to the fitted ones, (n_new, n_words)."""
-        check_is_fitted(self)
+    def _new(self, X: Any) -> tuple[Array, Any]:
         vectors = self._vectors_of(self._read_words(X))
-        return self._labelled(self._distances(vectors), vectors.index)
+        return self._distances(vectors), vectors.index
 
     def _distances(self, vectors: Any) -> Array:
         D = cdist(vectors, self.vectors_, self.metric)

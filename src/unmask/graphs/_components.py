@@ -67,5 +67,4 @@ def _with_edges(graph: sp.csr_array, edges: list[tuple[float, int, int]]) -> sp.
         np.concatenate([old.coords[1], columns]),
         np.concatenate([old.data, lengths]),
         graph.shape[0],
-        mutual=False,
     )

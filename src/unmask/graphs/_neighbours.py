@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import paired_distances
 from sklearn.neighbors import NearestNeighbors
 
@@ -19,7 +20,7 @@ USEARCH = {"euclidean": "l2sq", "l2": "l2sq", "sqeuclidean": "l2sq", "cosine": "
 MOST_COMPARISONS = 5e11
 # With no more columns than these a tree is fast, whatever the number of rows.
 TREE_COLUMNS = 5
-# More rows than these are searched for some at a time, so that there is something to tell.
+# More rows than these are searched for some at a time, so that there is progress to report.
 AT_ONCE, ROWS = 20_000, 4096
 # usearch is asked for so many rows more than are wanted, and looks at so many on its way (of 100,000 rows in 50 columns
 # it then finds 97% of the nearest).
@@ -28,31 +29,53 @@ SPARE, EXPANSION = 8, 128
 Tell = Callable[[int, int], None]
 
 
+# ---- dissimilarities
+
+
+def are_near(lengths: Array, n_neighbors: int | None, radius: float | None) -> NDArray[np.bool_]:
+    """Return for each row which objects are near; NaN and infinity never are.
+
+    All as near as the k-th nearest are, so that the order of the objects does not matter. Without a number of
+    neighbours those within the radius are near, and without a radius all.
+    """
+    known = np.where(np.isnan(lengths), np.inf, lengths)
+    if n_neighbors is None:
+        bound: Any = np.inf if radius is None else radius
+    else:
+        bound = np.partition(known, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+    return np.asarray((known <= bound) & np.isfinite(known))
+
+
+def near_pairs(
+    rows: Callable[[IntArray], Array],
+    n: int,
+    n_neighbors: int | None,
+    radius: float | None = None,
+    place: IntArray | None = None,
+) -> sp.csr_array:
+    """Return the directed graph of near objects with their lengths; ``rows`` reads lengths from some objects to all.
+
+    Time grows with N squared; temporaries are a block of rows. With the place of each object in an order, only objects
+    with a later place are neighbours. Neighbours at a distance of 0 stay stored.
+    """
+    found = []
+    for first in range(0, n, BLOCK):
+        which = np.arange(first, min(first + BLOCK, n))
+        block = np.array(rows(which), dtype=np.float64)
+        block[np.arange(len(which)), which] = np.inf
+        if place is not None:
+            block[place <= place[which, None]] = np.inf
+        i, j = np.nonzero(are_near(block, n_neighbors, radius))
+        found.append((i + first, j, block[i, j]))
+    i, j, lengths = (np.concatenate(side) for side in zip(*found, strict=True))
+    return sp.csr_array((lengths, j, np.searchsorted(i, np.arange(n + 1))), shape=(n, n))
+
+
 def graph_from_dissimilarities(
     D: Array, *, n_neighbors: int | None, radius: float | None, mutual: bool
 ) -> sp.csr_array:
-    """Return the symmetric graph of near pairs of a square table; NaN is never near.
-
-    All objects as near as the k-th nearest are neighbours, so the graph does not depend on the objects' order. Time
-    grows with N squared; temporaries are a block of rows.
-    """
-    pairs = []
-    for first in range(0, len(D), BLOCK):
-        block = np.array(D[first : first + BLOCK], dtype=np.float64)
-        block[np.arange(len(block)), np.arange(first, first + len(block))] = np.nan
-        i, j = np.nonzero(_near(block, n_neighbors, radius))
-        pairs.append((i + first, j))
-    i, j = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D), mutual=mutual)
-
-
-def _near(block: Array, n_neighbors: int | None, radius: float | None) -> Any:
-    """Tell for each row which entries are near: up to the k-th smallest, or within the radius."""
-    if n_neighbors is None:
-        return block <= (np.inf if radius is None else radius)
-    filled = np.where(np.isnan(block), np.inf, block)
-    bound = np.partition(filled, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-    return (filled <= bound) & np.isfinite(filled)
+    """Return the symmetric graph of near pairs of a square table."""
+    return undirected(near_pairs(D.__getitem__, len(D), n_neighbors, radius), mutual=mutual)
 
 
 def graph_from_edges(
@@ -81,16 +104,7 @@ def edges_reach(i: IntArray, j: IntArray, length: Array, n: int, n_neighbors: in
     return reach
 
 
-def graph_within_radius(search: NearestNeighbors, radius: float | None, *, mutual: bool) -> sp.csr_array:
-    """Return the symmetric graph of rows within a radius, of the table a search was fitted on."""
-    directed = search.radius_neighbors_graph(radius=radius, mode="distance").tocoo()
-    return symmetric_graph(directed.row, directed.col, directed.data, directed.shape[0], mutual=mutual)
-
-
-def graph_of_nearest(lengths: Array, neighbours: IntArray, *, mutual: bool) -> sp.csr_array:
-    """Return the symmetric graph of each row's nearest neighbours, as :func:`nearest_neighbours` finds them."""
-    n, k = neighbours.shape
-    return symmetric_graph(np.repeat(np.arange(n), k), neighbours.ravel(), lengths.ravel(), n, mutual=mutual)
+# ---- features
 
 
 def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> tuple[Array, IntArray]:
@@ -119,7 +133,7 @@ def search_algorithm(metric: Any, n: int, columns: int) -> str:
 
 
 def takes_usearch(metric: Any, n: int, columns: int) -> bool:
-    """Tell whether comparing all pairs would take more than about half a minute, and usearch has the metric."""
+    """Return whether comparing all pairs would take more than about half a minute, and usearch has the metric."""
     return metric in USEARCH and columns > TREE_COLUMNS and n * n * columns > MOST_COMPARISONS
 
 
@@ -144,14 +158,11 @@ def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> t
         # Where fewer were found, the row itself stands for those that are missing, and is dropped with them.
         there = np.arange(matches.keys.shape[1]) < np.asarray(matches.counts)[:, None]
         neighbours = np.where(there, matches.keys.astype(np.int64), own)
-        pairs = np.repeat(np.arange(n)[rows], neighbours.shape[1]), neighbours.ravel()
-        found.append(_others(rows, _lengths(X, *pairs, metric).reshape(neighbours.shape), neighbours, k))
+        i, j = np.repeat(np.arange(n)[rows], neighbours.shape[1]), neighbours.ravel()
+        lengths = paired_distances(X[i], X[j], metric="cosine" if metric == "cosine" else "euclidean")
+        lengths = np.asarray(lengths**2 if metric == "sqeuclidean" else lengths, dtype=np.float64)
+        found.append(_others(rows, lengths.reshape(neighbours.shape), neighbours, k))
     return _stacked(found)
-
-
-def _lengths(X: Array, i: IntArray, j: IntArray, metric: str) -> Array:
-    lengths = paired_distances(X[i], X[j], metric="cosine" if metric == "cosine" else "euclidean")
-    return np.asarray(lengths**2 if metric == "sqeuclidean" else lengths, dtype=np.float64)
 
 
 def _others(rows: slice, lengths: Array, neighbours: IntArray, k: int) -> tuple[Array, IntArray]:
@@ -173,7 +184,22 @@ def _stacked(found: list[tuple[Array, IntArray]]) -> tuple[Array, IntArray]:
     return lengths, neighbours
 
 
-def symmetric_graph(i: IntArray, j: IntArray, length: Array, n: int, *, mutual: bool) -> sp.csr_array:
+# ---- undirected graphs
+
+
+def graph_of_nearest(lengths: Array, neighbours: IntArray, *, mutual: bool) -> sp.csr_array:
+    """Return the symmetric graph of each row's nearest neighbours, as :func:`nearest_neighbours` finds them."""
+    n, k = neighbours.shape
+    return symmetric_graph(np.repeat(np.arange(n), k), neighbours.ravel(), lengths.ravel(), n, mutual=mutual)
+
+
+def undirected(directed: Any, *, mutual: bool = False) -> sp.csr_array:
+    """Return the symmetric graph of a directed one; see :func:`symmetric_graph`."""
+    i, j = directed.tocoo().coords
+    return symmetric_graph(i, j, directed.data, directed.shape[0], mutual=mutual)
+
+
+def symmetric_graph(i: IntArray, j: IntArray, length: Array, n: int, *, mutual: bool = False) -> sp.csr_array:
     """Return the union of directed edges with their reverses, or with ``mutual`` the edges that go both ways.
 
     Edges of length 0 (duplicates) stay stored.

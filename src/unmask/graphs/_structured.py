@@ -36,4 +36,4 @@ STRUCTURES = {"chain": chain, "ring": ring, "tree": tree}
 def structured_graph(D: Array, structure: str) -> sp.csr_array:
     """Return the symmetric graph of a structure, with dissimilarities as lengths."""
     i, j = STRUCTURES[structure](D)
-    return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D), mutual=False)
+    return symmetric_graph(i, j, D[i, j].astype(np.float64), len(D))
