@@ -62,7 +62,7 @@ class LandmarkRows:
         i, j = (np.arange(self.n)[side] for side in (rows, columns))
         own, there = self._landmark(i)
         if there.all():  # the usual case
-            return self.strip[np.ix_(own, j)]
+            return np.asarray(self.strip[np.ix_(own, j)])
         values: Array = np.where(i[:, None] == j, 0.0, np.nan).astype(self.dtype)
         values[there] = self.strip[np.ix_(own[there], j)]
         own, there = self._landmark(j)

@@ -322,8 +322,8 @@ def _require_metric(function: Callable[..., float], rows: Rows, values: Array, p
     differ = np.argwhere(~np.isclose(D, D.T, rtol=1e-10, atol=0.0, equal_nan=True))
     for i, j in differ[:1]:
         raise ValueError(
-            f"metric={name!r} gives {D[i, j]:g} for {rows.object(i)} and {rows.object(j)} but {D[j, i]:g} the other way "
-            "round; make it symmetric, for example by the mean of the two."
+            f"metric={name!r} gives {D[i, j]:g} for {rows.object(i)} and {rows.object(j)} but {D[j, i]:g} the other "
+            "way round; make it symmetric, for example by the mean of the two."
         )
     itself = np.abs(np.diagonal(D))
     if itself.max() > 1e-6 * np.abs(D).max():

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor
+from scipy.linalg.lapack import dpotri
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
@@ -219,15 +220,28 @@ def laplacian(i: IntArray, j: IntArray, weights: Array, n: int) -> Array:
     return L
 
 
-def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
-    """Return the pseudo-inverse of a connected Laplacian, and the logarithm of the product of its other eigenvalues.
+def lower_inverse(A: Array) -> tuple[Array, float]:
+    """Return the lower triangle of the inverse of a positive definite matrix, and the logarithm of its determinant.
 
-    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one: a Cholesky decomposition inverts it, where a
-    pseudo-inverse would take an eigendecomposition. c is of the size of L, so that nothing is lost to rounding.
+    Half the work of solving for the whole inverse. What is above the diagonal is undefined, and A is overwritten.
     """
-    n = len(L)
-    size = float(np.trace(L)) / n
-    factor = cho_factor(L + size / n, lower=True, check_finite=False)
-    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor[0])))) - np.log(size)
-    K = cho_solve(factor, np.eye(n), check_finite=False)
-    return np.asarray((K + K.T) / 2 - 1.0 / (n * size)), float(log_determinant)
+    factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)[0]
+    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor))))
+    return np.asarray(dpotri(factor, lower=1, overwrite_c=1)[0]), log_determinant
+
+
+def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
+    """Return the lower triangle of the inverse of a connected Laplacian, and the log product of its other eigenvalues.
+
+    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one; c is of the size of L, so that nothing is
+    lost to rounding. The pseudo-inverse is smaller by ``1 / (c N)`` everywhere, which changes no differences.
+    """
+    size = float(np.trace(L)) / len(L)
+    K, log_determinant = lower_inverse(L + size / len(L))
+    return K, log_determinant - float(np.log(size))
+
+
+def mirrored(lower: Array) -> Array:
+    """Return the symmetric matrix with this lower triangle."""
+    lower = np.tril(lower)
+    return np.asarray(lower + np.tril(lower, -1).T)

@@ -106,8 +106,8 @@ class TextureDissimilarity(DissimilarityTransformer):
         elif isinstance(self.model, type) or not is_regressor(self.model):
             raise ValueError(f"model={self.model!r} must be 'tree', 'boosting' or a regressor of scikit-learn.")
         require_choice("density", self.density, ("histogram", "normal"))
-        require_flag("root", self.root)
-        require_flag("standardize", self.standardize)
+        for name in ("root", "standardize"):
+            require_flag(name, getattr(self, name))
         require_jobs(self.n_jobs)
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         images, self._labels = self._read(X)
@@ -168,10 +168,11 @@ class TextureDissimilarity(DissimilarityTransformer):
         from sklearn.ensemble import GradientBoostingRegressor
         from sklearn.tree import DecisionTreeRegressor
 
-        if isinstance(self.model, str) and self.model == "tree":
-            return DecisionTreeRegressor(min_samples_leaf=10)
+        if not isinstance(self.model, str):
+            return clone(self.model)
         # HistGradientBoostingRegressor would take five times as long for the N squared predictions.
-        return GradientBoostingRegressor(subsample=0.5) if isinstance(self.model, str) else clone(self.model)
+        boosting = self.model == "boosting"
+        return GradientBoostingRegressor(subsample=0.5) if boosting else DecisionTreeRegressor(min_samples_leaf=10)
 
     def _compare(self, rows: list[_Learned], columns: list[_Learned]) -> Array:
         def half(own: _Learned, images: list[_Learned]) -> list[float]:
