@@ -331,7 +331,7 @@ def test_amounts_are_no_presence(metric):
     [
         ("cosine", [0, 0], r"metric='cosine' is not defined for object 'dell' of X: it is all zeros.*leave it out"),
         ("correlation", [0.1, 0.1], r"not defined for object 'dell' of X: it is constant .*\(1 such in all\)"),
-        ("jensenshannon", [0, 0], r"not defined for object 'dell' of X: it is all zeros, which are no shares"),
+        ("jensenshannon", [0, 0], r"not defined for object 'dell' of X: it is all zeros, which cannot be shares"),
         ("braycurtis", [0, -1], r"Negative values in data: X holds -1 \(object 'dell', column 'fern'\)"),
         ("jensenshannon", [0, -1], r"Negative values in data: X holds -1"),
     ],

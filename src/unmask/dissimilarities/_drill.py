@@ -106,7 +106,7 @@ class Drill(SpectralDissimilarity):
         if own.min() <= 1e-12 * own.max():
             raise ValueError(
                 f"{name_object(self._labels, int(np.argmin(own)))} has no variance and no finite precision: it is at "
-                "the mean of all objects, or its dissimilarities are no distances; leave it out."
+                "the mean of all objects, or its dissimilarities are not distances; leave it out."
             )
         scale = np.sqrt(own)  # scaled to correlations the problem is well conditioned
         scales = np.outer(scale, scale)

@@ -262,8 +262,8 @@ class Geodesic(ComparingTransformer):
             return undirected(near, mutual=self.mutual)
         if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
             require_package("usearch", f"the search for the neighbours of {self._n:,} objects", "graphs")
-        with series(None) as tell:
-            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(tell, "graph"))
+        with series(None) as report:
+            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(report, "graph"))
         if self.mutual:
             self._reach = nearest[0][:, -1]
         return graph_of_nearest(*nearest, mutual=self.mutual)

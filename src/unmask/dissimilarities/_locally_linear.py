@@ -41,9 +41,9 @@ class LocallyLinear(SparseSpectral):
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
-        What to do if several groups of objects have all their neighbours among themselves, so that nothing tells where
-        the groups lie: give each but the largest the shortest edge that leaves it, with a warning that counts them, or
-        raise an error.
+        What to do if several groups of objects have all their neighbours among themselves, so that the places of the
+        groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
+        them, or raise an error.
     metric, metric_params, dtype
         As in :class:`LaplacianEigenmaps`.
 

@@ -110,7 +110,7 @@ def _amounts(rows: Rows, values: Array, _learnt: Any) -> Array:
 
 def _shares(rows: Rows, values: Array, _learnt: Any = None) -> Array:
     _amounts(rows, values, None)
-    _require_rows(values.any(axis=1), rows, "is all zeros, which are no shares of anything")
+    _require_rows(values.any(axis=1), rows, "is all zeros, which cannot be shares")
     return values
 
 
@@ -132,7 +132,7 @@ def _varying(rows: Rows, values: Array, _learnt: Any) -> Array:
 def _directions(rows: Rows, values: Any, options: Params) -> Any:
     """Return rows whose squared distances are ``1 - cos``, also where one less a product of rows would cancel."""
     some = np.asarray(abs(values).sum(axis=1)).ravel() > 0 if issparse(values) else values.any(axis=1)
-    _require_rows(some, rows, "is all zeros, which point in no direction")
+    _require_rows(some, rows, "is all zeros, which have no direction")
     if issparse(values):
         return normalize(values.astype(np.float64)) / np.sqrt(2.0)
     values = values.astype(np.float64) * np.sqrt(options.get("w", 1.0))

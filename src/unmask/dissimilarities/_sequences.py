@@ -38,7 +38,7 @@ def _sequence(item: Any, rows: Rows, row: int) -> Array:
     try:
         values = np.asarray(item, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} of X is no sequence of numbers, which metric={metric!r} compares: {error}") from error
+        raise ValueError(f"{name} of X must be a sequence of numbers for metric={metric!r}: {error}") from error
     if values.ndim != 1:
         raise ValueError(
             f"Reshape your data: {name} of X has shape {values.shape}, but metric={metric!r} compares sequences of "

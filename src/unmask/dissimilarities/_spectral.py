@@ -26,7 +26,7 @@ from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
 # then taken to be at the second: an edge of length 0 has no finite precision. Unequal objects lie far above the first
-# (a pair in a hundred million, in the plane); below 1e-10 a Cholesky decomposition no longer tells them apart.
+# (a pair in a hundred million, in the plane); below 1e-10 a Cholesky decomposition fails.
 DUPLICATE, FLOOR = 1e-8, 1e-3
 # Ridge of the weights that place a new object among its neighbours, relative to their mean squared distance from it.
 RIDGE = 1e-3

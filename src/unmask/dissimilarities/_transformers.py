@@ -124,7 +124,7 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
     shape = (values.n, values.n) if is_source(values) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
-            f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
+            f"metric={transformer!r} returned shape {shape}, not a table of dissimilarities; it must be square, "
             "one row and one column per object. To change features before they are compared, use a pipeline."
         )
     for name in ("n_features_in_", "feature_names_in_") if estimator is not None else ():

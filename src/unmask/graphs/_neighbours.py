@@ -26,7 +26,7 @@ AT_ONCE, ROWS = 20_000, 4096
 # it then finds 97% of the nearest).
 SPARE, EXPANSION = 8, 128
 
-Tell = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 
 
 # ---- dissimilarities
@@ -107,18 +107,18 @@ def edges_reach(i: IntArray, j: IntArray, length: Array, n: int, n_neighbors: in
 # ---- features
 
 
-def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> tuple[Array, IntArray]:
+def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, report: Report) -> tuple[Array, IntArray]:
     """Return the lengths to the k nearest other rows of X, on which the search was fitted, and which rows these are.
 
-    No N x N array is made. ``tell`` is called with how many rows are done, and how many there are.
+    No N x N array is made. ``report`` is called with how many rows are done, and how many there are.
     """
     if takes_usearch(search.effective_metric_, *X.shape):
-        return _nearly_nearest(search, X, k, tell)
+        return _nearly_nearest(search, X, k, report)
     if len(X) <= AT_ONCE:
         lengths, neighbours = search.kneighbors(n_neighbors=k)
         return lengths, neighbours
     found = []
-    for rows in _blocks(len(X), tell):
+    for rows in _blocks(len(X), report):
         lengths, neighbours = search.kneighbors(X[rows], n_neighbors=k + 1)
         found.append(_others(rows, lengths, neighbours, k))
     return _stacked(found)
@@ -137,7 +137,7 @@ def takes_usearch(metric: Any, n: int, columns: int) -> bool:
     return metric in USEARCH and columns > TREE_COLUMNS and n * n * columns > MOST_COMPARISONS
 
 
-def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> tuple[Array, IntArray]:
+def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, report: Report) -> tuple[Array, IntArray]:
     """Return almost always the nearest rows, by usearch; the lengths are exact.
 
     Rows are added by one thread, in their order: the graph in which usearch searches, and so the result, is the same
@@ -149,10 +149,10 @@ def _nearly_nearest(search: NearestNeighbors, X: Array, k: int, tell: Tell) -> t
     n, threads = len(X), max(search.n_jobs or 1, 0)  # 0: every core
     index = Index(ndim=X.shape[1], metric=USEARCH[metric], dtype="f32", expansion_search=EXPANSION)
     single = np.ascontiguousarray(X, dtype=np.float32)
-    for rows in _blocks(n, lambda done, total: tell(done, 2 * total)):
+    for rows in _blocks(n, lambda done, total: report(done, 2 * total)):
         index.add(np.arange(n)[rows], single[rows], threads=1)
     found = []
-    for rows in _blocks(n, lambda done, total: tell(total + done, 2 * total)):
+    for rows in _blocks(n, lambda done, total: report(total + done, 2 * total)):
         matches: Any = index.search(single[rows], min(k + SPARE, n), threads=threads)
         own = np.arange(n)[rows, None]
         # Where fewer were found, the row itself stands for those that are missing, and is dropped with them.
@@ -173,9 +173,9 @@ def _others(rows: slice, lengths: Array, neighbours: IntArray, k: int) -> tuple[
     return np.take_along_axis(lengths, order, axis=1), np.take_along_axis(neighbours, order, axis=1)
 
 
-def _blocks(n: int, tell: Tell) -> Iterator[slice]:
+def _blocks(n: int, report: Report) -> Iterator[slice]:
     for first in range(0, n, ROWS):
-        tell(first, n)
+        report(first, n)
         yield slice(first, min(first + ROWS, n))
 
 
