@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_number, warn_user
-from ..graphs import near_pairs, undirected
+from ..graphs import near_pairs, shortest_ways_out, undirected
 from ..kernels import Source
 from ._sparse import SparsePrecision, SparseSpectral
 from ._spectral import nearly_zero, raised, reconstruction
@@ -94,7 +94,10 @@ class LocallyLinear(SparseSpectral):
                 MapWarning,
             )
         while len(groups) > 1:
-            neighbours = _with_ways_out(neighbours, sorted(groups, key=len)[:-1], source)
+            i, j, lengths = shortest_ways_out(sorted(groups, key=len)[:-1], source.rows)
+            old = neighbours.tocoo()
+            ends = np.append(old.coords[0], i), np.append(old.coords[1], j)
+            neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
             groups = _closed_groups(neighbours)
         found = _reconstruct(source, neighbours, self.ridge)
         self.graph_, self.weights_ = undirected(neighbours), found.weights
@@ -212,19 +215,6 @@ def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     leaves = np.zeros(count, dtype=bool)
     leaves[group[i[group[i] != group[j]]]] = True
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
-
-
-def _with_ways_out(neighbours: sp.csr_array, groups: list[IntArray], source: Source) -> sp.csr_array:
-    """Return the graph with the shortest edge that leaves each group."""
-    old = neighbours.tocoo()
-    data, (i, j) = old.data, old.coords
-    for members in groups:
-        lengths = np.array(source.rows(members), dtype=np.float64)
-        lengths[:, members] = np.inf
-        inside, outside = np.unravel_index(int(np.argmin(lengths)), lengths.shape)
-        i, j = np.append(i, members[inside]), np.append(j, outside)
-        data = np.append(data, lengths[inside, outside])
-    return sp.csr_array((data, (i, j)), shape=old.shape)  # a sum of two arrays would drop edges of length 0
 
 
 class Reconstruction(NamedTuple):

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import object_names
-from ..graphs import near_pairs, structured_graph
 from ..kernels import Source
 from ._spectral import SpectralDissimilarity, squared_distances
 
@@ -133,12 +132,6 @@ class SparseSpectral(SpectralDissimilarity):
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         """Return the precision, and set ``graph_`` and ``objective_``."""
         raise NotImplementedError
-
-    def _neighbours(self, source: Source) -> sp.csr_array:
-        if self.graph == "neighbors":
-            return near_pairs(source.rows, source.n, self.n_neighbors)
-        everything = slice(0, source.n)
-        return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
 
     @property
     def dissimilarities_(self) -> Array:  # type: ignore[override]

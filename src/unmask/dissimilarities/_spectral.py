@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_choice, require_integer, warn_user
-from ..graphs import STRUCTURES, are_near, graph_from_dissimilarities, structured_graph
+from ..graphs import STRUCTURES, are_near, near_pairs, structured_graph, undirected
 from ..kernels import ArraySource
 from ..progress import current_watch
 from ._base import DTYPES
@@ -83,17 +83,19 @@ class SpectralDissimilarity(ComparingTransformer):
 
     def _unfold(self, source: Any) -> None:
         """Build the graph and set the results."""
-        D = source.values
-        if self.graph != "neighbors":
-            graph = structured_graph(D, self.graph)
-        else:
-            graph = graph_from_dissimilarities(D, n_neighbors=self.n_neighbors, radius=None, mutual=False)
-        self.graph_: sp.csr_array = self._joined(graph, D.__getitem__)
-        solution = self._solve(D**2)
+        self.graph_: sp.csr_array = self._joined(undirected(self._neighbours(source)), source.rows)
+        solution = self._solve(source.values**2)
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
         self.precision_ = solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
+
+    def _neighbours(self, source: Any) -> sp.csr_array:
+        """Return the directed graph of neighbours, or the graph of a known structure, with lengths."""
+        if self.graph == "neighbors":
+            return near_pairs(source.rows, source.n, self.n_neighbors)
+        everything = slice(0, source.n)
+        return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
 
     def _solve(self, squared: Array) -> Unfolding:
         """Return the covariance for the squared dissimilarities and ``self.graph_``."""

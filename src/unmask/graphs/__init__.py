@@ -1,6 +1,6 @@
 """Graphs of neighbours and of a given structure, joining components, shortest paths."""
 
-from ._components import components, describe_parts, join_components
+from ._components import components, describe_parts, join_components, shortest_ways_out
 from ._neighbours import (
     are_near,
     edges_reach,
@@ -36,6 +36,7 @@ __all__ = [
     "network_graph",
     "search_algorithm",
     "shortest_paths",
+    "shortest_ways_out",
     "structured_graph",
     "symmetric_graph",
     "takes_usearch",
