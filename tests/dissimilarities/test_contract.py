@@ -146,8 +146,8 @@ def test_a_fit_changes_no_input_and_can_be_stored(transformer, labelled, plain):
     before = copy.deepcopy(labelled)
     model, D = fitted(transformer, labelled)
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.dissimilarities_, D)
-    np.testing.assert_array_equal(again.transform(labelled), model.transform(labelled))
+    np.testing.assert_allclose(again.dissimilarities_, D, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(again.transform(labelled), model.transform(labelled), rtol=1e-9, atol=1e-12)
     if labelled is NETWORK:
         assert nx.utils.graphs_equal(before, labelled)
     else:

@@ -202,7 +202,7 @@ def rows_of(indices: list[Any], values: list[Array], n: int) -> sp.csr_array:
 def squared_distances(K: Array) -> Array:
     """Return ``k_ii - 2 k_ij + k_jj``: symmetric, 0 on the diagonal, nothing below 0."""
     own = np.diagonal(K)
-    squared = own[:, None] - (K + K.T) + own[None, :]
+    squared = own[:, None] + own[None, :] - (K + K.T)
     np.maximum(squared, 0.0, out=squared)
     np.fill_diagonal(squared, 0.0)
     return np.asarray(squared)
