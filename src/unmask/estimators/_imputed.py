@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +42,7 @@ def imputed_table(
     given. What is not to be believed is said in ``remark``.
     """
     rows = []
-    for feature, row, at in _missing(known):
+    for feature, row, at in missing_cells(known):
         label = row if labels is None else labels[row]
         if feature.coding.is_number:
             width = None if widths is None else widths.get((row, at[0]), np.inf)
@@ -57,28 +56,16 @@ def imputed_table(
 
 def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
     """Return a table of estimated cells, one a row."""
-    return _no_cells().copy() if not len(cells) else _typed_frame(cells)
-
-
-@lru_cache(maxsize=1)
-def _no_cells() -> pd.DataFrame:
-    """Return the table of most fits, made once: it takes pandas as long as a search takes for few objects."""
-    return _typed_frame(())
-
-
-def _typed_frame(cells: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"])
-    texts: dict[str, type] = dict.fromkeys(
-        ("object", "feature", "value", "remark"), object
-    )  # of whatever type each cell is
-    if all(isinstance(value, float) for value in table["value"]):
-        texts["value"] = float
-    return table.astype({**dict.fromkeys(NUMBERS, float), **texts})
+    table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"], dtype=object)
+    for name in ("value", *NUMBERS):
+        if name != "value" or all(isinstance(value, float) for value in table["value"]):
+            table[name] = table[name].astype(float)
+    return table
 
 
-def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
+def missing_cells(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
     """Yield every cell that is estimated: its feature, its row, and the feature's kept columns."""
     for feature in known.features:
         at = known.columns_of(feature)
@@ -140,9 +127,9 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     residuals say too little.
     """
     own: dict[int, list[int]] = {}
-    for _, row, at in _missing(known):
+    for _, row, at in missing_cells(known):
         own.setdefault(row, []).extend(at)
-    if isinstance(engine, LevelEngine | CostEngine):
+    if not own or isinstance(engine, LevelEngine | CostEngine):
         return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
@@ -218,7 +205,7 @@ def cells_off_the_map(
     """
     V, updated = V.copy(), None if widths is None else dict(widths)
     left = []
-    for feature, row, (at, *_) in _missing(known):
+    for feature, row, (at, *_) in missing_cells(known):
         if not feature.coding.is_number:
             left.append((feature.name, row))
             continue
