@@ -240,7 +240,7 @@ class ConditionalMap(MapEstimator):
         return explore_fitted(self, X, known, table, weights)
 
     def _html_repr(self) -> str:
-        """Return what a notebook shows: the map and the numbers that are at hand, once there are any."""
+        """Return the page for a notebook: the map and its main numbers, or scikit-learn's box before a fit."""
         return fitted_page(self) if hasattr(self, "embedding_") else str(super()._html_repr())
 
 
@@ -259,7 +259,7 @@ def _recalled(fitted: FittedMap, known: Any, weights: Any) -> tuple[Any, Any, An
 
 
 def fitted_page(estimator: Any) -> str:
-    """Return the map of a fitted estimator and the numbers that are ready at hand, as HTML that needs nothing else."""
+    """Return the map of a fitted estimator and its main numbers as self-contained HTML."""
     picture = ""
     if estimator.embedding_.shape[1]:
         picture = f'<img alt="the map" style="max-width:100%" src="{small_picture(estimator)}">'

@@ -246,7 +246,7 @@ class ConditionalMDS(ConditionalMap):
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class ConditionalMDS(ConditionalMap):
         random_state : int, RandomState or None, default=0
             Seed.
         callback : callable or list of callables, optional
-            Hears how far it is, as an :class:`unmask.Progress` of the stage ``"posterior"``; returns True to stop it.
+            Called with an :class:`unmask.Progress` of the stage ``"posterior"``; returning True stops the chains.
 
         Returns
         -------

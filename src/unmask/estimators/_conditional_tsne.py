@@ -196,7 +196,7 @@ object_names_
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------

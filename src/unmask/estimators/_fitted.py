@@ -32,7 +32,7 @@ def refit(
 
 def labels_of_fit(fitted: Any) -> pd.Index | None:
     """Return the labels of the objects that an estimator was fitted to; None if they had none."""
-    return fitted._map.labels if hasattr(fitted, "_map") else None
+    return fitted._map.labels if hasattr(fitted, "_map") else getattr(fitted, "_labels", None)
 
 
 def transformer_of(fitted: Any) -> Any:

@@ -152,7 +152,7 @@ def _dissimilarities(
 
 
 Form = Callable[[Array], Array]
-# Says, by the objectives that starts led to, whether there is no need for another.
+# Takes the objectives that starts led to; returns whether they are enough.
 Enough = Callable[[Array], bool]
 
 

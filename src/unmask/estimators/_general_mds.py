@@ -172,7 +172,7 @@ level_positions_, known_imputed_, object_names_
         weights : array-like of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Missing cells of the known table: what was estimated for them, how sure that is, and what not to believe."""
+"""Missing cells of the known table: their estimates, intervals, and remarks on doubtful ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 NUMBERS = ("certainty", "lower", "upper")
 LEVEL = 0.95
-# What is as good as 0: a coefficient in dissimilarities of the order of one, a difference in standard deviations.
+# Counts as 0: a coefficient in dissimilarities of the order of one, a difference in standard deviations.
 ROUNDING = 1e-6
-# Objects whose dissimilarities are looked at together: each takes two columns as long as there are objects.
+# Objects whose dissimilarities are read at once: each takes two columns as long as there are objects.
 TOGETHER = 256
 NOT_DETERMINED = "not determined by the dissimilarities"
 OUTSIDE = "outside the range of the data"
@@ -39,7 +39,7 @@ def imputed_table(
     """Return the missing cells as they were estimated, of values in standard units (kept columns).
 
     ``certainty`` is 1 for a level or angle that fits by itself; a number has an interval instead, if ``widths`` are
-    given. What is not to be believed is said in ``remark``.
+    given. ``remark`` names the reason to doubt an estimate.
     """
     rows = []
     for feature, row, at in missing_cells(known):
@@ -106,7 +106,7 @@ def _number(
             value, remark = bound, f"at its {side} bound"
     if not remark and not low - ROUNDING <= here <= high + ROUNDING:
         remark = f"{OUTSIDE}: {own(low):.6g} to {own(high):.6g}"
-    # An interval that holds all of the data tells nothing that the data did not.
+    # An interval that holds all of the data adds nothing to the data.
     if weak or (width is not None and _holds(here, width, observed)):
         remark = f"{NOT_DETERMINED}; {remark}" if remark else NOT_DETERMINED
     if width is None or not np.isfinite(width):
@@ -191,7 +191,7 @@ def _own_error(J: Array, column: int, residuals: Array) -> float:
     return float(np.linalg.norm(alone * residuals)) / curvature
 
 
-# ---- numbers that the map tells
+# ---- numbers that the map predicts
 
 
 def cells_off_the_map(
@@ -224,14 +224,14 @@ def cells_off_the_map(
 
 
 def _holds(value: float, width: float, observed: Array) -> bool:
-    """Tell whether an interval holds all that was observed."""
+    """Return whether an interval holds all that was observed."""
     return bool(value - width <= observed.min() and value + width >= observed.max())
 
 
 def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[float, float]:
-    """Return what a regression of the observed values on the map says of a missing one, and half its interval.
+    """Return the prediction of a missing value by a regression of the observed ones on the map, and half its interval.
 
-    The interval is infinite where the map does not tell the feature beyond chance, by the F test of the regression.
+    The interval is infinite where the map does not predict the feature beyond chance, by the F test of the regression.
     """
     X = np.column_stack([np.ones(len(U)), U - U[row]])  # the intercept is the prediction
     design = np.delete(X, feature.missing, axis=0)
@@ -253,7 +253,7 @@ def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[f
 
 
 def warn_of_imputed(table: pd.DataFrame) -> None:
-    """Warn of numbers that may not be believed, and say what to do."""
+    """Warn of doubtful numbers."""
     doubtful = table[table["remark"].str.contains(f"{NOT_DETERMINED}|{OUTSIDE}")] if len(table) else table
     if not len(doubtful):
         return

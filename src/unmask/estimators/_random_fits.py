@@ -1,9 +1,8 @@
-"""What stress means little: that of the same dissimilarities in random order, and that of known features alone.
+"""Stress to compare with: that of the same dissimilarities in random order, and that of known features alone.
 
-Shuffling keeps how large the dissimilarities are and forgets between whom, so that it asks the one question a reader
-has: is there more order in the data than in none? Stress of random data depends on the number of objects, on the
-dimensions of map and known features together and on the spread of the dissimilarities; a table of one of them, as
-there are for plain scaling, would be wrong for the others.
+Shuffled dissimilarities have the same sizes, between other objects. Stress of random data depends on the number of
+objects, on the dimensions of map and known features together, and on the spread of the dissimilarities. So published
+tables for plain scaling do not apply.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from scipy.spatial.distance import squareform
 from .._typing import Array, IntArray
 from ..kernels import Source, rectangle
 
-# Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
-# 400, in two dimensions), so that what is found is what random data have at least.
+# Above this number of objects, a random sample of this size is used. Stress of random data rises with the number of
+# objects (by a tenth from 100 to 400, in two dimensions), so that the sample gives a lower bound.
 MOST_OBJECTS = 100
 # Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores.
 SHUFFLES = 9

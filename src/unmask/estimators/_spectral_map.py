@@ -95,8 +95,8 @@ class SpectralMap(MapEstimator):
         y : ignored
             Present by convention.
         callback : callable, optional
-            Hears how far a transformer is that has stages or iterations, as an :class:`unmask.Progress`; returns True
-            to stop it.
+            Called with an :class:`unmask.Progress` by a transformer that has stages or iterations; returning True
+            stops it.
 
         Returns
         -------
