@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import Cyclic, KnownFeatureWarning, Nominal, Numeric, Ordinal, Spline
-from unmask.problem import check_known, type_as_text, type_from_text
-from unmask.problem._blocks import CommonBlock
+from unmask.problem import CommonBlock, check_known, type_as_text, type_from_text
 
 ROUND = {"rtol": 0, "atol": 1e-12}
 NOWHERE = np.empty(0)  # a type need not look at the fitted coordinates
@@ -327,7 +326,7 @@ def test_dates_are_refused(column):
 
 
 def test_objects_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"column 't' holds Timestamp\(.*which is no number; convert it"):
+    with pytest.raises(ValueError, match=r"column 't' holds Timestamp\(.*which is not a number; convert it"):
         coded(pd.Series(pd.date_range("2020", periods=3), name="t").astype(object))
 
 

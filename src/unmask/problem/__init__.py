@@ -1,6 +1,6 @@
 """Coding known features, weights, structures: everything that makes a frozen problem.
 
-Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
+Three modules are used by themselves: ``leak`` (what a map repeats of the known features), ``chance`` and ``linalg``.
 """
 
 from ._blocks import Cells, CommonBlock
@@ -8,10 +8,8 @@ from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import WeightGraph, make_graph
 from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._pairs import build_pairs, warn_of_few_pairs
-from ._problem import Problem, check_dimension
-from ._schemes import SCHEMES, Equal, Scheme, register_scheme
-from ._structures import KnownSpace, Structure, make_structure
+from ._pairs import SCHEMES, Equal, Scheme, build_pairs, register_scheme, warn_of_few_pairs
+from ._problem import KnownSpace, Problem, Structure, check_dimension, make_structure
 from ._types import (
     FEATURE_TYPES,
     Coding,
