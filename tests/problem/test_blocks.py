@@ -71,7 +71,7 @@ def some_theta(rng, structure):
     return structure.project(rng.standard_normal(structure.size))
 
 
-def derivative(function, theta, step=1e-6):
+def derivative(function, theta, step=1e-3):  # exact but for rounding: no function is of degree 3 in one parameter
     out = np.empty_like(theta)
     for i in range(len(theta)):
         ahead, behind = theta.copy(), theta.copy()
