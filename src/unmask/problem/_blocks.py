@@ -7,7 +7,6 @@ of the stress is the identity for unit weights, and at most twice that for other
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ._known import KnownFeatures
 
 
-@dataclass(frozen=True)
 class Block:
     """Coefficients of some known columns: ``T @ table(part)``."""
 
@@ -29,23 +27,23 @@ class Block:
     one_scale: ClassVar[bool] = False  # whether they are measured in one unit
     constrained: ClassVar[bool] = False  # whether the part must stay in a convex set: see `project`
 
-    columns: list[int]
-    design: Array  # one row per object
-    T: Array  # its columns are orthogonal; design @ T is the basis
+    def __init__(self, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array) -> None:
+        self.columns = columns
+        self.basis, self.T = self.units(known, HV, degrees)
+        self.parameters = self.layout(self.T.shape[1])
+        self.size, self.width = int(self.parameters.max()) + 1, self.parameters.shape[1]
 
-    @classmethod
-    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array) -> Block:
-        """Return the block of some columns; ``degrees`` are H's diagonal."""
-        V = known.values[:, columns]
-        return cls(columns, V, cls.units(V, HV[:, columns]))
+    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
+        """Return a basis with the metric of the identity, and T, with orthogonal columns, which makes it of V.
 
-    @staticmethod
-    def units(V: Array, HV: Array) -> Array:
-        """Return T such that the basis has the metric of the identity."""
+        ``degrees`` is H's diagonal.
+        """
         # B'(V'HV)B = |RB|^2 with R = roots vectors', so B_theta = RB and T is the inverse of R.
-        metric = V.T @ HV
+        V = known.values[:, self.columns]
+        metric = V.T @ HV[:, self.columns]
         roots, vectors = whitening((metric + metric.T) / 2)
-        return np.asarray(vectors / roots)
+        T = vectors / roots
+        return V @ T, T
 
     @staticmethod
     def layout(q: int) -> IntArray:
@@ -56,25 +54,6 @@ class Block:
     def nearest(B: Array) -> Array:
         """Return coefficients of this kind for any B of the same columns."""
         return B
-
-    @cached_property
-    def basis(self) -> Array:
-        return self.design @ self.T
-
-    @cached_property
-    def parameters(self) -> IntArray:
-        """The layout of the table."""
-        return self.layout(self.T.shape[1])
-
-    @cached_property
-    def size(self) -> int:
-        """Number of parameters."""
-        return int(self.parameters.max()) + 1
-
-    @property
-    def width(self) -> int:
-        """Number of columns of Z."""
-        return int(self.parameters.shape[1])
 
     def table(self, part: Array) -> Array:
         """Return the parameters as a table: what the basis is multiplied by."""
@@ -99,7 +78,7 @@ class Block:
         return part
 
     def corners(self, columns: list[int], standard: Array) -> Array:
-        """Return rows of the design with these values in some known columns, in the basis' units."""
+        """Return rows of the basis for these values in some known columns."""
         rows = np.zeros((len(standard), len(self.columns)))
         rows[:, [self.columns.index(c) for c in columns]] = standard
         return rows @ self.T
@@ -114,9 +93,10 @@ class DenseBlock(Block):
 class DiagonalBlock(Block):
     """Columns that have one coefficient each, all of them in one vectorised block."""
 
-    @staticmethod
-    def units(V: Array, HV: Array) -> Array:
-        return np.asarray(np.diag(1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV))))
+    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
+        V = known.values[:, self.columns]
+        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, self.columns]))
+        return V * scale, np.diag(scale)
 
     @staticmethod
     def layout(q: int) -> IntArray:
@@ -128,9 +108,10 @@ class CommonBlock(Block):
 
     one_scale = True
 
-    @staticmethod
-    def units(V: Array, HV: Array) -> Array:
-        return np.asarray(np.eye(V.shape[1]) / np.sqrt(np.sum(V * HV)))
+    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
+        V = known.values[:, self.columns]
+        scale = 1.0 / np.sqrt(np.sum(V * HV[:, self.columns]))
+        return V * scale, scale * np.eye(V.shape[1])
 
     @staticmethod
     def layout(q: int) -> IntArray:
@@ -157,9 +138,8 @@ class FunctionBlock(Block):
         return np.asarray(np.sqrt(max(values[-1], 0.0)) * vectors[:, -1:])
 
 
-@dataclass(frozen=True)
 class MonotoneBlock(FunctionBlock):
-    """Ordered levels, whose positions on one axis must not fall: the design is the table of levels by objects.
+    """Ordered levels, whose positions on one axis must not fall: the basis is a table of objects by levels.
 
     A position's majoriser is the sum of the degrees of the objects at that level, so the nearest permitted positions
     in theta's metric are a weighted isotonic regression.
@@ -167,21 +147,18 @@ class MonotoneBlock(FunctionBlock):
 
     constrained = True
 
-    mass: Array  # of each level; T is the diagonal matrix of the inverse roots
-    step_scale: Array  # a step in standard units is the difference of two positions times this
-
-    @classmethod
-    def make(cls, known: KnownFeatures, columns: list[int], HV: Array, degrees: Array) -> Block:
+    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
         # Back from standard units to steps of 0 and 1: a level is the difference of the steps to it and beyond it.
-        raw = [known.restore(known.values[:, c], c) for c in columns]
+        raw = [known.restore(known.values[:, c], c) for c in self.columns]
         n = len(known.values)
         members = -np.diff(np.column_stack([np.ones(n), *raw, np.zeros(n)]), axis=1)
-        feature = next(feature for feature in known.features if known.kept[columns[0]] in feature.columns)
+        feature = next(feature for feature in known.features if known.kept[self.columns[0]] in feature.columns)
         members[feature.missing] = 0.0
         # Row sums bound the majoriser from above; where each object has one level, it is diagonal and they are it.
-        mass = np.abs(members.T @ (degrees[:, None] * members)).sum(axis=1)
-        scale = known.scale[[known.kept[c] for c in columns]]
-        return cls(columns, members, np.diag(1.0 / np.sqrt(mass)), mass, scale)
+        self.mass = np.abs(members.T @ (degrees[:, None] * members)).sum(axis=1)
+        # A step in standard units is the difference of two positions times this.
+        self.step_scale = known.scale[[known.kept[c] for c in self.columns]]
+        return members / np.sqrt(self.mass), np.diag(1.0 / np.sqrt(self.mass))
 
     def gram(self, part: Array) -> Array:
         b = np.diff(part / np.sqrt(self.mass)) * self.step_scale
@@ -250,8 +227,8 @@ def coef_blocks(known: KnownFeatures, HV: Array, degrees: Array) -> list[Block]:
         if len(group) == 1 and not kind.one_axis:
             single += group
         else:
-            blocks.append(kind.make(known, list(group), HV, degrees))
-    return [*blocks, DiagonalBlock.make(known, single, HV, degrees)] if single else blocks
+            blocks.append(kind(known, list(group), HV, degrees))
+    return [*blocks, DiagonalBlock(known, single, HV, degrees)] if single else blocks
 
 
 def moving_cells(known: KnownFeatures, blocks: list[Block], price: float = 0.0) -> list[Cells]:

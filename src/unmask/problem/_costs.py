@@ -235,7 +235,7 @@ def _targets(target: Any, D: Array, missing: int, workers: Workers) -> Array:
     return targets
 
 
-def _by_name(name: str, value: Any, table: dict[str, Any], kind: type) -> Any:
+def _by_name(name: str, value: Any, table: dict[str, Any], kind: type[Distance | Loss]) -> Any:
     """Return a distance or loss from its table, or a user's own if its function is sound."""
     if isinstance(value, str) and value in table:
         return table[value]

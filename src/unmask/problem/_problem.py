@@ -13,8 +13,7 @@ a limited-memory method needs no preconditioner.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -95,52 +94,40 @@ class KnownSpace:
         return lambda X: np.asarray(solve(X) - S @ (correction @ X))
 
 
-@dataclass(frozen=True)
 class Structure:
-    """theta = (U, B, cells) for U free or orthogonal to the known features, B in blocks, and cells that move."""
+    """theta = (U, B, cells) for U free or orthogonal to the known features, B in blocks, and cells that move.
 
-    n: int
-    p: int
-    root_degrees: Array  # root of H's diagonal, as a column, or one number for unit weights
-    blocks: list[Block]
-    space: KnownSpace | None = None  # to which U is orthogonal
-    cells: list[Cells] = field(default_factory=list)
-    cell_unit: float = 1.0  # a cell's r times this is its theta
+    ``root_degrees`` is the root of H's diagonal as a column, or one number for unit weights; U is orthogonal to
+    ``space``; a cell's r times ``cell_unit`` is its theta.
+    """
 
-    @cached_property
-    def parts(self) -> list[slice]:
-        """The places in theta of U, of each block and of each group of cells."""
-        return _consecutive([self.n * self.p, *(b.size for b in self.blocks), *(c.size for c in self.cells)])
-
-    @cached_property
-    def axes(self) -> list[slice]:
-        """The columns in Z of U and of each block."""
-        return _consecutive([self.p, *(block.width for block in self.blocks)])
-
-    @property
-    def n_unknown(self) -> int:
-        """Number of parameters of U; they come first in theta."""
-        return self.n * self.p
-
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return int(self.parts[-1].stop)
-
-    @property
-    def k(self) -> int:
-        """Number of columns of Z."""
-        return int(self.axes[-1].stop)
-
-    @property
-    def nonlinear(self) -> bool:
-        """Whether cells of the known table move, so that the lift is not linear and a step may overshoot."""
-        return bool(self.cells)
-
-    @cached_property
-    def constrained(self) -> bool:
-        """Whether some parts of theta must stay in a convex set: ordered levels, cells."""
-        return self.nonlinear or any(block.constrained for block in self.blocks)
+    def __init__(
+        self,
+        n: int,
+        p: int,
+        root_degrees: Array,
+        blocks: list[Block],
+        space: KnownSpace | None,
+        cells: list[Cells],
+        cell_unit: float,
+    ) -> None:
+        self.n, self.p, self.root_degrees, self.space = n, p, root_degrees, space
+        self.blocks, self.cells, self.cell_unit = blocks, cells, cell_unit
+        self.n_unknown = first = n * p  # parameters of U; they come first in theta
+        axis = p
+        self.parts: list[slice] = []  # the place of each block in theta
+        self.axes: list[slice] = []  # and in the columns of Z
+        self.cell_parts: list[slice] = []  # the place of each group of cells in theta
+        for block in blocks:
+            self.parts.append(slice(first, first := first + block.size))
+            self.axes.append(slice(axis, axis := axis + block.width))
+        for group in cells:
+            self.cell_parts.append(slice(first, first := first + group.size))
+        self.size, self.k = first, axis  # number of parameters, and of columns of Z
+        # Whether cells of the known table move, so that the lift is not linear and a step may overshoot.
+        self.nonlinear = bool(cells)
+        # Whether some parts of theta must stay in a convex set: ordered levels, cells.
+        self.constrained = self.nonlinear or any(block.constrained for block in blocks)
 
     def unknown(self, theta: Array) -> Array:
         """Return U."""
@@ -149,32 +136,32 @@ class Structure:
 
     def tables(self, theta: Array) -> list[Array]:
         """Return the table of each block's parameters."""
-        return [block.table(theta[part]) for block, part in zip(self.blocks, self.parts[1:], strict=False)]
+        return [block.table(theta[part]) for block, part in zip(self.blocks, self.parts, strict=True)]
 
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
         """Return the estimated cells, each with its mixture of levels or its change."""
-        parts = self.parts[1 + len(self.blocks) :]
-        return [(c, theta[part].reshape(c.shape) / self.cell_unit) for c, part in zip(self.cells, parts, strict=True)]
+        moves = (theta[part] / self.cell_unit for part in self.cell_parts)
+        return [(cells, r.reshape(cells.shape)) for cells, r in zip(self.cells, moves, strict=True)]
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
         Z, tables = np.empty((self.n, self.k)), self.tables(theta)
-        Z[:, self.axes[0]] = self.unknown(theta)
-        for block, table, axes in zip(self.blocks, tables, self.axes[1:], strict=True):
+        Z[:, : self.p] = self.unknown(theta)
+        for block, table, axes in zip(self.blocks, tables, self.axes, strict=True):
             Z[:, axes] = block.basis @ table
         for cells, r in self.moved(theta):
-            Z[cells.rows, self.axes[1 + cells.block]] += r @ cells.corners @ tables[cells.block]
+            Z[cells.rows, self.axes[cells.block]] += r @ cells.corners @ tables[cells.block]
         return Z
 
     def adjoint(self, theta: Array, G: Array) -> Array:
         """Return the gradient in theta for the gradient G in Z."""
-        GU = G[:, self.axes[0]] if self.space is None else self.space.off(G[:, self.axes[0]])
-        slopes = [block.basis.T @ G[:, axes] for block, axes in zip(self.blocks, self.axes[1:], strict=True)]
+        GU = G[:, : self.p] if self.space is None else self.space.off(G[:, : self.p])
+        slopes = [block.basis.T @ G[:, axes] for block, axes in zip(self.blocks, self.axes, strict=True)]
         moves = []
         if self.cells:
             tables = self.tables(theta)
             for cells, r in self.moved(theta):
-                own = G[cells.rows, self.axes[1 + cells.block]]
+                own = G[cells.rows, self.axes[cells.block]]
                 slopes[cells.block] += (r @ cells.corners).T @ own
                 slope = own @ tables[cells.block].T @ cells.corners.T + cells.price * r
                 moves.append(slope.ravel() / self.cell_unit)
@@ -185,7 +172,7 @@ class Structure:
         """Return the nearest permitted parameters."""
         if not self.constrained:
             return theta
-        held = [block.project(theta[part]) for block, part in zip(self.blocks, self.parts[1:], strict=False)]
+        held = [block.project(theta[part]) for block, part in zip(self.blocks, self.parts, strict=True)]
         cells = [(cells.project(r) * self.cell_unit).ravel() for cells, r in self.moved(theta)]
         return np.concatenate([theta[: self.n_unknown], *held, *cells])
 
@@ -197,7 +184,7 @@ class Structure:
         """Return BB' in standard units (kept columns x kept columns)."""
         q = sum(len(block.columns) for block in self.blocks)
         M = np.zeros((q, q))
-        for block, part in zip(self.blocks, self.parts[1:], strict=False):
+        for block, part in zip(self.blocks, self.parts, strict=True):
             M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
         return M
 
@@ -229,15 +216,10 @@ class Structure:
             B[own] = symmetric_root(gram[own])
         carried = to.pack(self.unknown(theta), B)
         estimated = {tuple(cells.columns): r for cells, r in self.moved(theta) if cells.price == 0.0}
-        for cells, part in zip(to.cells, to.parts[1 + len(to.blocks) :], strict=True):
+        for cells, part in zip(to.cells, to.cell_parts, strict=True):
             if cells.price == 0.0 and tuple(cells.columns) in estimated:
                 carried[part] = estimated[tuple(cells.columns)].ravel() * to.cell_unit
         return carried
-
-
-def _consecutive(sizes: list[int]) -> list[slice]:
-    ends = np.cumsum(sizes).tolist()
-    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
 def make_structure(problem: Problem, graph: WeightGraph) -> Structure:
