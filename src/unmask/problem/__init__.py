@@ -12,14 +12,6 @@ from ._pairs import SCHEMES, Equal, Scheme, build_pairs, register_scheme, warn_o
 from ._problem import KnownSpace, Problem, Structure, check_dimension, make_structure
 from ._types import (
     FEATURE_TYPES,
-    Coding,
-    Cyclic,
-    FeatureType,
-    LevelCoding,
-    Nominal,
-    Numeric,
-    Ordinal,
-    Spline,
     declares_error,
     feature_type,
     inferred_type,
@@ -28,6 +20,9 @@ from ._types import (
     types_with_levels,
     without_errors,
 )
+from ._types._base import Coding, FeatureType
+from ._types._categories import LevelCoding, Nominal, Ordinal
+from ._types._numbers import Cyclic, Numeric, Spline
 
 __all__ = [
     "FEATURE_TYPES",

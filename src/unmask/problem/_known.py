@@ -20,7 +20,8 @@ from ..checking import (
     warn_user,
 )
 from ._blocks import Block, CommonBlock, DenseBlock
-from ._types import Coding, feature_type, inferred_type
+from ._types import feature_type, inferred_type
+from ._types._base import Coding
 
 if TYPE_CHECKING:
     import pandas as pd

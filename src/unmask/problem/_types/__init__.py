@@ -11,28 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ._base import Coding, FeatureType
-from ._categories import LevelCoding, Nominal, Ordinal
+from ._base import FeatureType
+from ._categories import Nominal, Ordinal
 from ._numbers import Cyclic, Numeric, Spline
-
-__all__ = [
-    "FEATURE_TYPES",
-    "Coding",
-    "Cyclic",
-    "FeatureType",
-    "LevelCoding",
-    "Nominal",
-    "Numeric",
-    "Ordinal",
-    "Spline",
-    "declares_error",
-    "feature_type",
-    "inferred_type",
-    "type_as_text",
-    "type_from_text",
-    "types_with_levels",
-    "without_errors",
-]
 
 # By name. The last type is the first to be asked whether it recognises a column.
 FEATURE_TYPES: dict[str, type[FeatureType]] = {
