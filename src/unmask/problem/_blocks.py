@@ -57,11 +57,19 @@ class Block:
 
     def table(self, part: Array) -> Array:
         """Return the parameters as a table: what the basis is multiplied by."""
-        return np.append(part, 0.0)[self.parameters]
+        return part.reshape(self.parameters.shape)
 
     def gather(self, table: Array) -> Array:
         """Return the gradient in the parameters for a gradient in the table."""
-        return np.bincount(self.parameters.ravel() + 1, table.ravel(), self.size + 1)[1:].astype(np.float64)
+        return table.ravel()
+
+    def lift(self, part: Array) -> Array:
+        """Return this block's columns of Z, without cells that move."""
+        return self.basis @ self.table(part)
+
+    def adjoint(self, G: Array) -> Array:
+        """Return the gradient in this block's part of theta, without cells that move."""
+        return self.gather(self.basis.T @ G)
 
     def gram(self, part: Array) -> Array:
         """Return BB' of this block in standard units."""
@@ -102,6 +110,18 @@ class DiagonalBlock(Block):
     def layout(q: int) -> IntArray:
         return np.where(np.eye(q, dtype=bool), np.arange(q), -1)
 
+    def table(self, part: Array) -> Array:
+        return np.diag(part)
+
+    def gather(self, table: Array) -> Array:
+        return np.diagonal(table)
+
+    def lift(self, part: Array) -> Array:
+        return self.basis * part
+
+    def adjoint(self, G: Array) -> Array:
+        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
+
 
 class CommonBlock(Block):
     """Columns that share one coefficient: a circle stays a circle, and levels stay equally far from each other."""
@@ -116,6 +136,12 @@ class CommonBlock(Block):
     @staticmethod
     def layout(q: int) -> IntArray:
         return np.where(np.eye(q, dtype=bool), 0, -1)
+
+    def table(self, part: Array) -> Array:
+        return np.asarray(part[0] * np.eye(len(self.columns)))
+
+    def gather(self, table: Array) -> Array:
+        return np.array([np.trace(table)])
 
     @staticmethod
     def nearest(B: Array) -> Array:

@@ -115,12 +115,12 @@ class Structure:
         self.blocks, self.cells, self.cell_unit = blocks, cells, cell_unit
         self.n_unknown = first = n * p  # parameters of U; they come first in theta
         axis = p
-        self.parts: list[slice] = []  # the place of each block in theta
-        self.axes: list[slice] = []  # and in the columns of Z
+        self.layout: list[tuple[Block, slice, slice]] = []  # each block, its place in theta and its columns of Z
         self.cell_parts: list[slice] = []  # the place of each group of cells in theta
         for block in blocks:
-            self.parts.append(slice(first, first := first + block.size))
-            self.axes.append(slice(axis, axis := axis + block.width))
+            self.layout.append(
+                (block, slice(first, first := first + block.size), slice(axis, axis := axis + block.width))
+            )
         for group in cells:
             self.cell_parts.append(slice(first, first := first + group.size))
         self.size, self.k = first, axis  # number of parameters, and of columns of Z
@@ -134,10 +134,6 @@ class Structure:
         U = theta[: self.n_unknown].reshape(self.n, self.p) / self.root_degrees
         return U if self.space is None else self.space.off(U)
 
-    def tables(self, theta: Array) -> list[Array]:
-        """Return the table of each block's parameters."""
-        return [block.table(theta[part]) for block, part in zip(self.blocks, self.parts, strict=True)]
-
     def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
         """Return the estimated cells, each with its mixture of levels or its change."""
         moves = (theta[part] / self.cell_unit for part in self.cell_parts)
@@ -145,34 +141,38 @@ class Structure:
 
     def lift(self, theta: Array) -> Array:
         """Return Z = [U, VB]."""
-        Z, tables = np.empty((self.n, self.k)), self.tables(theta)
+        Z = np.empty((self.n, self.k))
         Z[:, : self.p] = self.unknown(theta)
-        for block, table, axes in zip(self.blocks, tables, self.axes, strict=True):
-            Z[:, axes] = block.basis @ table
-        for cells, r in self.moved(theta):
-            Z[cells.rows, self.axes[cells.block]] += r @ cells.corners @ tables[cells.block]
+        for block, part, axes in self.layout:
+            Z[:, axes] = block.lift(theta[part])
+        if self.cells:
+            for cells, r in self.moved(theta):
+                block, part, axes = self.layout[cells.block]
+                Z[cells.rows, axes] += r @ cells.corners @ block.table(theta[part])
         return Z
 
     def adjoint(self, theta: Array, G: Array) -> Array:
         """Return the gradient in theta for the gradient G in Z."""
-        GU = G[:, : self.p] if self.space is None else self.space.off(G[:, : self.p])
-        slopes = [block.basis.T @ G[:, axes] for block, axes in zip(self.blocks, self.axes, strict=True)]
-        moves = []
+        g, GU = np.empty(self.size), G[:, : self.p]
+        if self.space is not None:
+            GU = self.space.off(GU)
+        np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
+        for block, part, axes in self.layout:
+            g[part] = block.adjoint(G[:, axes])
         if self.cells:
-            tables = self.tables(theta)
-            for cells, r in self.moved(theta):
-                own = G[cells.rows, self.axes[cells.block]]
-                slopes[cells.block] += (r @ cells.corners).T @ own
-                slope = own @ tables[cells.block].T @ cells.corners.T + cells.price * r
-                moves.append(slope.ravel() / self.cell_unit)
-        gathered = [block.gather(slope) for block, slope in zip(self.blocks, slopes, strict=True)]
-        return np.concatenate([(GU / self.root_degrees).ravel(), *gathered, *moves])
+            for (cells, r), own in zip(self.moved(theta), self.cell_parts, strict=True):
+                block, part, axes = self.layout[cells.block]
+                G_rows = G[cells.rows, axes]
+                g[part] += block.gather((r @ cells.corners).T @ G_rows)
+                slope = G_rows @ block.table(theta[part]).T @ cells.corners.T + cells.price * r
+                g[own] = slope.ravel() / self.cell_unit
+        return g
 
     def project(self, theta: Array) -> Array:
         """Return the nearest permitted parameters."""
         if not self.constrained:
             return theta
-        held = [block.project(theta[part]) for block, part in zip(self.blocks, self.parts, strict=True)]
+        held = [block.project(theta[part]) for block, part, _ in self.layout]
         cells = [(cells.project(r) * self.cell_unit).ravel() for cells, r in self.moved(theta)]
         return np.concatenate([theta[: self.n_unknown], *held, *cells])
 
@@ -184,7 +184,7 @@ class Structure:
         """Return BB' in standard units (kept columns x kept columns)."""
         q = sum(len(block.columns) for block in self.blocks)
         M = np.zeros((q, q))
-        for block, part in zip(self.blocks, self.parts, strict=True):
+        for block, part, _ in self.layout:
             M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
         return M
 
