@@ -11,6 +11,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import ReferenceSums, SampledPairs, Weighting, Workers, reads_by_number, rectangle, strip_reader
+from ..problem import WeightGraph
 from ._table import SINGLE_PRECISION_FROM
 
 REFERENCES = 128  # of one draw
@@ -170,7 +171,7 @@ def _require_complete(found: Array, Z: Array) -> None:
         )
 
 
-class SampledGraph:
+class SampledGraph(WeightGraph):
     """The graph of pairs that are read with some references at a time: what depends on weights is estimated."""
 
     every_pair = True
