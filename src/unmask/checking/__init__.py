@@ -19,6 +19,7 @@ from ._exceptions import (
     MapWarning,
     MissingDissimilarityWarning,
     UnfinishedWarning,
+    WrongPair,
     warn_user,
 )
 from ._forms import (
@@ -72,6 +73,7 @@ __all__ = [
     "MissingDissimilarityWarning",
     "StoredPairs",
     "UnfinishedWarning",
+    "WrongPair",
     "align_columns",
     "align_rows",
     "as_large",
