@@ -332,7 +332,8 @@ def _wrong(source: Source, wrong: Callable[[Array], Any], labels: pd.Index | Non
         if flags.any():
             j = int(np.argmax(flags))
             pair = f"the pair ({name_object(labels, i)}, {name_object(labels, j)})"
-            return WrongPair(f"dissimilarities has {row[j]:g} for {pair}; {rule}", (i, j))
+            start = "Negative values in data: " if row[j] < 0 else ""  # as scikit-learn's checks expect it
+            return WrongPair(f"{start}dissimilarities has {row[j]:g} for {pair}; {rule}", (i, j))
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
