@@ -94,6 +94,7 @@ DISSIMILARITIES = {
     "huge cell": ("d.csv", SQUARE.replace("2\n", "x" * 200_000 + "\n").encode(), 2, None),
     # cells
     "text in a cell": ("d.csv", SQUARE.replace("1,0,3", "1,0,far").encode(), 3, 4),
+    "text among two objects": ("d.csv", b",a,b\na,0,2.4\nb,2.A,0\n", 3, 2),
     "text far down": ("d.csv", large(290, 30, "far"), 290, 30),
     "truth far down": ("d.csv", large(290, 30, "True"), 290, 30),
     "text in a cell of the first row": ("d.csv", b"0,x,2\n1,0,3\n2,3,0\n", 1, 2),

@@ -74,7 +74,7 @@ PHRASES = {
     " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",
 }
 _CHOICE = re.compile(
-    rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"]?)((?<=['\"])[\w.,;|-]+|-?\d[\d.e+-]*)\2"
+    rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"]?)((?<=['\"])[\w.,:;|-]+|-?\d[\d.e+-]*)\2"
 )
 _NAME = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
 

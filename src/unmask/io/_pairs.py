@@ -89,7 +89,9 @@ def _three_columns(
         return None
     if not body or any(is_text(cells[2], decimal) for cells in body):
         return None
-    if not _name_objects([cells[0] for cells in body], [cells[1] for cells in body], decimal):
+    first, second, _ = map(list, zip(*body, strict=True))
+    # Two objects, with their labels above and to the left, are a square table.
+    if (named and first == table[0][1:]) or not _name_objects(first, second, decimal):
         return None
     if len(body) == 3 and complete and 2 * sum(texts) < len(texts):
         # Three objects have a square table of three columns too, which has zeros on its diagonal.
