@@ -18,6 +18,7 @@ from ._exceptions import (
     MapWarning,
     MissingDissimilarityWarning,
     UnfinishedWarning,
+    WrongPair,
     warn_user,
 )
 from ._forms import (
@@ -71,6 +72,7 @@ __all__ = [
     "MissingDissimilarityWarning",
     "StoredPairs",
     "UnfinishedWarning",
+    "WrongPair",
     "align_columns",
     "align_rows",
     "as_pandas",
