@@ -24,13 +24,14 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import beta
 
 from unmask import ConditionalMDS
-from unmask.checking import as_large, check_dissimilarities
+from unmask.checking import check_dissimilarities
 from unmask.engines import make_engine
 from unmask.estimators._adjustment import MOST_EXTRA, FreeMap, adjust_map
 from unmask.estimators._tables import block_roots, importance_values
 from unmask.inspection import dbrda_test, permutation_test
 from unmask.kernels import OneBlasThread, Workers
 from unmask.problem import KnownFeatures, Problem, build_pairs, check_known
+from unmask.problem.chance import as_large
 from unmask.problem.leak import linear_leak
 from unmask.solvers import RULES, SearchSettings, attempt_all, best_of, make_objective, make_starts, principal_turn
 

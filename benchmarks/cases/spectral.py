@@ -22,6 +22,7 @@ CASE = "spectral"
 LLE, EIGENMAPS = "scikit-learn LocallyLinearEmbedding", "scikit-learn SpectralEmbedding"
 ROLL, ROBOT = 1000, 215
 DIGITS, DIGITS_FROM = 1000, 5000  # a minute or more: only in a full run
+MANY = 10_000  # objects for the methods with a sparse precision
 
 
 class Goal(NamedTuple):
@@ -37,7 +38,9 @@ ENTROPY = Goal("maximum entropy unfolding, Swiss roll", ROLL, 5.0, 60.0)
 VARIANCE = Goal("maximum variance unfolding, Swiss roll", ROLL, 10.0)
 DRILL = Goal("DRILL without penalty, robot's WiFi", ROBOT, 3.0)
 PENALISED = Goal("DRILL with penalty 0.01, robot's WiFi", ROBOT, 3.0)
-GOALS = (ENTROPY, VARIANCE, DRILL, PENALISED)
+LAPLACIAN = Goal("map of Laplacian eigenmaps, Swiss roll", MANY, 20.0)
+LINEAR = Goal("map of locally linear embedding, Swiss roll", MANY, 20.0)
+GOALS = (ENTROPY, VARIANCE, DRILL, PENALISED, LAPLACIAN, LINEAR)
 
 
 def _roll(n: int) -> tuple[Array, Array]:
@@ -107,6 +110,7 @@ def run(results: Results, plan: Plan) -> None:
                 results.add(clock(call, repeats).named(CASE, goal.task, who, goal.n))
         if plan.main >= DIGITS_FROM:
             _many_unknowns(results)
+            _many_objects(results)
 
 
 def _many_unknowns(results: Results) -> None:
@@ -121,3 +125,15 @@ def _many_unknowns(results: Results) -> None:
         task = f"DRILL with penalty {penalty:g}, handwritten digits"
         timed = clock(partial(method.fit, digits)).named(CASE, task, OURS, DIGITS)
         results.add(replace(timed, value=float(method.n_iter_), note=_remark(method, None)))
+
+
+def _many_objects(results: Results) -> None:
+    """Time the maps that come from a sparse factor, and those of scikit-learn by its sparse solver."""
+    from unmask import SpectralMap
+    from unmask.dissimilarities import LaplacianEigenmaps, LocallyLinear
+
+    X = _roll(MANY)[0]
+    for goal, method in ((LAPLACIAN, LaplacianEigenmaps(7)), (LINEAR, LocallyLinear(7))):
+        results.add(clock(partial(SpectralMap(method).fit, X)).named(CASE, goal.task, OURS, MANY))
+        for who, call in _peers(X):
+            results.add(clock(call).named(CASE, goal.task, who, MANY))

@@ -13,7 +13,7 @@ from unmask.cli._types import types_of
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
 from unmask.io import read_dissimilarities, write_table
-from unmask.io._numbers import _exact
+from unmask.io._text import exact
 
 GENDER = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender")
 FILES = {
@@ -58,7 +58,7 @@ def test_numbers_are_those_of_the_library(shell):
     # A map of the published stress, and the files hold it.
     assert found["stress"] == pytest.approx(0.026086954836, abs=1e-9)
     assert {path.name for path in (shell.folder / "result").iterdir()} == FILES
-    table = pd.read_csv("result/embedding.csv", index_col=0, **_exact())
+    table = pd.read_csv("result/embedding.csv", index_col=0, **exact())
     np.testing.assert_array_equal(table.to_numpy(), mds.embedding_)
     assert pd.read_csv("result/stress_per_point.csv")["stress"].sum() == pytest.approx(mds.stress_, rel=1e-12)
     assert pd.read_csv("result/history.csv")["finished"].tolist() == [True]
@@ -132,7 +132,7 @@ def test_choices_are_those_of_the_library():
     from typing import get_args, get_type_hints
 
     from unmask.cli._options import Reading, Search
-    from unmask.io._dissimilarities import _SHAPES
+    from unmask.io._dissimilarities import SHAPES
     from unmask.problem import LEVELS, SCHEMES, TIES
 
     def choices(kind, name):
@@ -145,7 +145,7 @@ def test_choices_are_those_of_the_library():
     assert set(option.help.rstrip(".").split(": ")[1].split(", ")) == set(SCHEMES) - {None}
     assert choices(Search, "level") == set(LEVELS)
     assert choices(Search, "ties") == set(TIES)
-    assert choices(Reading, "shape") == set(_SHAPES)
+    assert choices(Reading, "shape") == set(SHAPES)
 
 
 def test_closed_form(shell):
@@ -205,7 +205,7 @@ def test_estimated_cells_are_printed_and_written(shell):
     assert cell.object == "Brother"
     expected = f"missing: degree of Brother, estimated {cell.value:.6g} (95%: {cell.lower:.6g} to {cell.upper:.6g})"
     assert [line for line in done.stdout.splitlines() if line.startswith("missing")] == [expected]
-    written = pd.read_csv("result/imputed.csv", **_exact())
+    written = pd.read_csv("result/imputed.csv", **exact())
     assert list(written.columns) == ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
     assert written.loc[0, "value"] == cell.value
     (found,) = shell.json("fit", *words, "--quiet")["imputed"]
@@ -265,9 +265,9 @@ def test_bounds_and_logarithms(text, declared):
         ("gender=numeric:2..9", "holds 1, which is outside the bounds"),
         ("gender", "is not COLUMN=TYPE"),
         ("gender=", "is not COLUMN=TYPE"),
-        ("gender=colour", "'colour' is no type"),
-        ("gender=cyclic", "'cyclic' is no type"),
-        ("gender=nominal:3", "'nominal:3' is no type"),
+        ("gender=colour", "'colour' is not a type"),
+        ("gender=cyclic", "'cyclic' is not a type"),
+        ("gender=nominal:3", "'nominal:3' is not a type"),
         ("gender=cyclic:day", "'day' is not what cyclic takes"),
         ("gender=ordinal:1", "'1' is not what ordinal takes"),
         ("degree=nominal", "--types names 'degree', which is not a known column"),
@@ -364,7 +364,7 @@ def test_the_file_may_be_told_how_to_be_read(shell):
     found = shell.json("fit", "lopsided.csv", "--symmetrize", "mean", "--n-init", 1, "-q")
     mean = ConditionalMDS(metric="precomputed", n_init=1, random_state=0).fit((lopsided + lopsided.T) / 2)
     assert found["stress"] == pytest.approx(mean.stress_, rel=1e-12)
-    assert "other way round" in shell.refusal("fit", "lopsided.csv", "--form", "square")
+    assert "--symmetrize mean" in shell.refusal("fit", "lopsided.csv", "--form", "square")
     assert "--metric and --features are for" in shell.refusal("fit", GENDER[0], "-m", "gower", "--form", "square")
     D.to_csv("tabs.txt", sep="\t")
     shell("fit", "tabs.txt", "--delimiter", "tab", "--n-init", 1, "-q")

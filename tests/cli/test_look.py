@@ -9,7 +9,7 @@ import pytest
 from unmask import ConditionalMDS
 from unmask.datasets import load_kinship
 from unmask.inspection import choose_n_components, dbrda_test, permutation_test, scree
-from unmask.io._numbers import _exact
+from unmask.io._text import exact
 
 BOTH = ("dissimilarities.csv", "--known", "known.csv", "--columns", "gender,degree")
 
@@ -24,7 +24,7 @@ def test_scree_is_that_of_the_library(shell):
     found = shell.json("scree", *BOTH, "--n-init", 2, "--max-dim", 3, "--out", "result")
     assert [row["stress"] for row in found["scree"]] == table["stress"].tolist()
     assert found["elbow"] == table.attrs["elbow"]
-    np.testing.assert_array_equal(pd.read_csv("result/scree.csv", **_exact())["stress"], table["stress"])
+    np.testing.assert_array_equal(pd.read_csv("result/scree.csv", **exact())["stress"], table["stress"])
     assert (shell.folder / "result" / "scree.png").read_bytes()[:4] == b"\x89PNG"
     done = shell("scree", *BOTH, "--n-init", 2, "--max-dim", 3, "--quiet")
     assert done.stdout.splitlines()[-1] == f"elbow: {table.attrs['elbow']}"
@@ -50,7 +50,7 @@ def test_permutation_test_is_that_of_the_library(shell):
     found = shell.json("test", *BOTH, "--dim", 1, "--n-init", 1, "--permutations", 19, "--out", "result")
     assert [row["p_value"] for row in found["test"]] == table["p_value"].tolist()
     assert [row["feature"] for row in found["test"]] == ["gender", "degree"]
-    assert pd.read_csv("result/test.csv", **_exact())["permuted"].tolist() == table["permuted"].tolist()
+    assert pd.read_csv("result/test.csv", **exact())["permuted"].tolist() == table["permuted"].tolist()
 
 
 @pytest.mark.parametrize(("command", "other"), [("test", "dbrda"), ("dbrda", "test")])

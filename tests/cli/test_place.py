@@ -9,7 +9,7 @@ import pytest
 from unmask import ConditionalMDS
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
-from unmask.io._numbers import _exact
+from unmask.io._text import exact
 
 KNOWN = ("--known", "known.csv", "--columns", "gender")
 
@@ -38,7 +38,7 @@ def test_new_objects_are_where_the_library_puts_them(fitted):
     found = fitted.json("place", "result", "new.csv", "--known", "new-known.csv", "--out", "placed")
     assert [row["label"] for row in found["placed"]] == ["Son", "Uncle"]
     np.testing.assert_array_equal([[row["axis1"], row["axis2"]] for row in found["placed"]], transformed())
-    table = pd.read_csv("placed/placed.csv", index_col=0, **_exact())
+    table = pd.read_csv("placed/placed.csv", index_col=0, **exact())
     np.testing.assert_array_equal(table.to_numpy(), transformed())
     assert (fitted.folder / "placed" / "placed.png").exists()
     done = fitted("place", "result/study", "new.csv", "--known", "new-known.csv", "--step", 1, "--quiet")

@@ -8,7 +8,7 @@ import pytest
 
 from unmask import ConditionalMDS
 from unmask.dissimilarities import similarity_to_dissimilarity
-from unmask.io import read_ratings
+from unmask.io import read_dissimilarities
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def test_similarities_are_fitted_and_converted(shell, correlations):
 
 def test_similarities_are_recognised_and_the_way_out_is_told(shell, correlations):
     why = shell.refusal("fit", "r.csv")
-    assert why.endswith("are these similarities? Say of which kind, for example --similarity correlation.")
-    assert "'0.5x' is no number" in shell.refusal("fit", "r.csv", "--similarity", "confusion:0.5x")
+    assert "Are these similarities? --similarity correlation turns" in why
+    assert "--similarity confusion:0.5x" in shell.refusal("fit", "r.csv", "--similarity", "confusion:0.5x")
     assert "use those for what DATA holds" in shell.refusal("fit", "r.csv", "--similarity", "unit", "--metric", "gower")
 
 
@@ -57,23 +57,25 @@ def judged(shell):
 
 @pytest.mark.usefixtures("judged")
 def test_raters_are_averaged_and_weighted(shell):
-    read = read_ratings("judged.csv", aggregate="median", rater="who")
+    read = read_dissimilarities("judged.csv", aggregate="median", rater="who")
     mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0)
     words = ("fit", "judged.csv", "--aggregate", "median", "--rater", "who", "--n-init", 3)
     assert shell.json(*words)["stress"] == pytest.approx(mds.fit(read.dissimilarities).stress_, rel=1e-6)
-    weighted = mds.fit(read.dissimilarities, weights=read.weights).stress_
-    assert shell.json(*words, "--spread-weights")["stress"] == pytest.approx(weighted, rel=1e-6)
+    for by in ("count", "spread"):
+        weighted = mds.fit(read.dissimilarities, weights=read.weights(by)).stress_
+        assert shell.json(*words, "--rating-weights", by)["stress"] == pytest.approx(weighted, rel=1e-6)
+    similar = read_dissimilarities("judged.csv", aggregate="mean", similarity="reverse")
+    words = ("fit", "judged.csv", "--similarity", "reverse", "--aggregate", "mean", "--n-init", 3)
+    assert shell.json(*words)["stress"] == pytest.approx(mds.fit(similar.dissimilarities).stress_, rel=1e-6)
 
 
 @pytest.mark.usefixtures("judged")
 def test_raters_that_are_not_asked_for(shell):
     assert "--aggregate mean" in shell.refusal("fit", "judged.csv")
     pd.read_csv("judged.csv").drop(columns="who").to_csv("pairs.csv", index=False)
-    assert "average them with --aggregate mean" in shell.refusal("fit", "pairs.csv")
-    assert "--rater is for a list of judged pairs" in shell.refusal("fit", "pairs.csv", "--rater", "who")
-    why = shell.refusal("fit", "judged.csv", "--aggregate", "mean")
-    assert "say with --rater COLUMN which column" in why
-    words = ("judged.csv", "--aggregate", "mean", "--rater", "who", "--spread-weights")
+    assert "--aggregate mean" in shell.refusal("fit", "pairs.csv")
+    assert "--rater is for a list of rated pairs" in shell.refusal("fit", "pairs.csv", "--rater", "who")
+    words = ("judged.csv", "--aggregate", "mean", "--rater", "who", "--rating-weights", "spread")
     assert "compare takes no weights" in shell.refusal("compare", *words)
 
 

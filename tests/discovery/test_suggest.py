@@ -12,7 +12,6 @@ from sklearn.metrics import silhouette_score
 import unmask.discovery._suggest as suggesting
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
-from unmask.checking import rao_p_value
 from unmask.discovery import Discovery, Stopped
 from unmask.discovery._circle import fit_circle
 from unmask.discovery._clusters import best_grouping, group_numbers, silhouette
@@ -20,6 +19,7 @@ from unmask.discovery._columns import compare_columns
 from unmask.discovery._places import find_places, mean_places, permutations_of
 from unmask.discovery._references import even_box, even_disc, even_ring, scattered_groups
 from unmask.inspection import name_axes
+from unmask.problem.chance import rao_p_value
 
 FAST = {"n_init": 4}
 

@@ -6,17 +6,10 @@ from scipy.spatial.distance import cdist
 from sklearn.covariance import graphical_lasso
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
 from unmask import MapWarning
 from unmask.dissimilarities import Drill
-
-
-@parametrize_with_checks([Drill()])
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks(estimator, check):
-    check(estimator)
 
 
 def walk(rng, n=14, p=30):
@@ -125,20 +118,6 @@ def test_a_thousand_objects():
     np.testing.assert_allclose((slope / size)[used], (0.5 * np.sign(P) / size)[used], rtol=0, atol=1e-6)
     idle = (found.candidates_.toarray() > 0) & ~used
     assert np.all(np.abs(slope[idle]) <= 0.5 + 1e-6 * size[idle])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"penalty": -1.0}, "penalty=-1.0 must be a number of at least 0"),
-        ({"n_neighbors": None, "penalty": 0.0}, "n_neighbors=None with penalty=0: a precision of all pairs"),
-        ({"tol": "x"}, "tol='x' must be a number"),
-        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
-    ],
-)
-def test_bad_parameters(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        Drill(**options).fit(walk(rng))
 
 
 @pytest.mark.parametrize("data", recordings.ALL)

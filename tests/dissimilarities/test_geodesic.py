@@ -7,18 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.manifold import Isomap
 from sklearn.metrics import pairwise_distances
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalIsomap, ConditionalMDS, MapWarning
+from unmask import MapWarning
 from unmask.dissimilarities import Geodesic
 from unmask.graphs import takes_usearch
-
-
-@parametrize_with_checks([Geodesic()])
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks(estimator, check):
-    check(estimator)
 
 
 def test_paths_equal_those_of_scikit_learn(rng):
@@ -76,48 +68,12 @@ def test_columns_in_another_order_are_matched_by_label(kinship):
     np.testing.assert_array_equal(plain.transform(D.iloc[:3, ::-1]), plain.dissimilarities_[:3])
 
 
-@pytest.mark.parametrize("labels", [None, range(100, 114), "terms"])
-def test_labels_travel_through_a_pipeline(kinship, labels):
-    D, known = kinship.dissimilarities.astype(float), kinship.known[["gender"]]
-    if labels != "terms":
-        index = pd.RangeIndex(14) if labels is None else pd.Index(labels)
-        D, known = D.set_axis(index).set_axis(index, axis=1), known.set_axis(index)
-    options = {"metric": "precomputed", "n_init": 2, "random_state": 0}
-    stages = make_pipeline(Geodesic(6, metric="precomputed"), ConditionalMDS(2, **options)).set_output(
-        transform="pandas"
-    )
-    found = stages.fit_transform(D, conditionalmds__known=known.iloc[::-1])
-    expected = ConditionalIsomap(2, n_neighbors=6, **options).fit_transform(D, known=known.iloc[::-1])
-    np.testing.assert_array_equal(found, expected)
-    assert [str(label) for label in found.index] == [str(label) for label in D.index]
-
-
 def test_hundreds_of_parts_are_joined(rng):
     X = rng.standard_normal((1500, 3))
     with pytest.warns(MapWarning, match="parts, which were joined"):
         geodesic = Geodesic(1, mutual=True).fit(X)
     assert geodesic.n_components_joined_ > 500
     assert np.isfinite(geodesic.dissimilarities_).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_neighbors": None}, "give one of them"),
-        ({"n_neighbors": 3, "radius": 1.0}, "give one of them"),
-        ({"n_neighbors": 0}, "n_neighbors=0 must be an integer of at least 1"),
-        ({"n_neighbors": "5"}, "n_neighbors='5' must be an integer"),
-        ({"n_neighbors": None, "radius": "x"}, "radius='x' must be a number"),
-        ({"mutual": "no"}, "mutual='no' must be True or False"),
-        ({"n_neighbors": 10}, "n_neighbors=10 but there are n_samples=10 objects; an object has at most 9 neighbours"),
-        ({"n_neighbors": None, "radius": 0.0}, "radius=0.0 must be a number above 0"),
-        ({"on_disconnected": "ignore"}, "on_disconnected='ignore' is not one of 'join', 'error'"),
-        ({"dtype": "int8"}, "dtype='int8' is not one of"),
-    ],
-)
-def test_bad_parameters(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        Geodesic(**options).fit(rng.standard_normal((10, 3)))
 
 
 def test_bad_dissimilarities(kinship):
@@ -169,11 +125,6 @@ def test_parameters_of_minkowski_pass_without_a_warning(rng):
     X = rng.standard_normal((30, 3))
     found = Geodesic(5, metric="minkowski", metric_params={"p": 1}).fit_transform(X)
     np.testing.assert_allclose(found, Geodesic(5, metric="manhattan").fit_transform(X), rtol=1e-12, atol=0)
-
-
-def test_a_metric_that_is_not_known_is_said_before_the_search_starts(rng):
-    with pytest.raises(ValueError, match=r"metric='euclidian' is not known; did you mean 'euclidean'"):
-        Geodesic(metric="euclidian").fit(rng.standard_normal((20, 3)))
 
 
 # ---- neighbours of many objects

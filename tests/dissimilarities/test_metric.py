@@ -14,10 +14,8 @@ import scipy.spatial.distance
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import _VALID_METRICS, haversine_distances, nan_euclidean_distances
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalMDS, MissingDissimilarityWarning
+from unmask import MissingDissimilarityWarning
 from unmask.dissimilarities import Metric, make_transformer
 
 PRESENCE = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
@@ -52,26 +50,6 @@ def wide(X):
 
 
 # Metrics that are not defined for rows of zeros (cosine, Bray-Curtis …) refuse the checks' data, as they should.
-@parametrize_with_checks(
-    [
-        Metric(),
-        Metric(dtype="float32"),
-        Metric("canberra"),
-        Metric("mahalanobis"),
-        Metric("manhattan"),
-        Metric("nan_euclidean"),
-        Metric("seuclidean"),
-        Metric("aitchison", metric_params={"pseudocount": 0.5}),
-        Metric("dtw"),
-        Metric("gower"),
-        Metric("wasserstein"),
-    ]
-)
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks(estimator, check):
-    check(estimator)
-
-
 def test_scipy_has_not_grown():
     assert {"braycurtis", "jensenshannon", "mahalanobis", "yule"} < set(SCIPY)
     for name in {*SCIPY, *_VALID_METRICS} - {"wminkowski"}:  # which scipy no longer has
@@ -272,18 +250,6 @@ def test_progress_is_shown_if_asked_for(rng, capsys):
 # ---- conventions
 
 
-def test_labels_travel_through_a_pipeline(rng):
-    X = pd.DataFrame(rng.random((12, 4)), index=[f"o{i}" for i in range(12)])
-    known = pd.Series(X[0], name="first")
-    options = {"metric": "precomputed", "n_init": 2, "random_state": 0}
-    stages = make_pipeline(Metric("braycurtis"), ConditionalMDS(1, **options)).set_output(transform="pandas")
-    found = stages.fit_transform(X, conditionalmds__known=known.iloc[::-1])
-    expected = ConditionalMDS(1, **options).fit_transform(cdist(X, X, "braycurtis"), known=known.to_numpy())
-    np.testing.assert_allclose(found.to_numpy(), expected, rtol=1e-6, atol=1e-8)
-    assert list(found.index) == list(X.index) == list(stages[0].get_feature_names_out())
-    assert list(stages[0].transform(X.iloc[:2]).columns) == list(X.index)
-
-
 def test_the_input_is_left_alone_and_the_fit_can_be_stored(rng):
     X = rng.random((20, 3)).astype(np.float32)
     before = X.copy()
@@ -329,14 +295,8 @@ def test_sparse_tables_are_refused_where_they_are_not_understood(rng):
     [
         ({"metric": "brayurtis"}, r"metric='brayurtis' is not known; did you mean 'braycurtis'\?"),
         ({"metric": "Bray-Curtis"}, r"did you mean 'braycurtis'"),
-        ({"metric": "zzz"}, "give one of aitchison, braycurtis, .*, or a function of two rows"),
-        ({"metric": 3}, "metric=3 is not known"),
-        ({"metric": None}, "metric=None is not known; give one of aitchison"),
         ({"metric": "precomputd"}, r"metric='precomputd' is not known; did you mean 'precomputed'\?"),
         ({"metric": "geodesic"}, r"made by a transformer, metric=Geodesic\(\) of unmask.dissimilarities"),
-        ({"metric": np.eye(2)}, "is not known"),
-        ({"metric": "precomputed"}, "metric='precomputed' leaves nothing to compute"),
-        ({"metric_params": [3]}, r"metric_params=\[3\] must be a dict"),
         ({"metric_params": {"q": 3}}, "metric_params has 'q', which metric='euclidean' does not take; it takes 'w'"),
         ({"metric": "haversine", "metric_params": {"q": 3}}, "metric='haversine' does not take; it takes none"),
         ({"metric_params": {"w": [1, 2]}}, r"metric_params\['w'\] has shape \(2,\) but X has 3 columns"),
@@ -347,9 +307,6 @@ def test_sparse_tables_are_refused_where_they_are_not_understood(rng):
         ({"metric": "seuclidean", "metric_params": {"V": [1, 0, 1]}}, "column 1 of X has the variance 0"),
         ({"metric": "mahalanobis", "metric_params": {"VI": np.eye(2)}}, r"shape \(2, 2\) .* X has 3 columns"),
         ({"metric": "mahalanobis", "metric_params": {"VI": -np.eye(3)}}, "negative eigenvalue -1"),
-        ({"dtype": "int8"}, "dtype='int8' is not one of 'float64', 'float32'"),
-        ({"n_jobs": 0}, "n_jobs=0 must be"),
-        ({"verbose": -1}, "verbose=-1 must be an integer of at least 0"),
     ],
 )
 def test_bad_parameters(rng, options, message):
@@ -374,7 +331,7 @@ def test_amounts_are_no_presence(metric):
     [
         ("cosine", [0, 0], r"metric='cosine' is not defined for object 'dell' of X: it is all zeros.*leave it out"),
         ("correlation", [0.1, 0.1], r"not defined for object 'dell' of X: it is constant .*\(1 such in all\)"),
-        ("jensenshannon", [0, 0], r"not defined for object 'dell' of X: it is all zeros, which are no shares"),
+        ("jensenshannon", [0, 0], r"not defined for object 'dell' of X: it is all zeros, which cannot be shares"),
         ("braycurtis", [0, -1], r"Negative values in data: X holds -1 \(object 'dell', column 'fern'\)"),
         ("jensenshannon", [0, -1], r"Negative values in data: X holds -1"),
     ],
@@ -401,10 +358,10 @@ def test_two_empty_objects_cannot_be_compared(metric):
 
 def test_numbers_too_large(rng):
     X = np.array([[0.0], [1e25]])
-    with pytest.raises(ValueError, match="gives inf for object 0 and object 1: too large for dtype='float32'"):
+    with pytest.raises(ValueError, match="gives inf for object 0 and object 1; too large for dtype='float32'"):
         Metric("sqeuclidean", dtype="float32").fit(X)
     np.testing.assert_allclose(Metric("sqeuclidean").fit_transform(X)[0, 1], 1e50, rtol=1e-15, atol=0)
-    with pytest.raises(ValueError, match=r"gives inf for object 0 and object 1: X has 1e\+175 among its features"):
+    with pytest.raises(ValueError, match=r"gives inf for object 0 and object 1; X has 1e\+175 among its features"):
         Metric("sqeuclidean").fit(X * 1e150)
 
 
@@ -462,5 +419,5 @@ def test_distances_of_many_columns_are_exact_where_products_of_rows_cancel(rng, 
     np.testing.assert_allclose(D, cdist(X.astype(np.float64), X.astype(np.float64)), rtol=1e-12, atol=0)
     assert D[5, 400] == 0
     np.testing.assert_allclose(Metric().fit(X).transform(X[:9]), D[:9], rtol=1e-13, atol=0)
-    with pytest.raises(ValueError, match="among its features, too large for the distances"):
+    with pytest.raises(ValueError, match="among its features, too large for finite distances"):
         Metric().fit(X.astype(np.float64) * 1e200)

@@ -102,7 +102,7 @@ def test_a_single_place():
             "wasserstein",
             [[1.0], ["a"]],
             {},
-            "object 1 of X is no sequence of numbers, which metric",
+            "object 1 of X must be a sequence of numbers for metric",
         ),
         ("wasserstein", [1.0, 2.0], {}, r"object 0 of X has shape \(\), but metric='wasserstein' compares sequences"),
         ("wasserstein", [[1.0]], {}, r"Found array with 1 sample\(s\) while a minimum of 2 is required"),

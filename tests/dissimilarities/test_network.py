@@ -7,17 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.pipeline import make_pipeline
 
-from tests.helpers import common_checks
-from unmask import ConditionalMDS, MissingDissimilarityWarning
+from unmask import MissingDissimilarityWarning
 from unmask.dissimilarities import NetworkDissimilarity
-
-
-@pytest.mark.parametrize(("estimator", "check"), common_checks(NetworkDissimilarity()))
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("weight", [None, "weight", "absent"])
@@ -47,15 +39,6 @@ def test_edges_of_a_sparse_matrix_are_counted_without_a_weight():
     assert adjacency.max() > 1  # the input keeps its lengths
 
 
-def test_labels_travel_through_a_pipeline():
-    families = nx.florentine_families_graph()
-    families.remove_node("Pazzi")
-    stages = make_pipeline(NetworkDissimilarity(), ConditionalMDS(metric="precomputed", n_init=2, random_state=0))
-    embedding = stages.set_output(transform="pandas").fit_transform(families)
-    assert list(embedding.index) == list(families)
-    assert list(stages[0].get_feature_names_out()) == list(families)
-
-
 def test_new_nodes_are_reached_through_a_larger_network():
     small, large = nx.path_graph(4), nx.path_graph(6)
     fitted = NetworkDissimilarity().fit(small)
@@ -80,9 +63,6 @@ def test_parts_are_refused_or_missing():
 @pytest.mark.parametrize(
     ("options", "network", "error", "message"),
     [
-        ({"weight": 3}, nx.path_graph(3), ValueError, "weight=3 must be the name"),
-        ({"on_disconnected": "join"}, nx.path_graph(3), ValueError, "on_disconnected='join' is not one of"),
-        ({"dtype": "int8"}, nx.path_graph(3), ValueError, "dtype='int8' is not one of"),
         ({}, np.ones((3, 3)), TypeError, "X is ndarray; pass a graph of networkx or igraph"),
         ({}, sp.csr_array(np.ones((3, 4))), ValueError, r"shape \(3, 4\) but must be square"),
         ({}, sp.csr_array((3, 3)), ValueError, "has no edges"),

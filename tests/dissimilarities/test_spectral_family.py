@@ -1,10 +1,11 @@
 """What all spectral methods share: conventions, reading, new objects."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unmask import MapWarning
 from unmask.dissimilarities import (
@@ -13,14 +14,6 @@ from unmask.dissimilarities import (
     LaplacianEigenmaps,
     LocallyLinear,
     MaximumEntropyUnfolding,
-)
-from unmask.dissimilarities._spectral import (
-    covariance_of_distances,
-    inverse_of_laplacian,
-    laplacian,
-    raised,
-    reconstruction,
-    squared_distances,
 )
 
 GRAPH_METHODS = [LaplacianEigenmaps, LocallyLinear, AcyclicLocallyLinear, MaximumEntropyUnfolding]
@@ -34,12 +27,6 @@ def curve():
     angle = np.linspace(0, 5, 40)
     noise = np.random.default_rng(3).normal(scale=0.05, size=(40, 8))
     return np.column_stack([np.cos(angle), np.sin(angle), angle, angle**2 / 5, *noise[:, :4].T]) + noise
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([cls() for cls in [*GRAPH_METHODS, KernelDissimilarity]])
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("cls", GRAPH_METHODS)
@@ -84,15 +71,6 @@ def test_dissimilarities_have_the_unit_of_the_data(cls, curve):
 
 
 @pytest.mark.parametrize("cls", [*GRAPH_METHODS, KernelDissimilarity])
-def test_float32_is_rounded_float64_and_input_is_kept(cls, curve):
-    before = curve.copy()
-    D, E = cls().fit_transform(curve), cls(dtype="float32").fit_transform(curve)
-    assert (D.dtype, E.dtype) == (np.float64, np.float32)
-    np.testing.assert_allclose(E, D, rtol=1e-6, atol=0)
-    np.testing.assert_array_equal(curve, before)
-
-
-@pytest.mark.parametrize("cls", [*GRAPH_METHODS, KernelDissimilarity])
 def test_fitted_objects_have_their_fitted_rows_and_labels_travel(cls, curve):
     frame = pd.DataFrame(curve, index=[f"o{i}" for i in range(40)], columns=list("abcdefgh"))
     model = cls().set_output(transform="pandas")
@@ -120,29 +98,6 @@ def test_new_object_lies_at_the_weighted_mean_of_its_neighbours(cls, metric, cur
     difference = weights - np.eye(len(old))
     expected = np.sqrt(np.einsum("ij,jk,ik->i", difference, model.covariance_, difference))
     np.testing.assert_allclose(found[0], expected, rtol=1e-6, atol=1e-9)
-
-
-def test_reconstruction_recovers_weights(rng):
-    neighbours = rng.normal(size=(4, 6))
-    weights = np.array([0.5, 0.4, 0.3, -0.2])
-    new = weights @ neighbours
-    found, error = reconstruction(cdist([new], neighbours)[0] ** 2, cdist(neighbours, neighbours) ** 2, 1e-12)
-    np.testing.assert_allclose(found, weights, rtol=0, atol=1e-6)
-    assert error < 1e-10
-
-
-def test_inverse_of_laplacian_is_the_pseudo_inverse(rng):
-    i, j = np.triu_indices(12, 1)
-    L = laplacian(i, j, rng.uniform(1e-6, 2e-6, len(i)), 12)
-    K, log_determinant = inverse_of_laplacian(L)
-    np.testing.assert_allclose(K, np.linalg.pinv(L, hermitian=True), rtol=1e-8, atol=1e-8 * np.abs(K).max())
-    assert log_determinant == pytest.approx(np.log(np.linalg.eigvalsh(L)[1:]).sum(), rel=1e-9)
-
-
-def test_double_centring_and_distances_are_inverse_to_each_other(rng):
-    Y = rng.normal(size=(9, 3))
-    Y -= Y.mean(axis=0)
-    np.testing.assert_allclose(covariance_of_distances(squared_distances(Y @ Y.T)), Y @ Y.T, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("cls", JOINING)
@@ -174,35 +129,23 @@ def test_duplicates_are_raised_with_a_warning(cls, curve):
     assert 0 < D[0, 40] < 0.2 * np.median(D)
 
 
-def test_duplicates_have_the_floor_and_near_ones_their_distance():
-    squares = np.array([0.0, 0.9e-8, 1.1e-8, 1e-4, 0.5, 1.0, 1.0, 1.0, 3.0, 4.0])  # median of those above 0: 1
-    with pytest.warns(MapWarning, match="2 of 10 edges join objects that are equal or nearly so"):
-        found = raised(squares)
-    np.testing.assert_array_equal(found, [1e-3, 1e-3, *squares[2:]])
-    with pytest.raises(ValueError, match=r"all 3 edges join objects that are equal .* change n_neighbors"):
-        raised(np.zeros(3))
-
-
-@pytest.mark.parametrize("gap", [1e-1, 1e-2, 1e-3])
-def test_near_objects_are_kept_apart_without_a_warning(gap):
+@pytest.mark.parametrize("gap", [1e-5, 1e-3, 1e-2, 1e-1])
+def test_near_objects_are_kept_apart_and_nearer_ones_have_the_floor(gap):
     # Of points at random in the plane one edge in a thousand is shorter than 1e-3 of the median, squared.
     rng = np.random.default_rng(0)
     plane = rng.uniform(size=(150, 2))
     typical = np.median(np.sort(cdist(plane, plane), axis=1)[:, 1:7])
     twins = plane[:3] + gap * typical * np.array([1.0, 0.0])
-    model = MaximumEntropyUnfolding(6).fit(np.concatenate([plane, twins]))
+    with pytest.warns(MapWarning, match="3 of .* edges") if gap < 1e-4 else nullcontext():
+        model = MaximumEntropyUnfolding(6).fit(np.concatenate([plane, twins]))
     pairs = [0, 1, 2], [150, 151, 152]
-    np.testing.assert_allclose(model.dissimilarities_[pairs], gap * typical, rtol=2e-3, atol=0)
+    expected = gap * typical if gap > 1e-4 else np.sqrt(1e-3) * np.median(model.graph_.data)
+    np.testing.assert_allclose(model.dissimilarities_[pairs], expected, rtol=2e-3, atol=0)
 
 
 @pytest.mark.parametrize(
     ("parameters", "data", "message"),
     [
-        ({"n_neighbors": 0}, None, "n_neighbors=0"),
-        ({"n_neighbors": 40}, None, "at most 39"),
-        ({"on_disconnected": "components"}, None, "on_disconnected='components'"),
-        ({"dtype": "float16"}, None, "dtype='float16'"),
-        ({"constraints": "lower"}, None, "constraints='lower'"),
         ({}, np.ones((9, 3)), "all 9 objects are equal"),
         ({"metric": "precomputed"}, ONE_MISSING, "1 pairs have no dissimilarity"),
     ],

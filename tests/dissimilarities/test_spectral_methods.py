@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, spectral_embedding
 
 from tests import recordings
-from unmask import MapWarning, SpectralMap
+from unmask import ConditionalGPLVM, MapWarning, SpectralMap
 from unmask.dissimilarities import (
     AcyclicLocallyLinear,
     Drill,
@@ -357,6 +357,8 @@ def test_not_converging_is_a_warning(sheet, constraints):
 def test_missing_features_need_a_metric_that_takes_them(rng):
     X = rng.standard_normal((40, 60)).cumsum(axis=0) / 5
     gaps = np.where(rng.uniform(size=X.shape) < 0.05, np.nan, X)
+    with pytest.raises(ValueError, match="NaN"):
+        ConditionalGPLVM(1).fit(gaps)
     for method in (MaximumEntropyUnfolding(4), Drill(4, penalty=0.05)):
         with pytest.raises(ValueError, match="NaN"):
             method.fit(gaps)

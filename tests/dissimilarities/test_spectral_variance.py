@@ -7,16 +7,9 @@ from scipy.spatial import procrustes
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_swiss_roll
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests import recordings
 from unmask.dissimilarities import MaximumVarianceUnfolding
-
-
-@parametrize_with_checks([MaximumVarianceUnfolding(max_iter=3)])
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks(estimator, check):
-    check(estimator)
 
 
 def map_of(covariance, n_components=2):
@@ -175,20 +168,6 @@ def test_dissimilarities_that_no_coordinates_have_are_said():
     assert not found.converged_
     assert found.violation_ > 0.01
     assert found.n_iter_ < 60
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"angles": 1}, "angles=1 must be True or False"),
-        ({"rank": 0}, "rank=0 must be an integer of at least 1"),
-        ({"tol": -1.0}, "tol=-1.0 must be a number of at least 0"),
-        ({"max_iter": 0}, "max_iter=0 must be an integer of at least 1"),
-    ],
-)
-def test_bad_parameters(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        MaximumVarianceUnfolding(**options).fit(rng.standard_normal((10, 3)))
 
 
 @pytest.mark.parametrize("data", recordings.ALL)

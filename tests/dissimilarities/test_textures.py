@@ -6,12 +6,11 @@ import pytest
 from scipy import stats
 from scipy.signal import lfilter
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from tests.helpers import common_checks
 from unmask import ConditionalMDS
 from unmask.dissimilarities import TextureDissimilarity
 
@@ -78,12 +77,6 @@ def plain_twin(images, window, seed, n_bins):
 def textures(rng):
     """Return two textures, three images of each."""
     return np.array([autoregressive(rng, *c) for c in [(0.8, 0.2)] * 3 + [(0.2, 0.8)] * 3])
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks():
-    for estimator, check in common_checks(TextureDissimilarity()):
-        check(estimator)
 
 
 @pytest.mark.parametrize(("window", "n_bins"), [(1, 7), (2, 20)])
@@ -232,26 +225,6 @@ def test_an_image_that_is_predicted_without_error(rng):
     np.testing.assert_allclose(texture.residual_deviations_[0], 0, atol=1e-12)
     with pytest.raises(ValueError, match="use density='histogram'"):
         TextureDissimilarity(1, standardize=False, density="normal").fit(images)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"window": 0}, "window=0"),
-        ({"model": "forest"}, "model='forest'"),
-        ({"model": LogisticRegression()}, "model="),
-        ({"model": LinearRegression}, "model="),
-        ({"density": "kernel"}, "density='kernel'"),
-        ({"n_bins": 1}, "n_bins=1"),
-        ({"root": "yes"}, "root='yes'"),
-        ({"standardize": 1}, "standardize=1"),
-        ({"max_pixels": 10}, "max_pixels=10"),
-        ({"n_jobs": 0}, "n_jobs=0"),
-    ],
-)
-def test_bad_parameters(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        TextureDissimilarity(**options).fit(rng.standard_normal((3, 20, 20)))
 
 
 @pytest.mark.parametrize(

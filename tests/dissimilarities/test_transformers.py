@@ -207,7 +207,7 @@ def test_a_misspelt_name_is_answered_with_those_that_are_near(X, make):
         ("precomputed", {"p": 3}, r"metric_params=\{'p': 3\} means nothing with metric='precomputed'"),
         ("minkowski", {"q": 3}, r"metric_params has 'q', which metric='minkowski' does not take"),
         (Geodesic, None, r"metric=Geodesic is a class; pass an object of it, metric=Geodesic\(\)"),
-        (StandardScaler(), None, r"metric=StandardScaler\(\) returned shape \(30, 4\), which is no table of diss"),
+        (StandardScaler(), None, r"metric=StandardScaler\(\) returned shape \(30, 4\), not a table of diss"),
     ],
 )
 def test_what_is_no_metric_is_refused(X, metric, params, message):

@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 
-from tests.helpers import common_checks
 from unmask import ConditionalMDS
 from unmask.dissimilarities import WordDissimilarity
 
@@ -56,12 +55,6 @@ def two_topics(rng, documents=400):
     both = ["and", "the", "with"]
     topics = [SEA, KITCHEN]
     return [" ".join(rng.choice(topics[k % 2] + both, size=5)) for k in range(documents)]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_common_checks():
-    for estimator, check in common_checks(WordDissimilarity()):
-        check(estimator)
 
 
 def test_information_worked_by_hand():
@@ -222,24 +215,6 @@ def test_word2vec_without_gensim(monkeypatch, rng):
     monkeypatch.setitem(sys.modules, "gensim.models", None)
     with pytest.raises(ImportError, match=r"needs the package 'gensim', .* pip install 'unmask\[words\]'"):
         WordDissimilarity(3, model="cbow").fit(SEA, text=two_topics(rng))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_components": 0}, "n_components=0"),
-        ({"n_components": 15}, "n_components=15 must be below 15"),
-        ({"model": "glove"}, "model='glove'"),
-        ({"window": 0}, "window=0"),
-        ({"min_count": 0}, "min_count=0"),
-        ({"smoothing": -1}, "smoothing=-1"),
-        ({"metric": "mahalanobis"}, "metric='mahalanobis'"),
-        ({"model_params": {"epochs": 3}}, "model_params"),
-    ],
-)
-def test_bad_parameters(rng, options, message):
-    with pytest.raises(ValueError, match=message):
-        WordDissimilarity(**{"n_components": 3, **options}).fit(SEA, text=two_topics(rng))
 
 
 TEXT = ["the cat drinks milk", "the dog drinks water"] * 5

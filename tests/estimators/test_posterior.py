@@ -14,7 +14,7 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalIsomap, ConditionalMDS, Numeric, UnfinishedWarning
-from unmask.estimators import _drawing
+from unmask.estimators import _posterior
 from unmask.estimators._posterior import how_noise_grows
 from unmask.inspection import average_canonical_correlation
 
@@ -42,7 +42,7 @@ def fitted(D, known=None, **options):
 def quick():
     """Tune chains no longer than so few objects need."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_drawing, "TUNING", 100)
+        patch.setattr(_posterior, "TUNING", 100)
         yield
 
 
@@ -258,13 +258,13 @@ def test_parameters_that_are_set_after_the_fit_are_those_of_the_next():
 
 def test_too_many_objects_are_refused(monkeypatch):
     D, _, _ = make_data()
-    monkeypatch.setattr(_drawing, "MOST_DRAWN", 11)
+    monkeypatch.setattr(_posterior, "MOST_DRAWN", 11)
     with pytest.raises(ValueError, match=r"there are 12 objects.*pass a sample of them"):
         fitted(D).posterior()
 
 
 def test_it_says_how_long_it_will_take(monkeypatch):
-    monkeypatch.setattr(_drawing, "LONG", 0.0)
+    monkeypatch.setattr(_posterior, "LONG", 0.0)
     with pytest.warns(UserWarning, match="of 12 objects will take about 0 minutes"):
         fitted(make_data()[0]).posterior(n_draws=10, chains=1)
 

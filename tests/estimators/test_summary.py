@@ -23,7 +23,7 @@ from unmask import (
 )
 from unmask.estimators import refit
 from unmask.estimators._random_fits import CHANCE_SAMPLE, random_fits, sample_of
-from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT, next_step
+from unmask.estimators._summary import CAUTIONS, FOUND, GOOD, NEXT
 from unmask.kernels import ArraySource
 
 ALL = {
@@ -117,7 +117,7 @@ def test_nothing_known_and_no_map(kinship):
     none = ConditionalMDS(0, metric="precomputed", n_init=1)
     none.fit(kinship.dissimilarities, known=kinship.known[["gender"]])
     assert "without a map" in none.summary().title
-    assert "n_components=2" in next_step(none, random_fits(none))
+    assert "n_components=2" in texts(none.summary(), NEXT)[0]
     assert "<img" not in none._repr_html_()
     with pytest.raises(ValueError, match="no map to draw"):
         none.plot()

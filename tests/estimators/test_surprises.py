@@ -168,5 +168,5 @@ def test_one_dimension_is_one():
 
 @pytest.mark.parametrize("estimator", [ConditionalMDS, GeneralMDS])
 def test_features_too_large_for_distances_are_named(rng, estimator):
-    with pytest.raises(ValueError, match=r"X has 2\.\d+e\+200 among its features, too large for the distances"):
+    with pytest.raises(ValueError, match=r"X has 2\.\d+e\+200 among its features, too large for finite distances"):
         estimator().fit(rng.uniform(1.0, 2.9, size=(12, 3)) * 1e200)

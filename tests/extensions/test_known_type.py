@@ -110,7 +110,7 @@ def test_the_command_line_takes_it(data, tmp_path):
     assert Discovery.load(tmp_path / "result" / "study").step.known_types == {"wind": "compass"}
     misspelt = CliRunner().invoke(app, [*command, "--types", "wind=compas"])
     assert misspelt.exit_code > 0
-    assert re.search(r"'compas' is no type; write numeric, .*spline:3 or compass\.", misspelt.output)
+    assert re.search(r"'compas' is not a type; write numeric, .*spline:3 or compass\.", misspelt.output)
 
 
 def test_a_study_keeps_it(data, tmp_path):

@@ -9,10 +9,10 @@ from unmask.graphs import (
     components,
     graph_from_dissimilarities,
     graph_of_nearest,
-    graph_within_radius,
     join_components,
     nearest_neighbours,
     shortest_paths,
+    undirected,
 )
 
 
@@ -60,7 +60,7 @@ def test_features_and_their_distances_give_the_same_graph(rng, mutual):
     nearest = graph_of_nearest(*nearest_neighbours(search, X, 4, lambda *_: None), mutual=mutual)
     expected = graph_from_dissimilarities(D, n_neighbors=4, radius=None, mutual=mutual)
     np.testing.assert_allclose(nearest.toarray(), expected.toarray(), atol=1e-12)
-    within = graph_within_radius(search, 0.4, mutual=mutual)
+    within = undirected(search.radius_neighbors_graph(radius=0.4, mode="distance"), mutual=mutual)
     expected = graph_from_dissimilarities(D, n_neighbors=None, radius=0.4, mutual=mutual)
     np.testing.assert_allclose(within.toarray(), expected.toarray(), atol=1e-12)
 

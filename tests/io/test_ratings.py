@@ -1,106 +1,124 @@
-"""Pairs that several raters judged, and similarities."""
+"""Ratings of pairs by several raters: recognised, combined, reversed and weighed."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from unmask.dissimilarities import similarity_to_dissimilarity
-from unmask.io import FileProblem, read_data, read_dissimilarities, read_ratings
+from unmask.io import FileProblem, TableFile, read_data, read_dissimilarities, write_table
 
 PAIRS = [("tea", "rum"), ("tea", "milk"), ("rum", "milk"), ("rum", "gin")]
+NAMES = ["tea", "rum", "milk", "gin"]
 
 
 @pytest.fixture
-def judged(tmp_path):
-    """Write judgements of four objects by three raters, who disagree about some, and return them."""
+def frame():
+    """Ratings of four drinks by three raters, from 1 to 9, who disagree about some, and name either object first."""
     rng = np.random.default_rng(3)
     rows = [
-        (who, *(pair if rng.random() < 0.5 else pair[::-1]), round(5 + spread * rng.standard_normal(), 2))
-        for pair, spread in zip(PAIRS, [0.1, 2.0, 1.0, 1.0], strict=True)
+        (who, *(pair if rng.random() < 0.5 else pair[::-1]), int(np.clip(round(5 + spread * rng.normal()), 1, 9)))
         for who in ("Ann", "Bob", "Cid")
+        for pair, spread in zip(PAIRS, [0.1, 2.0, 1.0, 1.0], strict=True)
     ]
-    frame = pd.DataFrame(rows, columns=["who", "one", "other", "distance"])
-    frame.to_csv(tmp_path / "judged.csv", index=False)
-    return tmp_path / "judged.csv", frame
+    return pd.DataFrame(rows, columns=["who", "one", "other", "rating"])
+
+
+def of_pairs(frame, how):
+    return (
+        frame["rating"].groupby([frozenset(pair) for pair in zip(frame["one"], frame["other"], strict=True)]).agg(how)
+    )
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "median"])
-def test_judgements_of_a_pair_become_one(judged, aggregate):
-    path, frame = judged
-    read = read_ratings(path, aggregate=aggregate, rater="who")
-    pairs = frame.apply(lambda row: frozenset((row["one"], row["other"])), axis=1)
-    for pair, distance in frame["distance"].groupby(pairs).agg(aggregate).items():
-        assert read.dissimilarities.loc[tuple(pair)] == pytest.approx(distance)
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".parquet"])
+def test_ratings_of_a_pair_become_one(frame, tmp_path, aggregate, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = write_table(frame, tmp_path / f"r{suffix}")
+    read = read_dissimilarities(path, aggregate=aggregate)
+    reversed_ = read_dissimilarities(path, aggregate=aggregate, similarity="reverse")
+    on_scale = read_dissimilarities(path, aggregate=aggregate, similarity="reverse:1:9")
+    ends = frame["rating"].min() + frame["rating"].max()
+    for pair, rating in of_pairs(frame, aggregate).items():
+        assert read.dissimilarities.loc[tuple(pair)] == pytest.approx(rating)
+        assert reversed_.dissimilarities.loc[tuple(pair)] == pytest.approx(ends - rating)
+        assert on_scale.dissimilarities.loc[tuple(pair)] == pytest.approx(10 - rating)
     assert np.isnan(read.dissimilarities.loc["tea", "gin"])
-    assert read.detected[-1] == f"12 judgements by 3 raters, 3 of each pair; the {aggregate} of each pair"
+    assert any(phrase.startswith("12 ratings by 3 raters, 3 of each pair") for phrase in read.detected)
 
 
-def test_weights_are_by_number_and_spread(judged):
-    path, frame = judged
-    weights = read_ratings(path, rater="who").weights
-    variance = frame["distance"].groupby(np.arange(12) // 3).var().to_numpy()
-    expected = 3 / ((variance + variance.mean()) / 2)
-    expected /= expected.mean()
-    np.testing.assert_allclose([weights.loc[pair] for pair in PAIRS], expected, rtol=1e-12)
+def test_count_and_spread_of_a_pair_are_reported(frame, tmp_path):
+    read = read_dissimilarities(write_table(frame, tmp_path / "r.csv"), aggregate="mean")
+    for (one, other), row in read.ratings.iterrows():
+        ratings = frame["rating"][[{one, other} == {a, b} for a, b in zip(frame["one"], frame["other"], strict=True)]]
+        assert row["count"] == 3
+        assert row["mean"] == pytest.approx(ratings.mean())
+        assert row["spread"] == pytest.approx(ratings.std())
+
+
+def test_weights_are_by_count_or_by_spread(frame, tmp_path):
+    frame = frame.drop(index=[0, 4]).reset_index(drop=True)  # one rating of tea and rum is left
+    read = read_dissimilarities(write_table(frame, tmp_path / "r.csv"), aggregate="mean")
+    counts = read.weights("count")
+    np.testing.assert_allclose([counts.loc[pair] for pair in PAIRS], np.array([1, 3, 3, 3]) / 2.5)
+    variance = of_pairs(frame, "var")[list(map(frozenset, PAIRS))].to_numpy()
+    variance = (np.where(np.isnan(variance), np.nanmean(variance), variance) + np.nanmean(variance)) / 2
+    expected = np.array([1, 3, 3, 3]) / variance
+    weights = read.weights("spread")
+    np.testing.assert_allclose([weights.loc[pair] for pair in PAIRS], expected / expected.mean(), rtol=1e-12)
     pd.testing.assert_frame_equal(weights, weights.T)
     assert weights.loc["tea", "gin"] == 0
     assert (np.diag(weights) == 0).all()
+    once = read_dissimilarities(
+        write_table(frame.tail(4).reset_index(drop=True), tmp_path / "once.csv"), aggregate="mean"
+    )
+    with pytest.raises(ValueError, match="by='count'"):
+        once.weights("spread")
+    with pytest.raises(ValueError, match="aggregate"):
+        read_dissimilarities(write_table(read.dissimilarities, tmp_path / "d.csv")).weights()
 
 
-def test_what_is_no_list_of_judgements_is_said(judged, tmp_path):
-    path, frame = judged
-    with pytest.raises(FileProblem, match=r"has 4 columns, .* say with rater=… which column"):
-        read_ratings(path)
-    with pytest.raises(FileProblem, match="has no column 'whom' for rater"):
-        read_ratings(path, rater="whom")
-    frame.drop(columns="who").assign(distance="far").to_csv(tmp_path / "far.csv", index=False)
-    with pytest.raises(FileProblem, match="'distance', its third column, must hold numbers"):
-        read_ratings(tmp_path / "far.csv")
-    frame.iloc[:3].to_csv(tmp_path / "same.csv", index=False)
-    assert read_ratings(tmp_path / "same.csv", rater="who").weights is not None
-    frame.iloc[::3].to_csv(tmp_path / "once.csv", index=False)
-    assert read_ratings(tmp_path / "once.csv", rater="who").weights is None
+def numbered(frame):
+    return frame.assign(**{name: frame[name].map(NAMES.index) for name in ("one", "other")})
 
 
-def test_repeated_pairs_are_no_table_of_features(judged, tmp_path):
-    _, frame = judged
-    frame.drop(columns="who").to_csv(tmp_path / "pairs.csv", index=False)
-    with pytest.raises(FileProblem, match=r"keep one row per pair, or let unmask\.io\.read_ratings average them"):
-        read_data(tmp_path / "pairs.csv")
+FORMS = {
+    "named": lambda f: f,
+    "another order": lambda f: f[["one", "other", "rating", "who"]].rename(columns={"who": "participant"}),
+    "sorted by pair": lambda f: f.sort_values(["one", "other"]),
+    "numbered raters": lambda f: f.assign(who=f["who"].map({"Ann": 1, "Bob": 2, "Cid": 3})),
+    "unknown name": lambda f: f.rename(columns={"who": "xyz"}),
+    "numbered objects": numbered,
+}
 
 
-@pytest.mark.parametrize("form", ["square", "lower", "long"])
-def test_similarities_in_every_form(tmp_path, form):
-    rng = np.random.default_rng(0)
-    names = ["oak", "elm", "ash", "fir"]
-    R = pd.DataFrame(rng.standard_normal((30, 4)), columns=names).corr()
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("read", [read_data, read_dissimilarities])
+def test_ratings_are_recognised_and_the_way_out_is_given(frame, tmp_path, form, read):
+    path = write_table(FORMS[form](frame).reset_index(drop=True), tmp_path / "r.csv")
+    with pytest.raises(FileProblem, match=r"12 ratings of 4 pairs of 4 objects by 3 raters.*aggregate='mean'.*reverse"):
+        read(path)
+    assert read_dissimilarities(path, aggregate="mean").dissimilarities.shape == (4, 4)
+
+
+def test_ratings_without_names_of_columns(frame, tmp_path):
     path = tmp_path / "r.csv"
-    if form == "square":
-        R.to_csv(path)
-    elif form == "lower":
-        path.write_text(
-            "\n".join(",".join([n, *map(repr, R.to_numpy()[i, : i + 1].tolist())]) for i, n in enumerate(names)),
-            encoding="utf-8",
-        )
-    else:
-        i, j = np.triu_indices(4, 1)
-        pd.DataFrame({"a": R.index[i], "b": R.index[j], "r": R.to_numpy()[i, j]}).to_csv(path, index=False)
-    read = read_dissimilarities(path, similarity="correlation")
-    expected = similarity_to_dissimilarity(R, "correlation")
-    np.testing.assert_allclose(read.dissimilarities.loc[names, names], expected, atol=1e-12)
-    assert "similarities (correlation) turned into dissimilarities" in read.detected
-    with pytest.raises(FileProblem, match=r"are these similarities\? Say of which kind, for example similarity='corr"):
-        read_dissimilarities(path)
+    frame.to_csv(path, index=False, header=False)
+    read = read_dissimilarities(path, aggregate="mean", similarity="reverse")
+    assert sorted(read.dissimilarities.index) == sorted(NAMES)
+    frame.drop(columns="who").to_csv(path, index=False, header=False)
+    assert read_dissimilarities(path, aggregate="mean").ratings["count"].tolist() == [3] * 4
+    with pytest.raises(FileProblem, match="aggregate='mean'"):
+        read_data(path)
 
 
-def test_what_cannot_be_such_similarities_is_refused_with_the_file(tmp_path):
-    path = tmp_path / "c.csv"
-    cells = [[9, 1, 0, 2], [2, 8, 1, 1], [1, 1, 7, 3], [0, 2, 1, 9]]
-    path.write_text("\n".join(["a,b,c,d", *(",".join(map(str, row)) for row in cells)]), encoding="utf-8")
-    with pytest.raises(
-        FileProblem, match=r"c\.csv: the similarities are not symmetric.* Did you mean similarity='confusion'"
-    ):
-        read_dissimilarities(path, similarity="correlation")
-    read = read_dissimilarities(path, similarity="confusion", pseudocount=0.5)
-    expected = similarity_to_dissimilarity(np.array(cells), "confusion", pseudocount=0.5)
-    np.testing.assert_allclose(read.dissimilarities, expected)
+def test_the_column_of_raters_can_be_named(frame, tmp_path):
+    numbers = numbered(frame).assign(who=np.repeat([0, 1, 2], 4)).rename(columns={"who": "xyz"})
+    path = write_table(numbers, tmp_path / "r.csv")
+    assert isinstance(read_data(path), TableFile)
+    read = read_dissimilarities(path, aggregate="mean", rater="xyz")
+    assert any("by 3 raters" in phrase for phrase in read.detected)
+    with pytest.raises(FileProblem):
+        read_dissimilarities(path, aggregate="mean", rater="whom")
+    far = write_table(frame.assign(rating=["far", *frame["rating"][1:]]), tmp_path / "far.csv")
+    with pytest.raises(FileProblem):
+        read_dissimilarities(far, aggregate="mean", rater="who")

@@ -1,22 +1,16 @@
-"""Blocks of coefficients: the adjoint is the derivative of the lift, and projections are projections."""
+"""Blocks of coefficients, and cells that move: adjoints are derivatives of lifts, projections are projections."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import lsq_linear, nnls
 
-from tests.helpers import symmetric_weights
+from tests.helpers import noisy_distances, symmetric_weights
 from unmask import Cyclic, Numeric, Spline
-from unmask.problem import Structure, check_known
-from unmask.problem._blocks import (
-    CommonBlock,
-    DenseBlock,
-    DiagonalBlock,
-    FunctionBlock,
-    MonotoneBlock,
-    MovingBlock,
-    coef_blocks,
-)
+from unmask.checking import check_dissimilarities
+from unmask.kernels import Workers
+from unmask.problem import Problem, build_pairs, check_known, make_graph, make_structure
+from unmask.problem.linalg import symmetric_root
 
 N = 14
 TYPES = {"hour": Cyclic(24), "dose": Spline(3)}
@@ -41,41 +35,46 @@ def table(rng, missing=False):
 
 
 CASES = {
-    "dense": (["x", "y"], "full", DenseBlock),
-    "nominal": (["site"], "grouped", DenseBlock),
-    "mixed": (["x", "site", "sex"], "full", DenseBlock),
-    "diagonal": (["x", "y", "sex"], "diagonal", DiagonalBlock),
-    "common": (["site"], "diagonal", CommonBlock),
-    "cyclic": (["hour"], "full", CommonBlock),
-    "ordinal": (["grade"], "full", MonotoneBlock),
-    "spline": (["dose"], "full", FunctionBlock),
+    "dense": (["x", "y"], "full"),
+    "nominal": (["site"], "grouped"),
+    "mixed": (["x", "site", "sex"], "full"),
+    "diagonal": (["x", "y", "sex"], "diagonal"),
+    "common": (["site"], "diagonal"),
+    "cyclic": (["hour"], "full"),
+    "ordinal": (["grade"], "full"),
+    "spline": (["dose"], "full"),
 }
 MOVING = [case for case in CASES if case != "spline"]
 
 
-def block_for(rng, case, *, missing=False, price=0.0):
-    columns, coef, kind = CASES[case]
+def structure_of(rng, known, W=None, p=0, price=0.0):
+    """Return the structure of a problem with these known features and weights, and the Laplacian of the weights."""
+    workers = Workers(1)
+    pairs = build_pairs(check_dissimilarities(noisy_distances(rng, N), workers=workers), None, W, workers)
+    graph = make_graph(pairs, workers)
+    return make_structure(Problem(pairs, known, p, error_price=price), graph), graph.laplacian(np.eye(N))
+
+
+def structure_for(rng, case, *, missing=False, price=0.0, p=0):
+    columns, coef = CASES[case]
     W = symmetric_weights(rng, N)
-    np.fill_diagonal(W, 0)
-    H = np.diag(W.sum(axis=1)) - W
     frame = table(rng, missing)[columns]
     types = {name: declared for name, declared in TYPES.items() if name in columns}
     types |= {name: Numeric(error=0.5) for name in columns if name in ("x", "y") and price}
     known = check_known(frame, N, None, coef, types=types)
-    (block,) = coef_blocks(known, H @ known.values, np.diag(H), price)
-    assert isinstance(block.inner if isinstance(block, MovingBlock) else block, kind)
-    return block, known, H
+    structure, H = structure_of(rng, known, W, p, price)
+    assert structure.nonlinear == bool(missing or price)
+    return structure, known, H
 
 
-def some_part(rng, block):
-    part = rng.standard_normal(block.size)
-    return block.project(part) if hasattr(block, "project") else part
+def some_theta(rng, structure):
+    return structure.project(rng.standard_normal(structure.size))
 
 
-def derivative(function, part, step=1e-6):
-    out = np.empty_like(part)
-    for i in range(len(part)):
-        ahead, behind = part.copy(), part.copy()
+def derivative(function, theta, step=1e-3):  # exact but for rounding: no function is of degree 3 in one parameter
+    out = np.empty_like(theta)
+    for i in range(len(theta)):
+        ahead, behind = theta.copy(), theta.copy()
         ahead[i] += step
         behind[i] -= step
         out[i] = (function(ahead) - function(behind)) / (2 * step)
@@ -84,40 +83,27 @@ def derivative(function, part, step=1e-6):
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_adjoint_is_the_derivative_of_the_lift(rng, case):
-    block, _, _ = block_for(rng, case)
-    part, G = some_part(rng, block), rng.standard_normal((N, block.width))
-    expected = derivative(lambda theta: np.sum(block.lift(theta) * G), part)
-    np.testing.assert_allclose(block.adjoint(part, G), expected, rtol=1e-7, atol=1e-8)
+    structure, _, _ = structure_for(rng, case)
+    theta, G = some_theta(rng, structure), rng.standard_normal((N, structure.k))
+    expected = derivative(lambda theta: np.sum(structure.lift(theta) * G), theta)
+    np.testing.assert_allclose(structure.adjoint(theta, G), expected, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("price", [0.0, 0.7])
 @pytest.mark.parametrize("case", MOVING)
 def test_the_adjoint_is_the_derivative_where_cells_move_as_well(rng, case, price):
-    block, _, _ = block_for(rng, case, missing=True, price=price)
-    assert isinstance(block, MovingBlock)
-    part, G = some_part(rng, block), rng.standard_normal((N, block.width))
+    structure, _, _ = structure_for(rng, case, missing=True, price=price)
+    theta, G = some_theta(rng, structure), rng.standard_normal((N, structure.k))
     # The gradient is half the derivative of the objective, of which the price is a part.
-    expected = derivative(lambda theta: np.sum(block.lift(theta) * G) + block.price(theta) / 2, part)
-    np.testing.assert_allclose(block.adjoint(part, G), expected, rtol=1e-7, atol=1e-8)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_pull_is_the_transpose_of_the_coefficients(rng, case):
-    """Where only some entries are free, the gradient of the others goes nowhere."""
-    block, _, _ = block_for(rng, case)
-    part = some_part(rng, block)
-    gradient = rng.standard_normal(block.coef(part).shape)
-    expected = derivative(lambda theta: np.sum(block.coef(theta) * gradient), part)
-    np.testing.assert_allclose(block.pull(gradient), expected, rtol=1e-7, atol=1e-8)
+    expected = derivative(lambda theta: np.sum(structure.lift(theta) * G) + structure.price(theta) / 2, theta)
+    np.testing.assert_allclose(structure.adjoint(theta, G), expected, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_distances_are_those_of_the_gram_matrix_in_standard_units(rng, case):
-    block, known, _ = block_for(rng, case)
-    part = some_part(rng, block)
-    Z = block.lift(part)
-    V = known.values[:, block.columns]
-    gram = block.gram(part)
+    structure, known, _ = structure_for(rng, case)
+    theta = some_theta(rng, structure)
+    Z, V, gram = structure.lift(theta), known.values, structure.gram(theta)
     for i, j in [(0, 1), (3, 9), (5, 13)]:
         dv = V[i] - V[j]
         assert np.sum((Z[i] - Z[j]) ** 2) == pytest.approx(dv @ gram @ dv, rel=1e-9, abs=1e-12)
@@ -125,57 +111,60 @@ def test_distances_are_those_of_the_gram_matrix_in_standard_units(rng, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_packing_what_was_found_finds_it_again(rng, case):
-    from unmask.problem.linalg import symmetric_root
-
-    block, _, _ = block_for(rng, case)
-    gram = block.gram(some_part(rng, block))
-    np.testing.assert_allclose(block.gram(block.pack(symmetric_root(gram))), gram, rtol=1e-8, atol=1e-10)
+    structure, _, _ = structure_for(rng, case)
+    gram = structure.gram(some_theta(rng, structure))
+    again = structure.gram(structure.pack(np.empty((N, 0)), symmetric_root(gram)))
+    np.testing.assert_allclose(again, gram, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_theta_is_measured_so_that_the_majoriser_is_at_most_twice_the_identity(rng, case):
     """tr(Z'HZ) against the squared length of theta: equal but for levels in order, whose metric is diagonal."""
-    block, _, H = block_for(rng, case)
-    part = rng.standard_normal(block.size)
-    Z = block.lift(part)
+    structure, _, H = structure_for(rng, case)
+    theta = rng.standard_normal(structure.size)
+    Z = structure.lift(theta)
     if case == "ordinal":
-        assert np.trace(Z.T @ H @ Z) <= 2 * part @ part
+        assert np.trace(Z.T @ H @ Z) <= 2 * theta @ theta
     else:
-        assert np.trace(Z.T @ H @ Z) == pytest.approx(part @ part, rel=1e-9)
+        assert np.trace(Z.T @ H @ Z) == pytest.approx(theta @ theta, rel=1e-9)
 
 
-def test_ordered_levels_without_degrees_count_their_objects(rng):
-    known = check_known(table(rng)[["grade"]], N, None, "auto")
-    (block,) = coef_blocks(known, N * known.values)
-    np.testing.assert_array_equal(block.mass, [4, 4, 3, 3])
+def basis_of(structure):
+    """Return what each parameter of a structure with one axis adds to each object."""
+    return np.column_stack([structure.lift(unit)[:, 0] for unit in np.eye(structure.size)])
+
+
+def test_the_mass_of_ordered_levels_counts_their_objects(rng):
+    structure, _ = structure_of(rng, check_known(table(rng)[["grade"]], N, None, "auto"))
+    np.testing.assert_allclose(basis_of(structure).max(axis=0) ** -2.0, N * np.array([4, 4, 3, 3]), rtol=1e-12)
 
 
 # ---- projections
 
 
 def test_ordered_positions_are_projected_onto_the_nearest_that_do_not_fall(rng):
-    block, _, _ = block_for(rng, "ordinal")
+    structure, _, _ = structure_for(rng, "ordinal")
+    unit = basis_of(structure).max(axis=0)  # the position of a level per unit of theta
     for _ in range(5):
-        part = rng.standard_normal(block.size)
-        found = block.project(part)
-        assert np.all(np.diff(block.coef(found)[:, 0]) >= -1e-12)
+        theta = rng.standard_normal(structure.size)
+        found = structure.project(theta)
+        assert np.all(np.diff(found * unit) >= -1e-12)
         # The same as bounded least squares: a free first position and steps of at least 0.
-        design = np.sqrt(block.mass)[:, None] * np.tri(block.size)
-        steps = lsq_linear(design, part, (np.array([-np.inf] + [0.0] * (block.size - 1)), np.inf), tol=1e-14).x
+        design = np.tri(structure.size) / unit[:, None]
+        steps = lsq_linear(design, theta, (np.array([-np.inf] + [0.0] * (structure.size - 1)), np.inf), tol=1e-14).x
         np.testing.assert_allclose(found, design @ steps, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(block.project(found), found, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(structure.project(found), found, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["nominal", "cyclic", "diagonal", "ordinal"])
 def test_moving_cells_are_projected_onto_the_nearest_mixtures(rng, case):
-    block, _, _ = block_for(rng, case, missing=True)
-    part = 3 * rng.standard_normal(block.size)
-    found = block.project(part)
-    np.testing.assert_allclose(block.project(found), found, rtol=0, atol=1e-9)
-    (_, before), (_, after) = block.parts(part), block.parts(found)
-    for cells, r, shares in zip(block.cells, before, after, strict=True):
+    structure, _, _ = structure_for(rng, case, missing=True)
+    theta = 3 * rng.standard_normal(structure.size)
+    found = structure.project(theta)
+    np.testing.assert_allclose(structure.project(found), found, rtol=0, atol=1e-9)
+    for (cells, r), (_, shares) in zip(structure.moved(theta), structure.moved(found), strict=True):
         if not cells.mixture:
-            np.testing.assert_array_equal(shares, r)
+            np.testing.assert_allclose(shares, r, rtol=1e-14)
             continue
         assert shares.min() >= 0
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=0, atol=1e-12)
@@ -193,50 +182,46 @@ def test_cells_with_bounds_are_projected_into_them(rng, log):
     x.loc[[2, 5], "x"] = np.nan
     types = {"x": Numeric(lower=0.01, upper=60.0, log=log, error=None if log else 0.5)}
     known = check_known(x, N, None, "auto", types=types)
-    (block,) = coef_blocks(known, N * known.values, np.full(N, float(N)), 0.0 if log else 1.0)
-    far = np.concatenate([block.parts(np.zeros(block.size))[0], np.full(block.size - 1, 1e4)])
+    structure, _ = structure_of(rng, known, price=0.0 if log else 1.0)
+    far = np.append(0.0, np.full(structure.size - 1, 1e4))
     for sign, bound in ((1, 60.0), (-1, 0.01)):
-        found = block.project(sign * far)
-        for cells, r in zip(block.cells, block.parts(found)[1], strict=True):
+        for cells, r in structure.moved(structure.project(sign * far)):
             values = r[:, 0] + (known.values[cells.rows, 0] if cells.price else 0.0)
             coded = known.restore(values, 0)
             np.testing.assert_allclose(np.exp(coded) if log else coded, bound, rtol=1e-12, atol=1e-12)
-    assert np.all(block.project(np.zeros(block.size)) == 0)
+    assert np.all(structure.project(np.zeros(structure.size)) == 0)
 
 
 def test_only_what_is_constrained_is_projected(rng):
-    block, _, _ = block_for(rng, "dense")
-    structure = Structure(N, 2, np.ones((1, 1)), (block,))
+    structure, _, _ = structure_for(rng, "dense", p=2)
     theta = rng.standard_normal(structure.size)
     assert structure.project(theta) is theta
     assert not structure.constrained
-    assert not structure.nonlinear
 
 
 # ---- cells
 
 
 def test_a_moved_row_is_what_the_completed_table_would_give(rng):
-    """Put the estimated value in by hand: the lift of the completed rows is the same."""
-    block, known, _ = block_for(rng, "mixed", missing=True)
-    part = some_part(rng, block)
-    completed = known.values.copy()
-    for cells, r in zip(block.cells, block.parts(part)[1], strict=True):
+    """Put the estimated value in by hand: distances are those of the completed rows."""
+    structure, known, _ = structure_for(rng, "mixed", missing=True)
+    theta = some_theta(rng, structure)
+    completed, moved = known.values.copy(), structure.moved(theta)
+    for cells, r in moved:
         completed[np.ix_(cells.rows, cells.columns)] = r @ cells.standard
-    expected = completed[:, block.columns] @ block.coef(part)
-    np.testing.assert_allclose(block.lift(part), expected, rtol=1e-9, atol=1e-10)
-    assert {tuple(cells.rows) for cells in block.cells} == {(0, 6), (2, 8), (3, 9)}
+    Z, gram = structure.lift(theta), completed @ structure.gram(theta) @ completed.T
+    np.testing.assert_allclose(Z @ Z.T, gram, rtol=1e-9, atol=1e-10)
+    assert {tuple(cells.rows) for cells, _ in moved} == {(0, 6), (2, 8), (3, 9)}
     # The corners of a mixture are the levels as the objects that have them are coded.
-    site = next(cells for cells in block.cells if len(cells.columns) == 2)
+    site = next(cells for cells, _ in moved if len(cells.columns) == 2)
     np.testing.assert_allclose(site.standard, known.values[[12, 1, 5]][:, site.columns], rtol=0, atol=1e-12)
 
 
 def test_cells_start_even_or_scattered(rng):
-    block, _, _ = block_for(rng, "mixed", missing=True, price=1.0)
-    B = np.eye(4)
-    even = block.parts(block.pack(B))[1]
-    scattered = block.parts(block.pack(B, rng))[1]
-    for cells, calm, wild in zip(block.cells, even, scattered, strict=True):
+    structure, _, _ = structure_for(rng, "mixed", missing=True, price=1.0)
+    start = np.empty((N, 0)), np.eye(4)
+    even, scattered = structure.moved(structure.pack(*start)), structure.moved(structure.pack(*start, rng))
+    for (cells, calm), (_, wild) in zip(even, scattered, strict=True):
         np.testing.assert_allclose(calm, 1 / 3 if calm.shape[1] == 3 else 0.5 * cells.mixture, rtol=0, atol=1e-12)
         # A measured cell starts where it was measured.
         assert np.array_equal(calm, wild) == (cells.price > 0)
@@ -245,22 +230,24 @@ def test_cells_start_even_or_scattered(rng):
 
 
 def test_the_price_of_a_move_is_in_standard_errors(rng):
-    block, known, _ = block_for(rng, "diagonal", price=2.0)
-    part = np.zeros(block.size)
-    first = next(cells for cells in block.cells if cells.columns == [0])
+    structure, known, _ = structure_for(rng, "diagonal", price=2.0)
+    theta = np.zeros(structure.size)
+    first, _ = structure.moved(theta)[0]
+    assert first.columns == [0]
     np.testing.assert_array_equal(first.rows, np.arange(N))
-    assert block.price(part) == 0.0
-    # One cell of x moved by one error of 0.5 in its own units.
-    part[block.inner.size] = 0.5 / known.scale[0] * block.unit
-    assert block.price(part) == pytest.approx(2.0, rel=1e-12)
+    assert structure.price(theta) == 0.0
+    # One cell of x moved by one error of 0.5 in its own units; the coefficients come before the cells.
+    theta[3] = 0.5 / known.scale[0]
+    unit = structure.moved(theta)[0][1][0, 0] / theta[3]
+    theta[3] /= unit
+    assert structure.price(theta) == pytest.approx(2.0, rel=1e-12)
 
 
 def test_missing_cells_are_carried_to_a_structure_in_which_measured_ones_move_too(rng):
     seed = rng.bit_generator.state
-    before, _, _ = block_for(rng, "mixed", missing=True)
+    old, _, _ = structure_for(rng, "mixed", missing=True, p=2)
     rng.bit_generator.state = seed
-    after, _, _ = block_for(rng, "mixed", missing=True, price=1.0)
-    old, new = (Structure(N, 2, np.ones((1, 1)), (block,)) for block in (before, after))
+    new, _, _ = structure_for(rng, "mixed", missing=True, price=1.0, p=2)
     theta = old.project(rng.standard_normal(old.size))
     carried = old.carry(theta, new)
     np.testing.assert_allclose(new.unknown(carried), old.unknown(theta), rtol=0, atol=1e-12)

@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from unmask import Cyclic, KnownFeatureWarning, Nominal, Numeric, Ordinal, Spline
-from unmask.problem import check_known, type_as_text, type_from_text
-from unmask.problem._blocks import CommonBlock
+from unmask.problem import CommonBlock, check_known, type_as_text, type_from_text
 
 ROUND = {"rtol": 0, "atol": 1e-12}
 NOWHERE = np.empty(0)  # a type need not look at the fitted coordinates
@@ -98,38 +97,6 @@ def test_a_logarithm_enters_and_the_value_comes_back():
     assert coding.restore(np.log(7.0)) == pytest.approx(7.0, rel=1e-14)
     np.testing.assert_allclose(Numeric(2, 8, log=True).learn([], "x").bounds, np.log([2.0, 8.0]), **ROUND)
     assert Numeric(-2, 8, log=True).learn([], "x").bounds[0] == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("declared", "values", "why"),
-    [
-        (
-            Numeric(log=True),
-            [1.0, 0.0, 3.0],
-            "'known0' holds 0, which has no logarithm.*add a constant.*or leave log out",
-        ),
-        (Numeric(lower=0), [1.0, -2.5, 3.0], r"'known0' holds -2.5, which is outside the bounds.*\(0 to inf\).*widen"),
-        (Numeric(upper=2), [1.0, 2.0, 3.0], r"'known0' holds 3, which is outside the bounds.*\(-inf to 2\)"),
-        (Numeric(lower=2, upper=2), [2.0, 2.0], "upper=2 of the Numeric of 'known0' must be above 2"),
-        (Numeric(upper=0, log=True), [2.0, 3.0], "upper=0 of the Numeric of 'known0' must be above 0"),
-        (Numeric(lower="low"), [2.0, 3.0], "lower='low' of the Numeric of 'known0' must be a number, or None"),
-        (Numeric(upper=np.nan), [2.0, 3.0], "upper=nan of the Numeric of 'known0' must be a number, or None"),
-        (Numeric(log="yes"), [2.0, 3.0], "log='yes' of the Numeric of 'known0' must be True or False"),
-        (Numeric(error=-1.0), [2.0, 3.0], "error=-1.0 of the Numeric of 'known0' must be a number of at least 0"),
-        (Numeric(error="0.5"), [2.0, 3.0], "error='0.5' of the Numeric of 'known0'"),
-        (Numeric(error=True), [2.0, 3.0], "error=True of the Numeric of 'known0'"),
-        (Numeric(error=np.inf), [2.0, 3.0], "error=inf of the Numeric of 'known0'"),
-        (
-            Numeric(log=True, error=0.1),
-            [2.0, 3.0],
-            "error=0.1 of the Numeric of 'known0' with log.*pass the logarithms",
-        ),
-        ("log", [2.0, 3.0], r"'known0' is declared 'log'; declare it Numeric\(log=True\)"),
-    ],
-)
-def test_numbers_that_their_type_rules_out(declared, values, why):
-    with pytest.raises(ValueError, match=why):
-        coded(np.array(values), declared)
 
 
 def test_levels_declared_out_of_order_keep_the_declared_order():
@@ -259,38 +226,38 @@ def test_a_spline_goes_on_straight_beyond_its_range(rng):
 # ---- what is refused
 
 
+NUMBERS = [1.0, 2.0, 3.0, 1.0, 2.0]
+
+
 @pytest.mark.parametrize(
-    ("declared", "message"),
+    ("declared", "values", "named"),
     [
-        ("cyclic", r"'known0' is declared 'cyclic'; declare it Cyclic\(period\)"),
-        ("spline", r"'known0' is declared 'spline'; declare it Spline\(df\)"),
-        ("number", "declared 'number', which is none of 'numeric', 'nominal', 'ordinal'"),
-        (Cyclic, "which is none of"),
-        (Cyclic(-1), r"Cyclic\(-1\) of 'known0' needs a period above 0"),
-        (Cyclic(0), r"Cyclic\(0\) of 'known0' needs a period above 0"),
-        (Cyclic(np.inf), "needs a period above 0"),
-        (Cyclic(True), "needs a period above 0"),
-        (Cyclic("24"), "needs a period above 0"),
-        (Spline(0), "df of the Spline of 'known0'"),
-        (Spline(2.5), "df of the Spline of 'known0'"),
-        (Spline(3), r"Spline\(3\) of 'known0' needs more than 3 distinct values but there are 3; lower df"),
-        (Nominal([1, 2]), r"levels declared for 'known0' \('1', '2'\) must be distinct and hold all.*missing: '3'"),
-        (Ordinal([1, 2]), "missing: '3'"),
-        (Ordinal([1, 2, 3, 1]), "some are repeated"),
+        ("cyclic", NUMBERS, r"Cyclic\(period\)"),
+        ("spline", NUMBERS, r"Spline\(df\)"),
+        ("log", NUMBERS, r"Numeric\(log=True\)"),
+        ("number", NUMBERS, "'numeric', 'nominal', 'ordinal'"),
+        (Cyclic, NUMBERS, "Cyclic"),
+        *((Cyclic(period), NUMBERS, "period") for period in (-1, 0, np.inf, True, "24")),
+        *((Spline(df), NUMBERS, "df") for df in (0, 2.5, 3)),
+        (Nominal([1, 2]), NUMBERS, "missing: '3.0'"),
+        (Ordinal([1, 2]), NUMBERS, "missing: '3.0'"),
+        (Ordinal([1, 2, 3, 1]), NUMBERS, "repeated"),
+        ("ordinal", ["low", "high", "mid"], r"Ordinal\(\['high', …\]\)"),
+        (Numeric(log=True), [1.0, 0.0, 3.0], "holds 0,"),
+        (Numeric(lower=0), [1.0, -2.5, 3.0], "-2.5"),
+        (Numeric(upper=2), NUMBERS, "holds 3,"),
+        (Numeric(lower=2, upper=2), [2.0, 2.0], "upper"),
+        (Numeric(upper=0, log=True), NUMBERS, "upper"),
+        (Numeric(lower="low"), NUMBERS, "lower"),
+        (Numeric(upper=np.nan), NUMBERS, "upper"),
+        (Numeric(log="yes"), NUMBERS, "log"),
+        *((Numeric(error=error), NUMBERS, "error") for error in (-1.0, "0.5", True, np.inf)),
+        (Numeric(log=True, error=0.1), NUMBERS, "error"),
     ],
 )
-def test_bad_declarations_are_refused(declared, message):
-    with pytest.raises(ValueError, match=message):
-        coded(np.array([1, 2, 3, 1, 2]), declared)
-
-
-def test_a_period_may_be_a_number_of_numpy():
-    assert coded(np.arange(5.0), Cyclic(np.int64(24)))[0].coding.period == 24.0
-
-
-def test_text_declared_ordinal_needs_an_order():
-    with pytest.raises(ValueError, match=r"'known0' is declared ordinal but holds text .* Ordinal\(\['high', …\]\)"):
-        coded(np.array(["low", "high", "mid"]), "ordinal")
+def test_bad_declarations_are_refused(declared, values, named):
+    with pytest.raises(ValueError, match=f"known0.*{named}|{named}.*known0"):
+        coded(np.array(values), declared)
 
 
 @pytest.mark.parametrize("declared", ["numeric", Cyclic(5), Spline(2)])
@@ -327,7 +294,7 @@ def test_dates_are_refused(column):
 
 
 def test_objects_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"column 't' holds Timestamp\(.*which is no number; convert it"):
+    with pytest.raises(ValueError, match=r"column 't' holds Timestamp\(.*which is not a number; convert it"):
         coded(pd.Series(pd.date_range("2020", periods=3), name="t").astype(object))
 
 
@@ -339,13 +306,6 @@ def test_a_column_without_any_value_is_refused():
 def test_missing_cells_of_a_spline_are_refused():
     with pytest.raises(ValueError, match="missing cells in column 'known0', which is declared a spline"):
         coded(np.array([1.0, 2.0, np.nan, 3.0, 5.0]), Spline(2))
-
-
-def test_declarations_can_be_compared_and_shown():
-    assert Cyclic(24) == Cyclic(24)
-    assert Nominal() != Nominal(("a", "b"))
-    assert repr(Spline()) == "Spline(df=4)"
-    assert Numeric() == Numeric()
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import scipy.stats
 from sklearn.datasets import load_iris
 
 from unmask import ConditionalMDS, Cyclic, Ordinal, Spline
-from unmask.checking import wilks_p_value
 from unmask.problem import check_known
 from unmask.problem import leak as leak_module
+from unmask.problem.chance import wilks_p_value
 from unmask.problem.leak import (
     leak_in_words,
     leak_p_value,

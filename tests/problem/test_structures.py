@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.helpers import symmetric_weights
-from unmask.problem import KnownSpace, Structure, check_known
-from unmask.problem._blocks import coef_blocks
+from tests.helpers import noisy_distances, symmetric_weights
+from unmask.checking import check_dissimilarities
+from unmask.kernels import Workers
+from unmask.problem import KnownSpace, Problem, build_pairs, check_known, make_graph, make_structure
 from unmask.problem.linalg import orthonormal_basis
 
 COEFS = ["full", "diagonal", [["a", "c"], ["b"], ["d"]]]
@@ -18,21 +19,17 @@ def setting(rng):
 
     n, p = 9, 2
     table = pd.DataFrame(rng.standard_normal((n, 4)) * [1, 10, 0.1, 3] + [5, 0, 0, 1], columns=list("abcd"))
-    W = symmetric_weights(rng, n)
-    np.fill_diagonal(W, 0)
-    H = np.diag(W.sum(axis=1)) - W
+    workers = Workers(1)
+    checked = check_dissimilarities(noisy_distances(rng, n), workers=workers)
+    pairs = build_pairs(checked, None, symmetric_weights(rng, n), workers)
+    graph = make_graph(pairs, workers)
 
     def make(coef, orthogonal=False):
         known = check_known(table, n, None, coef)
-        HV = H @ known.values
         space = KnownSpace(orthonormal_basis(known.values))
-        root = np.sqrt(np.diag(H))[:, None]
-        if orthogonal:
-            # The estimators use one scale for all objects here; a projection in theta is then one of U too.
-            return known, space, Structure(n, p, root.max(keepdims=True), coef_blocks(known, HV), space)
-        return known, space, Structure(n, p, root, coef_blocks(known, HV))
+        return known, space, make_structure(Problem(pairs, known, p, orthogonal), graph)
 
-    return make, H
+    return make, graph.laplacian(np.eye(n))
 
 
 @pytest.mark.parametrize("orthogonal", [False, True])

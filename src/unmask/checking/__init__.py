@@ -1,7 +1,6 @@
 """Checking and aligning square tables and labels: used by everything that reads dissimilarities."""
 
 from ._by_name import known_by_name, node_column, node_table
-from ._chance import as_large, as_small, holm, rao_p_value, wilks_p_value
 from ._dissimilarities import (
     Dissimilarities,
     check_dissimilarities,
@@ -19,6 +18,7 @@ from ._exceptions import (
     MapWarning,
     MissingDissimilarityWarning,
     UnfinishedWarning,
+    WrongPair,
     warn_user,
 )
 from ._forms import (
@@ -72,17 +72,15 @@ __all__ = [
     "MissingDissimilarityWarning",
     "StoredPairs",
     "UnfinishedWarning",
+    "WrongPair",
     "align_columns",
     "align_rows",
-    "as_large",
     "as_pandas",
-    "as_small",
     "check_dissimilarities",
     "choose_rows",
     "computed",
     "count",
     "find_labels",
-    "holm",
     "is_file",
     "is_long",
     "is_missing",
@@ -103,7 +101,6 @@ __all__ = [
     "open_file",
     "polars_column",
     "quote",
-    "rao_p_value",
     "refuse_path",
     "refuse_source",
     "refuse_target",
@@ -124,7 +121,6 @@ __all__ = [
     "stored_both_ways",
     "warn_of_square_features",
     "warn_user",
-    "wilks_p_value",
     "with_labels",
     "with_sizes",
 ]

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
-from ._exceptions import MapWarning, MissingDissimilarityWarning, warn_user
+from ._exceptions import MapWarning, MissingDissimilarityWarning, WrongPair, warn_user
 from ._forms import is_source, refuse_source, square_table
 from ._labels import align_columns, is_unlabelled, name_object, require_unique
 from ._packages import as_pandas, is_pandas
@@ -294,22 +294,21 @@ def _contiguous(values: Array) -> Array:
 def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool, pairs: int) -> None:
     """Raise if an entry is infinite, negative or asymmetric, the diagonal is not 0, or no dissimilarity is positive."""
     if survey.infinite:
-        raise ValueError(f"dissimilarities has {_first(source, np.isinf, labels)}; replace it, or use NaN for missing.")
+        raise _wrong(source, np.isinf, labels, "replace it, or use NaN for missing.")
     if survey.smallest < 0:
-        entry = _first(source, lambda row: row < 0, labels)
-        raise ValueError(
-            f"Negative values in data: dissimilarities has {entry}; it must be at least 0. Are these similarities?"
-        )
+        raise _wrong(source, lambda row: row < 0, labels, f"it must be at least 0. {_SIMILARITIES}")
     level = rounding_level(source, survey.largest)
-    diagonal = np.nan_to_num(_diagonal(source), nan=0.0)
+    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
+    diagonal = np.nan_to_num(np.concatenate([np.diagonal(source.tile(tile, tile)) for tile in tiles]), nan=0.0)
     if np.any(np.abs(diagonal) > level):
         at = int(np.argmax(np.abs(diagonal) > level))
-        raise ValueError(
+        raise WrongPair(
             f"dissimilarities has {diagonal[at]:g} on the diagonal, for {name_object(labels, at)}; "
-            "an object's dissimilarity to itself must be 0. Are these similarities?"
+            f"an object's dissimilarity to itself must be 0. {_SIMILARITIES}",
+            (at, at),
         )
     if survey.one_sided or survey.asymmetry > level:
-        raise ValueError(_asymmetry(source, level, labels, sparse))
+        raise _asymmetry(source, level, labels, sparse)
     if survey.missing == pairs:
         raise ValueError(f"all {survey.missing} pairs are missing (NaN); there is nothing to map.")
     if survey.largest == 0:
@@ -317,23 +316,27 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, spar
     require_range(survey.largest)
 
 
-def _diagonal(source: Source) -> Array:
-    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
-    return np.concatenate([np.diagonal(source.tile(tile, tile)).copy() for tile in tiles])
+_SIMILARITIES = (
+    "Are these similarities? similarity_to_dissimilarity(S, 'correlation'), or similarity='correlation' when a file is "
+    "read, turns those of this kind into dissimilarities."
+)
 
 
-def _first(source: Source, wrong: Any, labels: pd.Index | None) -> str:
+def _wrong(source: Source, wrong: Callable[[Array], Any], labels: pd.Index | None, rule: str) -> WrongPair:
+    """Return the error for the first entry off the diagonal that breaks a rule."""
     for i in range(source.n):
         row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
         flags = wrong(row)
         flags[i] = False
         if flags.any():
             j = int(np.argmax(flags))
-            return f"{row[j]:g} for the pair ({name_object(labels, i)}, {name_object(labels, j)})"
+            pair = f"the pair ({name_object(labels, i)}, {name_object(labels, j)})"
+            start = "Negative values in data: " if row[j] < 0 else ""  # as scikit-learn's checks expect it
+            return WrongPair(f"{start}dissimilarities has {row[j]:g} for {pair}; {rule}", (i, j))
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover
 
 
-def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bool) -> str:
+def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bool) -> WrongPair:
     for i in range(source.n):
         row = source.tile(slice(i, i + 1), slice(0, source.n))[0]
         column = source.tile(slice(0, source.n), slice(i, i + 1))[:, 0]
@@ -343,15 +346,17 @@ def _asymmetry(source: Source, level: float, labels: pd.Index | None, sparse: bo
         if flags.any():
             j = int(np.argmax(flags))
             one, other = name_object(labels, i), name_object(labels, j)
-            if sparse and np.isnan(row[j]) != np.isnan(column[j]):
+            one_missing = np.isnan(row[j]) != np.isnan(column[j])
+            if sparse and one_missing:
                 there, one, other = (column[j], other, one) if np.isnan(row[j]) else (row[j], one, other)
-                return (
+                message = (
                     f"dissimilarities has {there:g} from {one} to {other} but none from {other} to {one}, as a graph "
                     "of neighbours has; ConditionalIsomap(metric='precomputed') takes a graph in which an edge is "
-                    "stored one way. If it is none, add what is absent, for example by D.maximum(D.T)."
+                    "stored one way. Otherwise add the absent entries, for example by D.maximum(D.T)."
                 )
-            one_missing = np.isnan(row[j]) != np.isnan(column[j])
-            return f"dissimilarities is not symmetric: {row[j]:g} and {column[j]:g} for the pair ({one}, {other}); " + (
-                "fill in the missing one, or make both missing." if one_missing else f"correct it, or {source.average}."
-            )
+                return WrongPair(message, (i, j))
+            correct = f"correct it, or {source.average}."
+            way_out = "fill in the missing one, or make both missing." if one_missing else correct
+            numbers = f"{row[j]:g} and {column[j]:g} for the pair ({one}, {other})"
+            return WrongPair(f"dissimilarities is not symmetric: {numbers}; {way_out}", (i, j))
     raise AssertionError("the survey found what the second look did not")  # pragma: no cover

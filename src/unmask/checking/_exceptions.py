@@ -41,6 +41,17 @@ class UnfinishedWarning(UserWarning):
     """A fit or a test was interrupted; its result is what it had by then."""
 
 
+class WrongPair(ValueError):  # noqa: N818  (it names what is wrong)
+    """A dissimilarity that cannot be one; ``pair`` has the positions of the two objects."""
+
+    def __init__(self, message: str, pair: tuple[int, int]) -> None:
+        super().__init__(message, pair)
+        self.pair = pair
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code, however many calls of this library or scikit-learn lie between."""
     level = 1

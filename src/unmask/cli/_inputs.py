@@ -44,7 +44,7 @@ class Input:
     columns_of_data : list of str
         Known features that are columns of the file of data itself.
     weights : DataFrame or None
-        Weights of the pairs, from the spread among raters.
+        Weights of the pairs, from their ratings.
     similarity : str or None
         What the similarities were that the dissimilarities were made of.
     """
@@ -105,7 +105,7 @@ class Input:
     def require_no_weights(self, command: str) -> None:
         """Raise if there are weights, which a command would ignore."""
         if self.weights is not None:
-            raise ValueError(f"--spread-weights: {command} takes no weights; leave this out.")
+            raise ValueError(f"--rating-weights: {command} takes no weights; leave this out.")
 
 
 def read_input(output: Output, path: Path, given: Given, reading: Reading) -> Input:
@@ -129,31 +129,42 @@ def read_input(output: Output, path: Path, given: Given, reading: Reading) -> In
         known = read_beside(output, given.known, objects, reading.labels, names_in(given.columns))
         if file is None:
             return Input(path, objects, None, known, types)
-        weights = _spread_weights(file, reading)
+        weights = file.weights(reading.rating_weights) if reading.rating_weights else None
         return Input(path, objects, file.dissimilarities, known, types, weights=weights, similarity=reading.similarity)
     return _from_features(output, path, file.table, given, reading, types)
 
 
 def _stays_in_file(path: Path, reading: Reading) -> int:
     """Return the number of objects of a table of dissimilarities that is too large to be read; 0 of any other file."""
-    from ..io import objects_of_large
+    import numpy as np
+
+    from ..kernels import LARGE
 
     _require_one_kind(reading)
     asked = reading.metric or reading.features or reading.symmetrize or reading.similarity or reading.aggregate
-    return 0 if asked or reading.shape not in ("auto", "square") else objects_of_large(path)
+    if asked or reading.shape not in ("auto", "square") or path.suffix != ".npy" or not path.is_file():
+        return 0
+    if path.stat().st_size <= LARGE:
+        return 0
+    table = np.load(path, mmap_mode="r")
+    square = table.ndim == 2 and table.shape[0] == table.shape[1] and table.dtype in (np.float32, np.float64)
+    return len(table) if square else 0
 
 
 def _read_data(path: Path, reading: Reading) -> Any:
-    from ..io import read_data, read_dissimilarities, read_ratings, read_table
+    from ..io import read_data, read_dissimilarities, read_table
 
-    _require_one_kind(reading)
     if reading.metric is not None or reading.features is not None:
         return read_table(path, index=reading.labels, **reading.format_options)
-    if reading.aggregate is not None:
-        return read_ratings(path, aggregate=reading.aggregate, rater=reading.rater, **reading.format_options)
-    if reading.shape != "auto" or reading.symmetrize is not None or reading.similarity is not None:
+    if reading.shape != "auto" or reading.symmetrize or reading.similarity or reading.aggregate:
         return read_dissimilarities(
-            path, shape=reading.shape, symmetrize=reading.symmetrize, **_similarity(reading), **reading.format_options
+            path,
+            shape=reading.shape,
+            symmetrize=reading.symmetrize,
+            similarity=reading.similarity,
+            aggregate=reading.aggregate,
+            rater=reading.rater,
+            **reading.format_options,
         )
     file = read_data(path, **reading.format_options)
     if hasattr(file, "table") and reading.index is not None:
@@ -165,33 +176,15 @@ def _require_one_kind(reading: Reading) -> None:
     """Raise if options contradict each other about what DATA holds."""
     kinds = {
         "--metric and --features are for a table of features": reading.metric or reading.features,
-        "--form, --symmetrize and --similarity for a table of dissimilarities or similarities": reading.shape != "auto"
-        or reading.symmetrize
-        or reading.similarity,
-        "--aggregate for a list of judged pairs": reading.aggregate,
+        "--form, --symmetrize, --similarity and --aggregate for dissimilarities or similarities": (
+            reading.shape != "auto" or reading.symmetrize or reading.similarity or reading.aggregate
+        ),
     }
     if sum(map(bool, kinds.values())) > 1:
         raise ValueError(f"{', '.join(kinds)}; use those for what DATA holds.")
-    alone = [name for name, used in (("--rater", reading.rater), ("--spread-weights", reading.spread_weights)) if used]
+    alone = [name for name, used in (("--rater", reading.rater), ("--rating-weights", reading.rating_weights)) if used]
     if alone and reading.aggregate is None:
-        raise ValueError(f"{alone[0]} is for a list of judged pairs; say with --aggregate what becomes of them.")
-
-
-def _similarity(reading: Reading) -> dict[str, Any]:
-    """Return how similarities are read (METHOD or METHOD:NUMBER); nothing for dissimilarities."""
-    if reading.similarity is None:
-        return {}
-    method, colon, number = reading.similarity.partition(":")
-    try:
-        return {"similarity": method, "pseudocount": float(number) if colon else None}
-    except ValueError:
-        raise ValueError(f"--similarity {reading.similarity}: {number!r} is no number to add to every cell.") from None
-
-
-def _spread_weights(file: Any, reading: Reading) -> pd.DataFrame | None:
-    if reading.spread_weights and file.weights is None:
-        raise ValueError(f"--spread-weights: no pair in {file.path} was judged differently by two; leave this out.")
-    return file.weights if reading.spread_weights else None
+        raise ValueError(f"{alone[0]} is for a list of rated pairs; combine the ratings with --aggregate mean.")
 
 
 def read_beside(
@@ -279,7 +272,7 @@ def _require_numbers(path: Path, features: pd.DataFrame) -> None:
         raise ValueError(
             f"{path}: {quote(texts)} {'holds' if len(texts) == 1 else 'hold'} text, which has no Euclidean distance; "
             "name the columns to compare with --features, make it known with --columns, or compare mixed columns with "
-            "--metric gower. A list of pairs that several raters judged is read with --aggregate mean."
+            "--metric gower. A list of pairs that several raters judged is read with --aggregate mean --rater COLUMN."
         )
     gaps = [name for name in features.columns if features[name].isna().any()]
     if gaps:

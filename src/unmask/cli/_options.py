@@ -94,7 +94,7 @@ class Reading:
         list[str] | None, reading_option("--features", metavar="A,B", help="Columns of a table of features to compare.")
     ] = None
     shape: Annotated[
-        Literal["auto", "square", "lower", "condensed", "long", "lsmat", "phylip"],
+        Literal["auto", "square", "lower", "condensed", "long", "phylip"],
         reading_option("--form", help="Form of the dissimilarities."),
     ] = "auto"
     symmetrize: Annotated[
@@ -105,20 +105,22 @@ class Reading:
         reading_option(
             "--similarity",
             metavar="METHOD",
-            help="DATA holds similarities: correlation, absolute_correlation, cosine, unit, counts, confusion, "
-            "confusion:0.5 (added to every cell) or standard.",
+            help="DATA holds similarities: reverse (largest + smallest - x), reverse:1:9 (on a scale from 1 to 9), "
+            "correlation, absolute_correlation, cosine, unit, counts, confusion, confusion:0.5 (added to every cell) "
+            "or standard.",
         ),
     ] = None
     aggregate: Annotated[
         Literal["mean", "median"] | None,
-        reading_option("--aggregate", help="DATA is a list of pairs, some of them several times: take this."),
+        reading_option("--aggregate", help="Combine the ratings of pairs that occur several times in DATA."),
     ] = None
     rater: Annotated[
-        str | None, reading_option("--rater", metavar="COLUMN", help="Its column that says who judged the pair.")
+        str | None, reading_option("--rater", metavar="COLUMN", help="Its column of raters; detected by default.")
     ] = None
-    spread_weights: Annotated[
-        bool, reading_option("--spread-weights", help="Pairs on which raters agree count more.")
-    ] = False
+    rating_weights: Annotated[
+        Literal["count", "spread"] | None,
+        reading_option("--rating-weights", help="Weigh pairs by their number of ratings, or by how far these agree."),
+    ] = None
     index: Annotated[
         str | None, reading_option("--index", metavar="COLUMN", help="Column of tables that holds the labels, or none.")
     ] = None

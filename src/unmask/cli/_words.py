@@ -34,7 +34,7 @@ VALUED = {
             "weights",
             "solver",
         ),
-        *("symmetrize", "similarity"),
+        *("symmetrize", "similarity", "aggregate", "rater"),
     )
 }
 VALUED |= {"init": "--resume", "shape": "--form"}  # --shape is of the marks on a picture
@@ -63,7 +63,8 @@ PHRASES = {
     " unless max_expanded allows it": "",
     " (free_embedding_)": "",
     ", or pass format=": "",
-    "let unmask.io.read_ratings average them": "average them with --aggregate mean",
+    "similarity_to_dissimilarity(S, 'correlation'), or ": "",
+    "similarity='correlation' when a file is read,": "--similarity correlation",
     "pass (D + D.T) / 2, the mean of the two": "average the two with --symmetrize mean",
     "pass (S + S.T) / 2": "average the two with --symmetrize mean",
     "are made by a transformer, metric=Geodesic() of unmask.dissimilarities": "are taken by unmask isomap",
@@ -73,7 +74,7 @@ PHRASES = {
     " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",
 }
 _CHOICE = re.compile(
-    rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"]?)((?<=['\"])[\w.,;|-]+|-?\d[\d.e+-]*)\2"
+    rf"(?:\bpass )?(?<![\w'\"./-])({'|'.join([*OPTIONS, *VALUED])})=(['\"]?)((?<=['\"])[\w.,:;|-]+|-?\d[\d.e+-]*)\2"
 )
 _NAME = re.compile(rf"(?<![\w'\"./-])({'|'.join(OPTIONS)})(?![\w'\"./])")
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Array, IntArray
-from ..checking import as_small, rao_p_value
 from ..inspection import name_axes
+from ..problem.chance import as_small, rao_p_value
 from ..problem.linalg import orthonormal_basis
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
 from .._typing import Array, IntArray
-from ..checking import find_labels, holm, quote
+from ..checking import find_labels, quote
 from ..problem import Cyclic, Nominal, Ordinal, feature_type
+from ..problem.chance import holm
 from ._proposals import own_labels
 
 if TYPE_CHECKING:

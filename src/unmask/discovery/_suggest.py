@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
-from ..checking import holm
+from ..problem.chance import holm
 from ..progress import Tell
 from ._actions import Step
 from ._circle import fit_circle

@@ -15,7 +15,6 @@ from ._on_demand import OnDemand
 from ._similarities import similarity_to_dissimilarity
 from ._sparse import SparseSpectral as SparseSpectral
 from ._textures import TextureDissimilarity
-from ._transformers import ComparedNew as ComparedNew
 from ._transformers import compare as compare
 from ._transformers import compare_new as compare_new
 from ._transformers import fitted_labels as fitted_labels

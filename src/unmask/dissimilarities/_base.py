@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import DocumentedMixin
 from .._typing import Array
-from ..checking import labels_of, object_names, with_labels
-from ..progress import Callback
+from ..checking import object_names, with_labels
+from ..progress import Callback, watching
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,21 +22,65 @@ DTYPES = ("float64", "float32")
 class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers from objects to dissimilarities.
 
-    A subclass lists its parameters as fields of a dataclass. Its ``fit`` sets ``dissimilarities_`` (fitted x fitted)
-    and ``_labels`` (None where the objects have none); its ``transform`` returns the dissimilarities of new objects to
-    the fitted ones. For objects with labels, such as the rows of a DataFrame, the result is a labelled DataFrame.
+    A subclass lists its parameters as fields of a dataclass and writes two methods. ``_fit(X)`` sets
+    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None for objects without labels). ``_new(X)`` returns the
+    dissimilarities of new objects to the fitted ones, and the labels of the new objects.
     """
 
+    dtype: str = "float64"
     dissimilarities_: Array
     _labels: pd.Index | None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the dissimilarities between objects."""
-        raise NotImplementedError
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = [self.dtype]
+        return tags
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Return the dissimilarities between objects, (n_objects, n_objects), with their labels; see :meth:`fit`."""
-        return self._labelled(self.fit(X).dissimilarities_, self._labels)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the dissimilarities between objects.
+
+        Parameters
+        ----------
+        X : array-like or other data
+            The objects, in a form that the class describes.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self : object
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
+        """Return the dissimilarities between objects, with their labels as rows and columns if they have any.
+
+        Parameters
+        ----------
+        X, y, **params
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_objects, n_objects)
+        """
+        return self._labelled(self.fit(X, **params).dissimilarities_, self._labels)
+
+    def transform(self, X: Any) -> Array:
+        """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
+
+        Parameters
+        ----------
+        X : array-like or other data
+            New objects, in the form of those of the fit.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_new, n_objects)
+        """
+        check_is_fitted(self)
+        return self._labelled(*self._new(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the labels of the fitted objects as text; their numbers 0, 1, 2 … where they have none."""
@@ -48,6 +92,12 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         return object_names(self._labels, len(self.dissimilarities_))
 
+    def _fit(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def _new(self, X: Any) -> tuple[Array, pd.Index | None]:
+        raise NotImplementedError
+
     def _labelled(self, D: Array, labels: pd.Index | None) -> Array:
         """Return dissimilarities with the labels of their rows and of the fitted objects, which are the columns."""
         import pandas as pd
@@ -56,8 +106,6 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         labelled: Array = with_labels(self, D, labels, columns)
         return labelled
 
-    _labels_of = staticmethod(labels_of)
-
 
 class WatchedTransformer(DissimilarityTransformer):
     """Base of the transformers whose fit can be watched."""
@@ -65,9 +113,22 @@ class WatchedTransformer(DissimilarityTransformer):
     __metadata_request__fit = {"callback": True}
 
     def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
-        """Find the dissimilarities between objects."""
-        raise NotImplementedError
+        """Find the dissimilarities between objects.
 
-    def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
-        """Return the dissimilarities between objects, (n_objects, n_objects), with their labels; see :meth:`fit`."""
-        return self._labelled(self.fit(X, callback=callback).dissimilarities_, self._labels)
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
+            Features, or dissimilarities with ``metric="precomputed"``.
+        y : ignored
+            Present by convention.
+        callback : callable, optional
+            Called with an :class:`unmask.Progress` when a stage begins (``"graph"``, then ``"paths"`` or
+            ``"unfolding"``), and in every iteration; returns True to stop.
+
+        Returns
+        -------
+        self : object
+        """
+        with watching(callback):
+            self._fit(X)
+        return self

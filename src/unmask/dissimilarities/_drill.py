@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor
-from scipy.linalg.lapack import dpotri
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
@@ -16,7 +14,7 @@ from .._typing import Array, IntArray
 from ..checking import name_object, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
-from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges
+from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges, lower_inverse, mirrored
 
 # Conjugate gradients stop at this share of the first residual, or after this many iterations.
 RESIDUAL, MOST_GRADIENTS, SMALLEST_STEP = 0.1, 500, 1e-10
@@ -36,10 +34,8 @@ class Drill(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object may be joined, ties included. None: all other objects.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        The candidate edges; see :class:`LaplacianEigenmaps`.
+    n_neighbors, graph
+        The candidate edges, as the edges of :class:`LaplacianEigenmaps`.
     penalty : float, default=0.01
         Weight of the L1 penalty, in units of `S` (mean squares of the centred features). With 0 all candidate edges
         stay. The optimum then exists only if no fully joined group has more objects than there are features.
@@ -69,12 +65,10 @@ class Drill(SpectralDissimilarity):
         The penalised likelihood at P.
     violation_ : float
         Largest violation of the optimality conditions, in the units of `tol`.
-    n_iter_ : int
-        Number of Newton steps.
-    converged_ : bool
-        Whether `violation_` is at most `tol`.
+    n_iter_, converged_ : int, bool
+        Number of Newton steps, and whether `violation_` is at most `tol`.
     n_components_joined_ : int
-        Number of parts of the graph of neighbours before they were joined; 1 if it was connected.
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------
@@ -112,14 +106,14 @@ class Drill(SpectralDissimilarity):
         if own.min() <= 1e-12 * own.max():
             raise ValueError(
                 f"{name_object(self._labels, int(np.argmin(own)))} has no variance and no finite precision: it is at "
-                "the mean of all objects, or its dissimilarities are no distances; leave it out."
+                "the mean of all objects, or its dissimilarities are not distances; leave it out."
             )
         scale = np.sqrt(own)  # scaled to correlations the problem is well conditioned
         scales = np.outer(scale, scale)
         i, j = edges(self.candidates_)
-        field = _Field(S / scales, i, j, float(self.penalty) / scales[i, j])
+        field = _Field(S / scales, i, j, self.penalty / scales[i, j])
         with OneBlasThread():
-            x, self.n_iter_ = _minimise(field, float(self.tol), int(self.max_iter))
+            x, self.n_iter_ = _minimise(field, self.tol, self.max_iter)
             slope, W = field.slope(x)
         self.violation_ = float(np.abs(slope).max())
         self.converged_ = self.violation_ <= self.tol
@@ -165,9 +159,7 @@ class _Field:
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the smallest subgradient, which is 0 only at the optimum, and the inverse of the matrix."""
-        root = cho_factor(self.matrix(x), lower=True, overwrite_a=True, check_finite=False)[0]
-        lower = np.tril(dpotri(root, lower=1)[0])  # half the work of solving for the whole inverse
-        W = lower + np.tril(lower, -1).T
+        W = mirrored(lower_inverse(self.matrix(x))[0])
         g = self.times * (self.C - W)[self.i, self.j]
         at_zero = np.sign(g) * np.maximum(np.abs(g) - self.penalty, 0.0)
         return np.where(x != 0, g + self.penalty * np.sign(x), at_zero), W

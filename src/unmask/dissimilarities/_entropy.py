@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
@@ -14,7 +13,7 @@ from .._typing import Array, IntArray
 from ..checking import require_choice, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
-from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, raised
+from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, mirrored, raised
 
 # Share added to the diagonal of the second derivatives, which become singular where the multipliers have no finite
 # optimum. Without it 150 points of a bent sheet in three columns end with squared distances that are wrong by 6%.
@@ -40,10 +39,6 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object is joined, ties included. None joins all pairs.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        As in :class:`LaplacianEigenmaps`.
     constraints : {"upper", "equal"}, default="upper"
         Whether distances of neighbours are upper bounds or are kept. With fewer than N - 1 columns, kept distances may
         leave no field of full rank. The weights then have no finite optimum and grow until `tol` is met; all other
@@ -52,15 +47,13 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Largest number of iterations: L-BFGS for ``"upper"``, Newton's method for ``"equal"``.
     tol : float, default=1e-3
         Largest relative error of the squared dissimilarities of neighbours; a tenth of it for ``"equal"``.
-    metric, metric_params, on_disconnected, dtype
+    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`; the optimisation is always in double precision.
 
     Attributes
     ----------
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         Roots of ``k_ii - 2 k_ij + k_jj``, in the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The neighbourhood graph, symmetric, with lengths of edges.
     precision_ : ndarray of shape (n_objects, n_objects)
         The weighted Laplacian, for the sum of all p columns of the data; multiply by p for a single column.
     covariance_ : ndarray of shape (n_objects, n_objects)
@@ -69,12 +62,10 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Weights of the edges, in the order of the upper triangle of `graph_` by rows.
     objective_ : float
         ``log det(L + 11'/N) - sum_e weight_e d_e`` at the optimum.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the optimality conditions were met.
-    n_components_joined_ : int
-        Number of parts of the graph before they were joined; 1 if it was connected.
+    n_iter_, converged_ : int, bool
+        Number of iterations, and whether the optimality conditions were met.
+    graph_, n_components_joined_
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------
@@ -111,7 +102,9 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
             x, self.n_iter_, self.converged_ = (self._bounded if self.constraints == "upper" else self._equal)(dual)
             self.multipliers_ = x * dual.start
             L = laplacian(i, j, self.multipliers_, dual.n)
-            K, log_determinant = inverse_of_laplacian(L)
+            lower, log_determinant = inverse_of_laplacian(L)
+            K = mirrored(lower)
+            K -= 1.0 / np.trace(L)
         if not self.converged_:
             warn_user(
                 f"MaximumEntropyUnfolding stopped after {self.n_iter_} iterations before tol={self.tol:g} was reached; "
@@ -173,15 +166,10 @@ class _Dual:
     def cost(self, x: Array) -> tuple[float, Array]:
         """Return minus the dual and its derivatives ``(d_e - r_e) start_e``, r_e the squared dissimilarities."""
         weights = x * self.start
-        L = laplacian(self.i, self.j, weights, self.n)
-        size = float(np.trace(L)) / self.n
-        # The constant eigenvector gets an eigenvalue of L's own size, which does not change differences between
-        # objects. One triangle of the inverse is enough, and half the work of solving for all of it.
-        factor, failed = dpotrf((L + size / self.n).T, lower=1, clean=0, overwrite_a=1)
-        if failed:  # too long a step: so many weights are 0 that the graph falls apart; L-BFGS shortens the step
+        try:
+            K, log_determinant = inverse_of_laplacian(laplacian(self.i, self.j, weights, self.n))
+        except np.linalg.LinAlgError:  # too many weights are 0 and the graph falls apart; L-BFGS shortens the step
             return 1e300, np.zeros(len(x))
-        log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor)))) - np.log(size)
-        K = dpotri(factor, lower=1, overwrite_c=1)[0]
         own = np.diagonal(K)
         squared = own[self.i] + own[self.j] - 2.0 * K[self.j, self.i]
         return float(weights @ self.lengths) - log_determinant, (self.lengths - squared) * self.start
@@ -193,7 +181,7 @@ class _Dual:
         the ends of edge e.
         """
         i, j = self.i, self.j
-        K, _ = inverse_of_laplacian(laplacian(i, j, x * self.start, self.n))
+        K = mirrored(inverse_of_laplacian(laplacian(i, j, x * self.start, self.n))[0])
         across = K[i] - K[j]
         H = (across[:, i] - across[:, j]) ** 2 * np.outer(self.start, self.start)
         H[np.diag_indices_from(H)] *= 1.0 + DAMPING

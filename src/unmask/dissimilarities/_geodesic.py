@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._typing import Array, IntArray
 from ..checking import (
@@ -27,17 +27,18 @@ from ..checking import (
     warn_of_square_features,
 )
 from ..graphs import (
+    are_near,
     edges_reach,
     graph_from_dissimilarities,
     graph_from_edges,
     graph_of_nearest,
-    graph_within_radius,
     nearest_neighbours,
     search_algorithm,
     shortest_paths,
     takes_usearch,
+    undirected,
 )
-from ..progress import Callback, Watch, series, watching
+from ..progress import current_watch, series
 from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES
@@ -55,6 +56,10 @@ class Geodesic(ComparingTransformer):
     Near objects are joined by edges; the dissimilarity of two objects becomes the length of the shortest path between
     them. On a curved surface this follows the surface, where the straight line would leave it. The first two stages of
     Isomap; put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it for the third.
+
+    A path from a new object goes through one of its neighbours among the fitted objects (with ``mutual``, one that has
+    it among its own, or else the nearest); the graph does not change. With `n_landmarks` it is NaN where neither the
+    fitted object nor a neighbour on the way to it is a landmark.
 
     Time grows with N squared times log N, memory with N squared; with `n_landmarks` = L with L N log N and L N.
 
@@ -134,50 +139,30 @@ class Geodesic(ComparingTransformer):
 
     @property
     def _searches(self) -> bool:
-        """Tell whether neighbours are searched for among features, rather than in a table of all dissimilarities."""
+        """Whether neighbours are searched for among features, rather than in a table of all dissimilarities."""
         if not isinstance(self.metric, str):
             return callable(self.metric) and not hasattr(self.metric, "fit")
         return self.metric in SEARCHED and (self.metric not in LEARNING or bool(self.metric_params))
 
-    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
-        """Build the graph and find the shortest paths.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
-            Features, or dissimilarities with ``metric="precomputed"``.
-        y : ignored
-            Present by convention.
-        callback : callable, optional
-            Hears, as an :class:`unmask.Progress`, when the stages ``"graph"`` and ``"paths"`` begin.
-
-        Returns
-        -------
-        self : Geodesic
-        """
-        with watching(callback) as watch:
-            self._find_paths(X, watch)
-        return self
-
-    def _find_paths(self, X: Any, watch: Watch) -> None:
+    def _fit(self, X: Any) -> None:
+        watch = current_watch()
         self._check_parameters()
         watch.begin("graph")
-        values: Any = self._read_features(X) if self._searches else self._compare(X)
-        shape = (values.n, values.n) if isinstance(values, StoredPairs) else values.shape
-        self._n = int(shape[0])
+        self._fit_X: Any = self._read_features(X, True) if self._searches else self._compare(X)
+        self._n = self._fit_X.n if isinstance(self._fit_X, StoredPairs) else len(self._fit_X)
         self._require_neighbours(self._n)
-        self._fit_X = values
-        self._search = self._make_search(*shape).fit(values) if self._searches else None
+        self._search = self._make_search() if self._searches else None
         self._reach: Array | None = None
         self.graph_ = self._joined(self._graph(), self._distances_from)
         watch.begin("paths")
-        self.dissimilarities_ = self._paths(self._n)
+        self.dissimilarities_ = self._paths()
         if self.mutual and self._reach is None:
             self._reach = self._own_reach()
 
-    def _paths(self, n: int) -> Any:
+    def _paths(self) -> Any:
         if self.n_landmarks is None:
             return shortest_paths(self.graph_, self.dtype)
+        n = self._n
         if self.n_landmarks > n:
             raise ValueError(f"n_landmarks={self.n_landmarks} but there are {n} objects; leave it out to use them all.")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -190,24 +175,8 @@ class Geodesic(ComparingTransformer):
     def _labelled(self, D: Any, labels: Any) -> Any:
         return D if self.n_landmarks is not None else super()._labelled(D, labels)
 
-    def transform(self, X: Any) -> Array:
-        """Return the lengths of the shortest paths from new objects to the fitted ones.
-
-        A path from a new object goes through one of its neighbours among the fitted objects (with ``mutual``, one that
-        has it among its own, or else the nearest); from a fitted object it is the path found in the fit. The graph does
-        not change.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), or (n_new, n_objects)
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_new, n_objects)
-            With `n_landmarks`, NaN where neither the fitted object nor a neighbour on the way to it is a landmark.
-        """
-        check_is_fitted(self)
-        values, labels = self._compare_new(X) if self._search is None else (self._read_new(X), labels_of(X))
+    def _new(self, X: Any) -> tuple[Array, Any]:
+        values, labels = self._compare_new(X) if self._search is None else (self._read_features(X, False), labels_of(X))
         D = np.empty((len(values), self._n), dtype=self.dtype)
         paths = self.dissimilarities_
         read = paths.rows if isinstance(paths, LandmarkRows) else paths.__getitem__
@@ -217,23 +186,16 @@ class Geodesic(ComparingTransformer):
                     f"new object {row} has no neighbour among the fitted objects (n_neighbors={self.n_neighbors}, "
                     f"radius={self.radius}); enlarge these, or leave it out."
                 )
-            steps = self._steps(values[row], np.asarray(lengths), np.asarray(neighbours))
+            steps = np.asarray(lengths)
+            if self._search is not None:  # with many columns scikit-learn finds distances that leave equal rows apart
+                steps = np.where((self._fit_X[neighbours] == values[row]).all(axis=1), 0.0, steps)
             first = self._first_steps(steps, np.asarray(neighbours))
             # With landmarks, a path that was not searched for is NaN; another neighbour may have it.
             D[row] = np.fmin.reduce(steps[first][:, None] + read(neighbours[first]), axis=0)
-        return super()._labelled(D, labels)
-
-    def _steps(self, new: Array, lengths: Array, neighbours: IntArray) -> Array:
-        """Return the lengths to the neighbours, 0 to those with the same features.
-
-        With many columns scikit-learn finds distances from products of rows, which leaves equal ones apart.
-        """
-        if self._search is None:
-            return lengths
-        return np.where((self._fit_X[neighbours] == new).all(axis=1), 0.0, lengths)
+        return D, labels
 
     def _first_steps(self, lengths: Array, neighbours: IntArray) -> Any:
-        """Tell which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
+        """Return which neighbours a path starts through: those it equals; if ``mutual``, those that have it; or all."""
         same = lengths == 0
         if same.any():
             return same
@@ -259,8 +221,7 @@ class Geodesic(ComparingTransformer):
             )
         if self.n_neighbors is not None:
             require_integer("n_neighbors", self.n_neighbors, 1)
-        number = isinstance(self.radius, Real) and not isinstance(self.radius, bool)
-        if self.radius is not None and (not number or not self.radius > 0):
+        elif not isinstance(self.radius, Real) or isinstance(self.radius, bool) or not self.radius > 0:
             raise ValueError(f"radius={self.radius!r} must be a number above 0.")
         if not self._searches:
             self._make_transformer()
@@ -271,25 +232,24 @@ class Geodesic(ComparingTransformer):
         require_jobs(self.n_jobs)
         require_choice("dtype", self.dtype, DTYPES)
 
-    def _read_features(self, X: Any) -> Array:
+    def _read_features(self, X: Any, reset: bool) -> Array:
         X = labelled_frame(X)
-        require_features(X)
-        warn_of_square_features(X)
-        self._labels = labels_of(X)
-        features: Array = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        if reset:
+            require_features(X)
+            warn_of_square_features(X)
+            self._labels = labels_of(X)
+        types = [np.float64, np.float32]
+        features: Array = validate_data(self, X, dtype=types, ensure_min_samples=1 + reset, reset=reset)
         return features
 
-    def _read_new(self, X: Any) -> Array:
-        features: Array = validate_data(self, labelled_frame(X), dtype=[np.float64, np.float32], reset=False)
-        return features
-
-    def _make_search(self, n: int, columns: int) -> NearestNeighbors:
+    def _make_search(self) -> NearestNeighbors:
         params = dict(self.metric_params or {})
         p = params.pop("p", 2)  # which scikit-learn wants beside the others
-        how = search_algorithm(self.metric, n, columns)
-        return NearestNeighbors(
+        how = search_algorithm(self.metric, *self._fit_X.shape)
+        search = NearestNeighbors(
             algorithm=how, metric=self.metric, p=p, metric_params=params or None, n_jobs=self.n_jobs
         )
+        return search.fit(self._fit_X)
 
     def _graph(self) -> Any:
         rule: dict[str, Any] = {"n_neighbors": self.n_neighbors, "radius": self.radius, "mutual": self.mutual}
@@ -298,37 +258,30 @@ class Geodesic(ComparingTransformer):
         if self._search is None:
             return graph_from_dissimilarities(self._fit_X, **rule)
         if self.n_neighbors is None:
-            return graph_within_radius(self._search, self.radius, mutual=self.mutual)
+            near = self._search.radius_neighbors_graph(radius=self.radius, mode="distance")
+            return undirected(near, mutual=self.mutual)
         if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
             require_package("usearch", f"the search for the neighbours of {self._n:,} objects", "graphs")
-        with series(None) as tell:
-            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(tell, "graph"))
+        with series(None) as report:
+            nearest = nearest_neighbours(self._search, self._fit_X, self.n_neighbors, partial(report, "graph"))
         if self.mutual:
             self._reach = nearest[0][:, -1]
         return graph_of_nearest(*nearest, mutual=self.mutual)
 
     def _distances_from(self, rows: IntArray) -> Array:
-        if isinstance(self._fit_X, StoredPairs):
-            return np.asarray(self._fit_X.rows(rows), dtype=np.float64)
-        if self._search is None:
-            return np.asarray(self._fit_X[rows], dtype=np.float64)
-        return np.asarray(
-            pairwise_distances(self._fit_X[rows], self._fit_X, metric=self.metric, **(self.metric_params or {}))
-        )
+        if self._search is not None:
+            params = self.metric_params or {}
+            return np.asarray(pairwise_distances(self._fit_X[rows], self._fit_X, metric=self.metric, **params))
+        table = self._fit_X.rows(rows) if isinstance(self._fit_X, StoredPairs) else self._fit_X[rows]
+        return np.asarray(table, dtype=np.float64)
 
     def _neighbours_of(self, values: Array) -> tuple[Any, Any]:
         """Return for each new object the lengths to its neighbours among the fitted ones, and which these are."""
-        if self._search is not None:
-            if self.n_neighbors is None:
-                lengths, indices = self._search.radius_neighbors(values, radius=self.radius)
-                return lengths, indices
-            lengths, indices = self._search.kneighbors(values, n_neighbors=self.n_neighbors)
-            return lengths, indices
-        known = np.where(np.isnan(values), np.inf, values)
+        if self._search is None:
+            near = [np.flatnonzero(row) for row in are_near(values, self.n_neighbors, self.radius)]
+            return [values[i, row] for i, row in enumerate(near)], near
         if self.n_neighbors is None:
-            near = [np.flatnonzero(row <= self.radius) for row in known]
+            lengths, indices = self._search.radius_neighbors(values, radius=self.radius)
         else:
-            # As in the fit, all as near as the k-th nearest: the order of the objects must not matter.
-            bound = np.partition(known, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1 : self.n_neighbors]
-            near = [np.flatnonzero(row) for row in (known <= bound) & np.isfinite(known)]
-        return [known[i, row] for i, row in enumerate(near)], near
+            lengths, indices = self._search.kneighbors(values, n_neighbors=self.n_neighbors)
+        return lengths, indices

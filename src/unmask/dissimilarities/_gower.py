@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number, warn_user
+from ..checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ UNITS = {
 }
 CATEGORIES = ("string", "bytes", "boolean", "mixed", "mixed-integer", "empty")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-_CODE_NAME = re.compile(r"(?i)(zip|postal|post)[ _-]?(code)?s?|postcode|plz|postleitzahl")
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,7 @@ class Column:
     """
 
     name: str
+    weight: float
     levels: dict[Any, int] | None = None  # numbers of categories
     unit: str | None = None
     span: float = 0.0
@@ -48,73 +48,59 @@ class Column:
         if self.levels is None:
             values = _numbers(self.name, cells, self.unit)[0]
         else:
-            values = _coded(self.name, cells, self.levels)
-            if (values < 0).any() and (self.ordered or self.asymmetric):
-                raise ValueError(self._unknown(cells.iloc[int(np.argmax(values < 0))]))
+            values = _coded(cells, self.levels)
+            if (self.ordered or self.asymmetric) and (values < 0).any():
+                rule = "the levels in their order" if self.ordered else "an asymmetric column"
+                raise ValueError(
+                    f"column {self.name!r} holds {cells.iloc[int(np.argmax(values < 0))]!r}, but the fit has "
+                    f"{quote(self.levels)} as {rule}; recode it."
+                )
         return values / self.span if self.span > 0 else values
 
-    def _unknown(self, cell: Any) -> str:
-        if self.ordered:
-            return (
-                f"column {self.name!r} has the level {cell!r}, which has no place in the fitted order "
-                f"{quote(self.levels)}; recode it."
-            )
-        return (
-            f"column {self.name!r} is in metric_params['asymmetric'] but holds {cell!r}; an asymmetric column holds "
-            "0 and 1, or False and True."
-        )
 
-    def difference(self, x: Array, y: Array) -> Array:
-        """Return the differences of coded cells; they exceed 1 where a new object lies outside the range."""
-        return np.abs(x - y) if self.span > 0 else np.asarray(x != y, dtype=np.float64)
+def gower(x: Array, y: Array, columns: list[Column]) -> Array:
+    """Return the weighted mean difference over the columns that both objects have; NaN where they share none.
 
-    def counted(self, x: Array, y: Array) -> Any:
-        """Return which pairs of cells are compared; None if all are."""
-        if self.asymmetric:
-            return (x + y) > 0  # False for NaN
-        missing_x, missing_y = np.isnan(x), np.isnan(y)
-        return ~(missing_x | missing_y) if missing_x.any() or missing_y.any() else None
-
-
-# ---- the metric
+    Differences exceed 1 where a new object lies outside the range of the fitted ones.
+    """
+    total = np.zeros((len(x), len(y)))
+    weights: Any = 0.0
+    for k, column in enumerate(columns):
+        a, b = x[:, k, None], y[None, :, k]
+        difference = np.abs(a - b) if column.span > 0 else np.asarray(a != b, dtype=np.float64)
+        difference *= column.weight
+        counted: Any = True
+        if column.asymmetric:
+            counted = (a + b) > 0  # False for NaN
+        elif np.isnan(a).any() or np.isnan(b).any():
+            counted = ~(np.isnan(a) | np.isnan(b))
+        np.add(total, difference, out=total, where=counted)
+        weights = weights + column.weight * counted
+    return np.asarray(total / weights)
 
 
-def learn_columns(
-    _rows: Rows, cells: dict[str, pd.Series], params: Mapping[str, Any]
-) -> tuple[list[Column], list[float]]:
-    """Return the type and range of each column, and its weight."""
+def code_columns(_rows: Rows, cells: dict[str, pd.Series], columns: list[Column]) -> Array:
+    """Return the table as numbers."""
+    coded = [column.code(values) for column, values in zip(columns, cells.values(), strict=True)]
+    return np.asarray(np.column_stack(coded), order="F")
+
+
+# ---- learning
+
+
+def learn_columns(_rows: Rows, cells: dict[str, pd.Series], params: Mapping[str, Any]) -> list[Column]:
+    """Return the type, range and weight of each column."""
     names, asymmetric = list(cells), params.get("asymmetric", [])
     if isinstance(asymmetric, str) or not hasattr(asymmetric, "__iter__"):
         raise ValueError(f"metric_params['asymmetric']={asymmetric!r} must be a list of columns.")
     asymmetric = [str(name) for name in asymmetric]
     _require_columns("asymmetric", asymmetric, names)
-    weights = _weights(names, params.get("weights"))
     presence = {0: 0, 1: 1}  # False and True are found as 0 and 1
-    columns = [
-        Column(name, presence, asymmetric=True) if name in asymmetric else _learn(name, column)
-        for name, column in cells.items()
-    ]
-    return columns, weights
-
-
-def code_columns(_rows: Rows, cells: dict[str, pd.Series], learnt: tuple[list[Column], list[float]]) -> Array:
-    """Return the table as numbers."""
-    coded = [column.code(values) for column, values in zip(learnt[0], cells.values(), strict=True)]
-    return np.asarray(np.column_stack(coded), order="F")
-
-
-def gower(x: Array, y: Array, learnt: tuple[list[Column], list[float]]) -> Array:
-    """Return the weighted mean difference over the columns that both objects have; NaN where they share none."""
-    total = np.zeros((len(x), len(y)))
-    weights: Any = 0.0
-    for k, (column, weight) in enumerate(zip(*learnt, strict=True)):
-        a, b = x[:, k, None], y[None, :, k]
-        difference = column.difference(a, b)
-        difference *= weight
-        counted = column.counted(a, b)
-        np.add(total, difference, out=total, where=True if counted is None else counted)
-        weights = weights + (weight if counted is None else weight * counted)
-    return np.asarray(total / weights)
+    columns = []
+    for (name, column), weight in zip(cells.items(), _weights(names, params.get("weights")), strict=True):
+        learnt = {"levels": presence, "asymmetric": True} if name in asymmetric else _learn(name, column)
+        columns.append(Column(name, weight, **learnt))
+    return columns
 
 
 def _weights(names: list[str], given: Any) -> list[float]:
@@ -143,6 +129,33 @@ def _require_columns(key: str, given: list[str], names: list[str]) -> None:
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ValueError(f"metric_params[{key!r}] names {quote(unknown)}, but X has the columns {quote(names)}.")
+
+
+def _learn(name: str, cells: pd.Series) -> dict[str, Any]:
+    """Return how to compare a column, from the type of its cells."""
+    import pandas as pd
+
+    categorical, present = isinstance(cells.dtype, pd.CategoricalDtype), cells.dropna()
+    if categorical and cells.cat.ordered:
+        levels = {level: rank for rank, level in enumerate(cells.cat.categories)}
+        return {"levels": levels, "span": _span(_coded(cells, levels)), "ordered": True}
+    inferred = "string" if categorical else pd.api.types.infer_dtype(cells, skipna=True)
+    if inferred in UNITS:
+        values, unit = _numbers(name, cells)
+        return {"unit": unit, "span": _span(values)}
+    is_number = [isinstance(cell, Number) and not isinstance(cell, bool | np.bool_) for cell in present]
+    if inferred not in CATEGORIES or not all(isinstance(cell, Hashable) for cell in present):
+        raise ValueError(
+            f"{inferred.capitalize()} data not supported: column {name!r} holds {present.iloc[0]!r}; "
+            "make it numbers, dates, text or categories."
+        )
+    if not categorical and any(is_number) and not all(is_number):  # usually a mistake
+        number, other = present.iloc[is_number.index(True)], present.iloc[is_number.index(False)]
+        raise ValueError(
+            f"column {name!r} holds numbers ({number!r}) and other things ({other!r}); replace these by NaN if they "
+            "stand for missing numbers, or make all cells text if they are categories."
+        )
+    return {"levels": {level: code for code, level in enumerate(dict.fromkeys(present))}}
 
 
 # ---- reading
@@ -198,66 +211,6 @@ def _as_dates(cells: pd.Series) -> pd.Series:
         return cells
 
 
-# ---- types of columns
-
-
-def _learn(name: str, cells: pd.Series) -> Column:
-    """Return how to compare a column, from the type of its cells."""
-    import pandas as pd
-
-    categorical = isinstance(cells.dtype, pd.CategoricalDtype)
-    if categorical and cells.cat.ordered:
-        levels = {level: rank for rank, level in enumerate(cells.cat.categories)}
-        return Column(name, levels, span=_span(_coded(name, cells, levels)), ordered=True)
-    inferred = (
-        "string" if isinstance(cells.dtype, pd.CategoricalDtype) else pd.api.types.infer_dtype(cells, skipna=True)
-    )
-    if inferred in UNITS:
-        if UNITS[inferred] == "numbers":
-            _warn_of_codes(name, cells)
-        values, unit = _numbers(name, cells)
-        return Column(name, unit=unit, span=_span(values))
-    present = cells.dropna()
-    if inferred not in CATEGORIES:
-        raise ValueError(
-            f"{inferred.capitalize()} data not supported: column {name!r} holds {present.iloc[0]!r}; "
-            "make it numbers, dates, text or categories."
-        )
-    if not categorical:
-        _require_one_type(name, list(present))
-    try:
-        return Column(name, {level: code for code, level in enumerate(dict.fromkeys(present))})
-    except TypeError as error:
-        raise ValueError(
-            f"column {name!r} holds cells that cannot be compared as categories ({error}); leave it out."
-        ) from error
-
-
-def _require_one_type(name: str, present: list[Any]) -> None:
-    """Raise if a column mixes numbers with something else, which is usually a mistake."""
-    is_number = [isinstance(cell, Number) and not isinstance(cell, bool | np.bool_) for cell in present]
-    if any(is_number) and not all(is_number):
-        number, other = present[is_number.index(True)], present[is_number.index(False)]
-        raise ValueError(
-            f"column {name!r} holds numbers ({number!r}) and other things ({other!r}); replace these by NaN if they "
-            "stand for missing numbers, or make all cells text if they are categories."
-        )
-
-
-def _warn_of_codes(name: str, cells: pd.Series) -> None:
-    """Warn if numbers that look like codes, such as zip codes, are compared by their size."""
-    values = cells[cells.notna()].to_numpy(dtype=np.float64, na_value=np.nan)
-    whole = len(values) >= 5 and bool(np.all((values == np.round(values)) & (values >= 1e4)))
-    named = _CODE_NAME.fullmatch(name.strip()) is not None
-    if named or (whole and len(set(np.floor(np.log10(values)))) == 1):
-        why = "is named like a code" if named else "holds numbers of as many digits each, as codes are"
-        warn_user(
-            f"column {name!r} {why}, and its cells are compared as numbers; if only equal codes are alike, make them "
-            "text by astype(str).",
-            UserWarning,
-        )
-
-
 def _numbers(name: str, cells: pd.Series, unit: str | None = None) -> tuple[Array, str | None]:
     """Return cells as float64 (dates and durations in nanoseconds; NaN where missing), and their unit.
 
@@ -291,11 +244,8 @@ def _span(values: Array) -> float:
     return float(np.ptp(present)) if len(present) else 0.0
 
 
-def _coded(name: str, cells: pd.Series, levels: dict[Any, int]) -> Array:
+def _coded(cells: pd.Series, levels: dict[Any, int]) -> Array:
     """Return the numbers of levels: -1 for an unknown one, NaN for a missing cell."""
     missing = cells.isna().to_numpy()
-    try:
-        codes = [np.nan if gone else levels.get(cell, -1) for cell, gone in zip(cells, missing, strict=True)]
-    except TypeError as error:
-        raise ValueError(f"column {name!r} holds cells that are no categories ({error}); recode them.") from error
+    codes = [np.nan if gone else levels.get(cell, -1) for cell, gone in zip(cells, missing, strict=True)]
     return np.array(codes, dtype=np.float64)

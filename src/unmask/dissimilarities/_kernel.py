@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import require_choice, require_features
+from ..checking import labels_of, require_choice, require_features
 from ._base import DTYPES, DissimilarityTransformer
 
 # Squared distances this far below 0, relative to the largest, are not rounding.
@@ -21,7 +21,8 @@ ROUNDING = 1e-9
 class KernelDissimilarity(DissimilarityTransformer):
     """Distances between objects in the feature space of a kernel; their classical map is kernel PCA.
 
-    ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)`` for a positive semi-definite kernel k. Time and memory grow with N squared.
+    ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)`` for a positive semi-definite kernel k, also for new objects. `X` holds
+    features, (n_objects, n_features). Time and memory grow with N squared.
 
     Parameters
     ----------
@@ -58,24 +59,7 @@ class KernelDissimilarity(DissimilarityTransformer):
     kernel_params: dict[str, Any] | None = None
     dtype: str = "float64"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = [self.dtype]
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> KernelDissimilarity:
-        """Compute the kernel between all objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features)
-        y : ignored
-            Present by convention.
-
-        Returns
-        -------
-        self : KernelDissimilarity
-        """
+    def _fit(self, X: Any) -> None:
         require_choice("dtype", self.dtype, DTYPES)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
@@ -83,7 +67,7 @@ class KernelDissimilarity(DissimilarityTransformer):
                 "the table into dissimilarities by similarity_to_dissimilarity."
             )
         require_features(X)
-        self._labels = self._labels_of(X)
+        self._labels = labels_of(X)
         self._fit_X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         K = self._kernel(self._fit_X, self._fit_X)
         self._fit_own = own = np.diagonal(K).copy()
@@ -91,27 +75,15 @@ class KernelDissimilarity(DissimilarityTransformer):
         np.fill_diagonal(squared, 0.0)
         self.covariance_ = K.astype(self.dtype, copy=False)
         self.dissimilarities_ = self._roots(squared)
-        return self
 
-    def transform(self, X: Any) -> Array:
-        """Return the distances of new objects to the fitted ones in feature space; exact.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_new, n_objects)
-        """
-        check_is_fitted(self)
+    def _new(self, X: Any) -> tuple[Array, Any]:
         new = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         own = np.array([self._kernel(row[None, :], row[None, :])[0, 0] for row in new])
         squared = own[:, None] - 2 * self._kernel(new, self._fit_X) + self._fit_own
         # The square root would enlarge the rounding error between equal objects.
         for row, values in enumerate(new):
             squared[row, (self._fit_X == values).all(axis=1)] = 0.0
-        return self._labelled(self._roots(squared), self._labels_of(X))
+        return self._roots(squared), labels_of(X)
 
     def _kernel(self, A: Array, B: Array) -> Array:
         A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)

@@ -60,17 +60,20 @@ class LandmarkRows(Source):
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Array:
         """Return a rectangle of the table, NaN where neither object is a landmark."""
-        if not isinstance(rows, slice):
-            at = np.minimum(np.searchsorted(self.references, rows), len(self.references) - 1)
-            if np.array_equal(self.references[at], rows):
-                return self.strip[at][:, columns] if isinstance(columns, slice) else self.strip[np.ix_(at, columns)]
         i, j = (np.arange(self.n)[side] for side in (rows, columns))
+        own, there = self._landmark(i)
+        if there.all():  # the usual case
+            return np.asarray(self.strip[np.ix_(own, j)])
         values: Array = np.where(i[:, None] == j, 0.0, np.nan).astype(self.dtype)
-        for part, own, others in ((values, i, j), (values.T, j, i)):
-            at = np.minimum(np.searchsorted(self.references, own), len(self.references) - 1)
-            there = self.references[at] == own
-            part[there] = self.strip[np.ix_(at[there], others)]
+        values[there] = self.strip[np.ix_(own[there], j)]
+        own, there = self._landmark(j)
+        values[:, there] = self.strip[np.ix_(own[there], i)].T
         return values
+
+    def _landmark(self, objects: IntArray) -> tuple[IntArray, Any]:
+        """Return the rows of the strip for some objects, and which of the objects are landmarks."""
+        at = np.minimum(np.searchsorted(self.references, objects), len(self.references) - 1)
+        return at, self.references[at] == objects
 
     def stored_pairs(self) -> tuple[IntArray, IntArray, Array]:
         """Return the two objects of each pair with a landmark, the lower first, and the dissimilarities."""

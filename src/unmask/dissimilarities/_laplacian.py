@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from .._typing import Array
 from ..checking import require_choice, require_flag, require_number
-from ..graphs import symmetric_graph
+from ..graphs import undirected
 from ..kernels import Source
 from ._sparse import SparsePrecision, SparseSpectral
 
@@ -94,9 +94,7 @@ class LaplacianEigenmaps(SparseSpectral):
             require_number("gamma", self.gamma, 0.0)
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
-        i, j = neighbours.tocoo().coords
-        graph = symmetric_graph(i, j, neighbours.data, source.n, mutual=False)
-        self.graph_ = self._joined(graph, source.rows)
+        self.graph_ = self._joined(undirected(neighbours), source.rows)
         lengths = self.graph_.data**2
         weights = self._weights(lengths)
         adjacency = sp.csr_array((weights, self.graph_.indices, self.graph_.indptr), shape=self.graph_.shape)

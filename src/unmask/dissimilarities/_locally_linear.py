@@ -11,15 +11,10 @@ from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_number, warn_user
-from ..graphs import symmetric_graph
+from ..graphs import near_pairs, shortest_ways_out, undirected
 from ..kernels import Source
-from ._sparse import SparsePrecision, SparseSpectral, nearest_neighbours
-from ._spectral import nearly_zero, raised, reconstruction, rows_of
-
-# The products of an object's neighbours count as singular below this share of their mean.
-SINGULAR = 1e-9
-# The ridge where they do, relative to their mean; the customary one.
-AUTO_RIDGE = 1e-3
+from ._sparse import SparsePrecision, SparseSpectral
+from ._spectral import nearly_zero, raised, reconstruction
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,24 +41,20 @@ class LocallyLinear(SparseSpectral):
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
-        What to do if several groups of objects have all their neighbours among themselves, so that nothing tells where
-        the groups lie: give each but the largest the shortest edge that leaves it, with a warning that counts them, or
-        raise an error.
+        What to do if several groups of objects have all their neighbours among themselves, so that the places of the
+        groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
+        them, or raise an error.
     metric, metric_params, dtype
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Roots of ``k_ii - 2 k_ij + k_jj``.
     graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The neighbourhood graph, symmetric, with lengths of edges.
+        As in :class:`LaplacianEigenmaps`.
     weights_ : scipy sparse array of shape (n_objects, n_objects)
         In row i the weights that reconstruct object i.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        ``M M'``.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        Its pseudo-inverse.
+    precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        ``M M'``, its pseudo-inverse, and roots of ``k_ii - 2 k_ij + k_jj``.
     objective_ : float
         Sum of the squared errors of reconstruction, which the weights minimise.
     n_components_joined_ : int
@@ -91,8 +82,7 @@ class LocallyLinear(SparseSpectral):
         _require_ridge(self.ridge)
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
-        lists = np.split(neighbours.indices.astype(np.int64), neighbours.indptr[1:-1])
-        groups = closed_groups(lists)
+        groups = _closed_groups(neighbours)
         self.n_components_joined_ = len(groups)
         if len(groups) > 1:
             several = f"{len(groups)} groups of objects have all their neighbours among themselves"
@@ -103,9 +93,14 @@ class LocallyLinear(SparseSpectral):
                 "avoid it.",
                 MapWarning,
             )
-            groups = join_closed_groups(lists, source)
-        found = reconstruct(source, lists, self.ridge)
-        self.graph_, self.weights_ = found.graph, found.weights
+        while len(groups) > 1:
+            i, j, lengths = shortest_ways_out(sorted(groups, key=len)[:-1], source.rows)
+            old = neighbours.tocoo()
+            ends = np.append(old.coords[0], i), np.append(old.coords[1], j)
+            neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
+            groups = _closed_groups(neighbours)
+        found = _reconstruct(source, neighbours, self.ridge)
+        self.graph_, self.weights_ = undirected(neighbours), found.weights
         self.objective_ = float(found.errors.sum())
         M = sp.csc_array(sp.eye_array(source.n) - found.weights.T)
         # Only objects of the last closed group, on which all others depend, can be held at 0.
@@ -136,8 +131,6 @@ class AcyclicLocallyLinear(SparseSpectral):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Roots of ``k_ii - 2 k_ij + k_jj``, in the unit of the data.
     graph_ : scipy sparse array of shape (n_objects, n_objects)
         The graph of objects and their later neighbours, symmetric, with lengths of edges; always connected.
     weights_ : scipy sparse array of shape (n_objects, n_objects)
@@ -149,8 +142,8 @@ class AcyclicLocallyLinear(SparseSpectral):
     precision_ : ndarray of shape (n_objects, n_objects)
         ``M diag(precisions_) M'``, M with 1 on the diagonal and minus the weights of object i in column i. It is that
         of the sum of all columns of the data; for one of p columns, multiply by p.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        Its pseudo-inverse (divide by p for one column).
+    covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
+        Its pseudo-inverse (divide by p for one column), and roots of ``k_ii - 2 k_ij + k_jj``.
     objective_ : float
         Sum over objects, without the last, of the logarithm of the precision less precision times squared error: what
         the precisions maximise. With ``log N`` added it is that of :class:`MaximumEntropyUnfolding`.
@@ -182,17 +175,22 @@ class AcyclicLocallyLinear(SparseSpectral):
         _require_ridge(self.ridge)
 
     def _neighbours(self, source: Source) -> sp.csr_array:
-        self._order = _checked_order(self.order, source.n)
-        return nearest_neighbours(source, self.n_neighbors, np.argsort(self._order))
+        n = source.n
+        self._order = np.arange(n) if self.order is None else np.asarray(self.order)
+        if self._order.shape != (n,) or not np.array_equal(np.sort(self._order), np.arange(n)):
+            raise ValueError(
+                f"order has shape {self._order.shape} but must list the positions 0 … {n - 1} of the {n} objects, each "
+                "once; np.argsort(time) gives them in the order of time."
+            )
+        return near_pairs(source.rows, n, self.n_neighbors, place=np.argsort(self._order))
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         self.n_components_joined_ = 1  # all objects but the last have a later neighbour
-        lists = np.split(neighbours.indices.astype(np.int64), neighbours.indptr[1:-1])
-        found = reconstruct(source, lists, self.ridge)
-        self.graph_, self.weights_ = found.graph, found.weights
+        found = _reconstruct(source, neighbours, self.ridge)
+        self.graph_, self.weights_ = undirected(neighbours), found.weights
         free, last, errors = self._order[:-1], int(self._order[-1]), found.errors
         # An object with a duplicate among its neighbours is reproduced exactly, but for the ridge.
-        errors[free[nearly_zero(np.array([found.lengths[i].min() for i in free]))]] = 0.0
+        errors[free[nearly_zero(found.nearest[free])]] = 0.0
         capped = raised(
             errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         )
@@ -204,82 +202,38 @@ class AcyclicLocallyLinear(SparseSpectral):
 
 
 def _require_ridge(ridge: Any) -> None:
-    if isinstance(ridge, str) and ridge == "auto":
-        return
-    if isinstance(ridge, str):
-        raise ValueError(f"ridge={ridge!r} must be 'auto' or a number of at least 0.")
-    require_number("ridge", ridge, 0.0)
+    if not (isinstance(ridge, str) and ridge == "auto"):
+        require_number("ridge", ridge, 0.0)
 
 
-def _checked_order(order: Any, n: int) -> IntArray:
-    """Return positions, first to last."""
-    if order is None:
-        return np.arange(n)
-    positions = np.asarray(order)
-    if positions.shape != (n,) or not np.array_equal(np.sort(positions), np.arange(n)):
-        raise ValueError(
-            f"order has shape {positions.shape} but must list the positions 0 … {n - 1} of the {n} objects, each once; "
-            "np.argsort(time) gives them in the order of time."
-        )
-    return positions.astype(np.int64)
-
-
-# ---- neighbours and weights of each object
-
-
-def closed_groups(lists: list[IntArray]) -> list[IntArray]:
+def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     """Return the groups of objects that have all their neighbours among themselves."""
-    directed = rows_of(lists, [np.ones(len(near)) for near in lists], len(lists))
-    count, group = connected_components(directed, directed=True, connection="strong")
-    i, j = directed.tocoo().coords
+    # An edge of length 0 would count as none.
+    joined = sp.csr_array((np.ones(neighbours.nnz), neighbours.indices, neighbours.indptr), shape=neighbours.shape)
+    count, group = connected_components(joined, directed=True, connection="strong")
+    i, j = joined.tocoo().coords
     leaves = np.zeros(count, dtype=bool)
     leaves[group[i[group[i] != group[j]]]] = True
     return [np.flatnonzero(group == own) for own in np.flatnonzero(~leaves)]
 
 
-def join_closed_groups(lists: list[IntArray], source: Source) -> list[IntArray]:
-    """Give each closed group but the largest the shortest edge that leaves it, until one is left; return that one."""
-    groups = closed_groups(lists)
-    while len(groups) > 1:
-        for members in sorted(groups, key=len)[:-1]:
-            lengths = np.array(source.rows(members))
-            lengths[:, members] = np.inf
-            i, j = np.unravel_index(int(np.argmin(lengths)), lengths.shape)
-            lists[members[i]] = np.append(lists[members[i]], j)
-        groups = closed_groups(lists)
-    return groups
-
-
 class Reconstruction(NamedTuple):
     """Each object as a weighted mean of its neighbours."""
 
-    graph: sp.csr_array  # symmetric, with lengths
     weights: sp.csr_array
     errors: Array  # squared
-    lengths: list[Array]  # squared lengths to the neighbours
+    nearest: Array  # squared length to the nearest neighbour
 
 
-def reconstruct(source: Any, lists: list[IntArray], ridge: Any) -> Reconstruction:
+def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: Any) -> Reconstruction:
     """Return the weights that reconstruct each object from its neighbours, and the squared errors."""
-    n = len(lists)
-    errors = np.zeros(n)
-    weights: list[Array] = [np.empty(0)] * n
-    lengths: list[Array] = [np.empty(0)] * n
-    for i, near in enumerate(lists):
+    n = source.n
+    errors, nearest, weights = np.zeros(n), np.full(n, np.inf), np.zeros(neighbours.nnz)
+    for i in range(n):
+        own = slice(neighbours.indptr[i], neighbours.indptr[i + 1])
+        near = neighbours.indices[own].astype(np.int64)
         if len(near):
             squared = np.asarray(source.tile(np.append(near, i), near), dtype=np.float64) ** 2
-            lengths[i], among = squared[-1], squared[:-1]
-            weights[i], errors[i] = reconstruction(lengths[i], among, _ridge(ridge, lengths[i], among))
-    start, end = np.repeat(np.arange(n), [len(near) for near in lists]), np.concatenate(lists)
-    graph = symmetric_graph(start, end, np.sqrt(np.concatenate(lengths)), n, mutual=False)
-    return Reconstruction(graph, rows_of(lists, weights, n), errors, lengths)
-
-
-def _ridge(ridge: Any, to_object: Array, among: Array) -> float:
-    """Return the ridge relative to the mean of the products' diagonal, as :func:`reconstruction` takes it."""
-    n = len(to_object)
-    if not isinstance(ridge, str):
-        return float(ridge) * n
-    products = (to_object[:, None] + to_object[None, :] - among) / 2
-    singular = np.linalg.eigvalsh(products)[0] <= SINGULAR * np.trace(products) / n
-    return AUTO_RIDGE * n if singular else 0.0
+            nearest[i] = squared[-1].min()
+            weights[own], errors[i] = reconstruction(squared[-1], squared[:-1], ridge)
+    return Reconstruction(sp.csr_array((weights, neighbours.indices, neighbours.indptr), shape=(n, n)), errors, nearest)

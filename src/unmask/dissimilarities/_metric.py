@@ -15,7 +15,6 @@ from .._typing import Array, IntArray
 from ..checking import (
     MissingDissimilarityWarning,
     computed,
-    labelled_frame,
     labels_of,
     name_object,
     require_choice,
@@ -38,7 +37,8 @@ class Metric(DissimilarityTransformer):
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
     Put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it.
 
-    Each pair is compared once, and nothing else of the size of the result is held.
+    `X` has one object per row; Notes list what each metric takes. Each pair is compared once, and nothing else of the
+    size of the result is held.
 
     Parameters
     ----------
@@ -121,7 +121,6 @@ class Metric(DissimilarityTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = [self.dtype]
         try:
             entry = make_comparison(self.metric, self.metric_params).entry
         except ValueError:  # raised again by fit
@@ -132,22 +131,8 @@ class Metric(DissimilarityTransformer):
         tags.input_tags.string = tags.input_tags.categorical = entry.text
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Metric:
-        """Compare all pairs of objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features), DataFrame, sparse matrix or list of sequences
-            One row, or sequence, per object; see Notes for what each metric takes.
-        y : ignored
-            Present by convention.
-
-        Returns
-        -------
-        self : Metric
-        """
+    def _fit(self, X: Any) -> None:
         self.dissimilarities_ = self._square(self._read(X))
-        return self
 
     def on_demand(self, X: Any) -> OnDemand:
         """Return the dissimilarities between objects as a source: each part is computed when it is read.
@@ -166,21 +151,10 @@ class Metric(DissimilarityTransformer):
         source: OnDemand = clone(self)._read(X)
         return source
 
-    def transform(self, X: Any) -> Array:
-        """Compare new objects with the fitted ones.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame, sparse matrix or list of sequences
-            New objects, in the form of those of the fit.
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_new, n_objects)
-        """
+    def _new(self, X: Any) -> tuple[Array, Any]:
         X = computed(X)
         _, (D,) = self._compare_new(X, height=None)
-        return self._labelled(D, labels_of(X))
+        return D, labels_of(X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_objects")
@@ -189,7 +163,7 @@ class Metric(DissimilarityTransformer):
         """Learn from all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
         self._check_parameters()
-        comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, _frame(X), new=False)
+        comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, X, new=False)
         comparison.threads = resolve_threads(self.n_jobs)
         with OneBlasThread():
             self._objects = comparison.fit(rows)
@@ -209,7 +183,7 @@ class Metric(DissimilarityTransformer):
         """Return the number of new objects, and their dissimilarities to the fitted ones, ``height`` rows at a time."""
         check_is_fitted(self)
         self._check_parameters()
-        rows = Rows(self, _frame(X), new=True)
+        rows = Rows(self, X, new=True)
         with OneBlasThread():
             new = self._comparison.coordinates(rows)
         return count(new), self._rows_of_new(rows, new, height or count(new))
@@ -262,7 +236,3 @@ class Metric(DissimilarityTransformer):
 def is_compiled(metric: Metric) -> bool:
     """Return whether compiled code compares the rows of a table by a metric."""
     return make_comparison(metric.metric, metric.metric_params).formula is not None
-
-
-def _frame(X: Any) -> Any:
-    return labelled_frame(computed(X))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import MissingDissimilarityWarning, quote, require_choice, warn_user
@@ -21,6 +20,10 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     A map of these lengths draws the network; given known attributes of the nodes, it shows the other reasons for their
     ties (see :func:`unmask.plotting.plot_network`). Time grows with N (edges + N log N), memory with N squared.
+
+    `X` is an undirected graph of networkx or igraph, or a sparse matrix of lengths of edges, each stored both ways or
+    in one triangle only. A network with new nodes must hold the fitted ones as well (in a sparse matrix: as its first
+    rows); its dissimilarities are those of all its nodes to the fitted ones.
 
     Parameters
     ----------
@@ -64,20 +67,7 @@ class NetworkDissimilarity(DissimilarityTransformer):
         tags.input_tags.sparse = tags.input_tags.pairwise = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> NetworkDissimilarity:
-        """Find the shortest paths.
-
-        Parameters
-        ----------
-        X : graph of networkx or igraph, or scipy sparse matrix of shape (n_nodes, n_nodes)
-            The network, undirected: a sparse matrix stores each edge both ways, or in one triangle only.
-        y : ignored
-            Present by convention.
-
-        Returns
-        -------
-        self : NetworkDissimilarity
-        """
+    def _fit(self, X: Any) -> None:
         if self.weight is not None and not isinstance(self.weight, str):
             raise ValueError(f"weight={self.weight!r} must be the name of an attribute of the edges, or None.")
         require_choice("on_disconnected", self.on_disconnected, ("error", "missing"))
@@ -92,28 +82,14 @@ class NetworkDissimilarity(DissimilarityTransformer):
         if parts:
             warn_user(f"the network {parts}; dissimilarities between them are NaN.", MissingDissimilarityWarning)
         self.dissimilarities_ = self._paths(self.graph_)
-        return self
 
-    def transform(self, X: Any) -> Array:
-        """Return the lengths of the shortest paths from every node of a network to the fitted nodes.
-
-        Parameters
-        ----------
-        X : graph of networkx or igraph, or scipy sparse matrix
-            A network that holds the fitted nodes (in a sparse matrix: as its first rows), and perhaps others.
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_nodes_given, n_nodes_fitted)
-        """
-        check_is_fitted(self)
+    def _new(self, X: Any) -> tuple[Array, Any]:
         graph, nodes, labels = self._read(X)
         place = {node: position for position, node in enumerate(nodes)}
         absent = [node for node in self.nodes_ if node not in place]
         if absent:
             raise ValueError(f"the network lacks {len(absent)} of the fitted nodes: {quote(absent)}.")
-        D = self._paths(graph, np.array([place[node] for node in self.nodes_])).T
-        return self._labelled(D, labels)
+        return self._paths(graph, np.array([place[node] for node in self.nodes_])).T, labels
 
     def _read(self, X: Any) -> tuple[Any, list[Any], Any]:
         """Return the graph, its nodes, and labels where the nodes have names."""

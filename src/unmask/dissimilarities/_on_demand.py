@@ -97,18 +97,14 @@ class OnDemand(Source):
     def tile(self, rows: Which, columns: Which) -> Array:
         """Return a rectangle of the table, for slices or for arrays of positions in any order."""
         i, j = (np.arange(self.n)[side] for side in (rows, columns))
-        columns = slice(*columns.indices(self.n)) if isinstance(columns, slice) else columns
         if self._features is not None:
-            values = np.asarray(self._features.between(rows, columns), dtype=self.dtype)
+            at = slice(*columns.indices(self.n)) if isinstance(columns, slice) else columns
+            values = np.asarray(self._features.between(rows, at), dtype=self.dtype)
         else:
             with nullcontext() if self.comparison.entry.parallel else _ONE_AT_A_TIME:
                 x, y = take(self.objects, rows), take(self.objects, columns)
                 values = self.comparison.between(x, y, self.dtype)
-        if isinstance(columns, slice):  # the usual case, in which not all positions need be compared
-            inside = np.flatnonzero((i >= columns.start) & (i < columns.stop))
-            values[inside, i[inside] - columns.start] = 0.0
-        else:
-            values[i[:, None] == j] = 0.0
+        values[i[:, None] == j] = 0.0
         names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
         count_missing(values, self.comparison, names, self.objects)
         return values
@@ -154,18 +150,17 @@ def count_missing(
     if not wrong.any():
         return int(missing.sum())
     i, j = np.argwhere(wrong)[0]
-    fault = f"metric={comparison.name!r} gives {values[i, j]:g} for {names[0](a + i)} and {names[1](b + j)}"
     largest = float(np.abs(objects).max()) if isinstance(objects, np.ndarray) else 0.0
-    if largest > 1e150 and not np.isfinite(values[i, j]):  # squares of smaller numbers are finite
-        raise ValueError(
-            f"{fault}: X has {largest:g} among its features, too large for the distances between its rows to be "
-            "finite numbers; divide the features by a common number."
-        )
     if values[i, j] < 0:
-        raise ValueError(f"{fault}; a dissimilarity must be at least 0. Is it a similarity?")
-    if values[i, j] == np.inf:
-        raise ValueError(f"{fault}: too large for dtype='float32', or for any number; scale the data.")
-    raise ValueError(
-        f"{fault}; two objects without any amount, for example, cannot be compared: leave them out, add a column with "
-        "a small equal amount for all objects, or choose another metric."
-    )
+        why = "a dissimilarity must be at least 0. Is it a similarity?"
+    elif largest > 1e150:  # squares of smaller numbers are finite
+        why = f"X has {largest:g} among its features, too large for finite distances; divide the features by a number."
+    elif values[i, j] == np.inf:
+        why = "too large for dtype='float32', or for any number; scale the data."
+    else:
+        why = (
+            "two objects without any amount, for example, cannot be compared: leave them out, add a column with a "
+            "small equal amount for all objects, or choose another metric."
+        )
+    pair = f"{names[0](a + i)} and {names[1](b + j)}"
+    raise ValueError(f"metric={comparison.name!r} gives {values[i, j]:g} for {pair}; {why}")

@@ -9,7 +9,17 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import is_pandas, is_unlabelled, labels_of, name_object, quote, refuse_source, require_features
+from ..checking import (
+    computed,
+    is_pandas,
+    is_unlabelled,
+    labelled_frame,
+    labels_of,
+    name_object,
+    quote,
+    refuse_source,
+    require_features,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +27,7 @@ if TYPE_CHECKING:
 FLOATS = [np.float64, np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Rows:
     """Objects to compare: those of a fit, or new ones."""
 
@@ -26,6 +36,7 @@ class Rows:
     new: bool
 
     def __post_init__(self) -> None:
+        self.X = labelled_frame(computed(self.X))
         refuse_source(self.X, "pass features to compare")
         require_features(self.X)
 

@@ -38,7 +38,7 @@ def _sequence(item: Any, rows: Rows, row: int) -> Array:
     try:
         values = np.asarray(item, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} of X is no sequence of numbers, which metric={metric!r} compares: {error}") from error
+        raise ValueError(f"{name} of X must be a sequence of numbers for metric={metric!r}: {error}") from error
     if values.ndim != 1:
         raise ValueError(
             f"Reshape your data: {name} of X has shape {values.shape}, but metric={metric!r} compares sequences of "
@@ -161,11 +161,7 @@ def read_warping(_rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str,
         "window": None if window is None else require_integer("metric_params['window']", window, 1),
     }
     if _dtw().dtw_cc is None:
-        warn_user(
-            "dtaidistance was installed without its compiled part; its Python part takes about a hundred times as "
-            "long. Reinstall it where a C compiler is at hand.",
-            RuntimeWarning,
-        )
+        warn_user("dtaidistance lacks its compiled part and is slow; reinstall it with a C compiler.", RuntimeWarning)
     return options
 
 

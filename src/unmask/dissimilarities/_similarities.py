@@ -85,7 +85,8 @@ def similarity_to_dissimilarity(
         D = _from_bounded(table, method)
     D = (D + D.T) / 2  # removes rounding errors
     np.fill_diagonal(D, 0.0)
-    return table.like_input(D)
+    D = D.astype(table.dtype, copy=False)
+    return D if table.labels is None else type(S)(D, index=table.labels, columns=table.labels, copy=False)
 
 
 class _Table:
@@ -118,19 +119,10 @@ class _Table:
         self.refuse(apart | (np.isnan(S) != np.isnan(S.T)), way_out, "the similarities are not symmetric: ")
         return S
 
-    def like_input(self, D: Array) -> Any:
-        D = D.astype(self.dtype, copy=False)
-        if self.labels is None:
-            return D
-        import pandas as pd
-
-        return pd.DataFrame(D, index=self.labels, columns=self.labels, copy=False)
-
 
 def _from_bounded(table: _Table, method: str) -> Array:
     S, lowest = table.require_symmetric(), 0.0 if method == "unit" else -1.0
-    low, high = lowest - table.rounding, 1 + table.rounding
-    outside = (low > S) | (high < S)
+    outside = (lowest - table.rounding > S) | (1 + table.rounding < S)
     np.fill_diagonal(outside, np.abs(np.diagonal(S) - 1) > table.rounding)
     table.refuse(outside, f"method={method!r} needs values from {lowest:g} to 1, with 1 on the diagonal")
     S = np.clip(S, lowest, 1.0)  # clipped by rounding only

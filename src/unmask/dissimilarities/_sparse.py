@@ -14,11 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import object_names
-from ..graphs import structured_graph
 from ..kernels import Source
 from ._spectral import SpectralDissimilarity, squared_distances
 
-BLOCK = 512  # rows of dissimilarities that are held at a time
 # The object held at 0 should carry at least this share of the largest entry of the null vector.
 WEAK = 1e-3
 
@@ -68,43 +66,35 @@ class SparsePrecision:
         return values[order], vectors[:, order]
 
     def _solver(self) -> Callable[[Array], Array]:
-        """Return the function that multiplies by the covariance."""
-        if self.is_laplacian:
-            inverse, keep = self._factorise(self.ground)
+        """Return the function that multiplies by the covariance.
 
-            def solve(x: Array) -> Array:
-                y = np.zeros_like(x)
-                y[keep] = inverse((x - x.mean(axis=0))[keep])
-                return np.asarray(y - y.mean(axis=0))
-
-            return solve
-        return self._product_solver()
-
-    def _product_solver(self) -> Callable[[Array], Array]:
-        """Return the solver for ``M M'`` from a factor of M: the condition of the product would be its square.
-
-        For x with sum 0, ``M z = x`` with z orthogonal to the null vector of M, then ``M' y = z``.
+        For x with sum 0 it solves ``L y = x``, or for a factor M first ``M z = x`` with z orthogonal to the null vector
+        of M, then ``M' y = z``: the condition of ``M M'`` would be that of M squared.
         """
-        inverse, keep, null = self._with_null_vector(self.ground)
-        strongest = int(np.argmax(np.abs(null)))
-        if abs(null[self.ground]) < WEAK * abs(null[strongest]):
-            inverse, keep, null = self._with_null_vector(strongest)
+        inverse, keep = self._factorise(self.ground)
+        if not self.is_laplacian:
+            null = self._null_vector(inverse, keep)
+            if abs(null[self.ground]) < WEAK * np.abs(null).max():
+                self.ground = int(np.argmax(np.abs(null)))
+                inverse, keep = self._factorise(self.ground)
+                null = self._null_vector(inverse, keep)
 
         def solve(x: Array) -> Array:
-            z, y = np.zeros_like(x), np.zeros_like(x)
-            z[keep] = inverse((x - x.mean(axis=0))[keep])
-            z -= np.multiply.outer(null, null @ z)
-            y[keep] = inverse(z[keep], "T")
+            y = np.zeros_like(x)
+            y[keep] = inverse((x - x.mean(axis=0))[keep])
+            if not self.is_laplacian:
+                y -= np.multiply.outer(null, null @ y)
+                y[keep], y[self.ground] = inverse(y[keep], "T"), 0.0
             return np.asarray(y - y.mean(axis=0))
 
         return solve
 
-    def _with_null_vector(self, ground: int) -> tuple[Any, IntArray, Array]:
-        inverse, keep = self._factorise(ground)
+    def _null_vector(self, inverse: Any, keep: IntArray) -> Array:
+        """Return the vector of length 1 that the factor M takes to 0."""
         null = np.zeros(self.factor.shape[0])
-        null[ground] = 1.0
-        null[keep] = inverse(-self.factor[:, [ground]].toarray()[keep, 0])
-        return inverse, keep, null / np.linalg.norm(null)
+        null[self.ground] = 1.0
+        null[keep] = inverse(-self.factor[:, [self.ground]].toarray()[keep, 0])
+        return np.asarray(null / np.linalg.norm(null))
 
     def _factorise(self, ground: int) -> tuple[Any, IntArray]:
         """Return the solver of the system without one object, and the other objects."""
@@ -143,12 +133,6 @@ class SparseSpectral(SpectralDissimilarity):
         """Return the precision, and set ``graph_`` and ``objective_``."""
         raise NotImplementedError
 
-    def _neighbours(self, source: Source) -> sp.csr_array:
-        if self.graph == "neighbors":
-            return nearest_neighbours(source, self.n_neighbors)
-        everything = slice(0, source.n)
-        return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
-
     @property
     def dissimilarities_(self) -> Array:  # type: ignore[override]
         """Roots of ``k_ii - 2 k_ij + k_jj``, (n_objects, n_objects)."""
@@ -174,24 +158,3 @@ class SparseSpectral(SpectralDissimilarity):
         """Return the largest eigenvalues of the centred, weighted covariance, and its eigenvectors."""
         masses = getattr(self, "masses_", np.ones(self.graph_.shape[0]))
         return self._precision.leading(masses.astype(np.float64), n_components)
-
-
-def nearest_neighbours(source: Source, n_neighbors: int | None, place: IntArray | None = None) -> sp.csr_array:
-    """Return the directed graph of each object's nearest others, and of all as near as the k-th, with lengths.
-
-    With the place of each object in an order, only objects with a later place are neighbours.
-    """
-    n = source.n
-    k = n - 1 if n_neighbors is None else int(n_neighbors)
-    found = []
-    for first in range(0, n, BLOCK):
-        which = np.arange(first, min(first + BLOCK, n))
-        block = np.array(source.rows(which), dtype=np.float64)
-        block[np.arange(len(which)), which] = np.inf
-        if place is not None:
-            block[place <= place[which, None]] = np.inf
-        bound = np.partition(block, k - 1, axis=1)[:, k - 1 : k]
-        i, j = np.nonzero((block <= bound) & np.isfinite(block))
-        found.append((i + first, j, block[i, j]))
-    i, j, lengths = (np.concatenate(side) for side in zip(*found, strict=True))
-    return sp.csr_array((lengths, j, np.searchsorted(i, np.arange(n + 1))), shape=(n, n))

@@ -7,35 +7,39 @@ Each method turns the squared dissimilarities of near objects into a covariance 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor
+from scipy.linalg.lapack import dpotri
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import MapWarning, require_choice, require_integer, warn_user
-from ..graphs import STRUCTURES, graph_from_dissimilarities, structured_graph
+from ..graphs import STRUCTURES, are_near, near_pairs, structured_graph, undirected
 from ..kernels import ArraySource
-from ..progress import Callback, watching
+from ..progress import current_watch
 from ._base import DTYPES
 from ._transformers import ComparingTransformer
 
 # Objects count as duplicates if their squared distance is below the first share of the median of neighbours, and are
 # then taken to be at the second: an edge of length 0 has no finite precision. Unequal objects lie far above the first
-# (a pair in a hundred million, in the plane); below 1e-10 a Cholesky decomposition no longer tells them apart.
+# (a pair in a hundred million, in the plane); below 1e-10 a Cholesky decomposition fails.
 DUPLICATE, FLOOR = 1e-8, 1e-3
 # Ridge of the weights that place a new object among its neighbours, relative to their mean squared distance from it.
 RIDGE = 1e-3
+# The products of an object's neighbours count as singular below this share of their mean. The ridge is then the
+# customary one of locally linear embedding.
+SINGULAR, AUTO_RIDGE = 1e-9, 1e-3
 
 
 class Unfolding(NamedTuple):
     """The result of a method; dissimilarities follow from the covariance."""
 
     covariance: Array
-    precision: Array | None
+    precision: Array
     objective: float
 
 
@@ -45,8 +49,11 @@ class SpectralDissimilarity(ComparingTransformer):
 
     ``fit`` checks the parameters (``_check_parameters``), reads features or dissimilarities, builds ``graph_`` and
     calls ``_solve(squared)`` with the N x N squared dissimilarities. The result, an :class:`Unfolding`, becomes
-    ``covariance_``, ``precision_`` (None where the method has none), ``objective_`` and ``dissimilarities_``. Other
-    attributes are set in ``_solve``.
+    ``covariance_``, ``precision_``, ``objective_`` and ``dissimilarities_``. Other attributes are set in ``_solve``.
+
+    ``transform`` places a new object at a weighted mean of its nearest fitted objects, with the weights that
+    reconstruct it best in the data (those of locally linear embedding, negative ones allowed); a fitted object has the
+    dissimilarities found in the fit. A new object far from all fitted ones is therefore placed among them.
 
     Parameters are those of every method: `n_neighbors` of None joins all pairs, and `graph` other than
     ``"neighbors"`` joins objects by a known structure (see :class:`LaplacianEigenmaps`).
@@ -59,44 +66,36 @@ class SpectralDissimilarity(ComparingTransformer):
     on_disconnected: str = "join"
     dtype: str = "float64"
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = [self.dtype]
-        return tags
-
-    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
-        """Build the graph and find the covariance.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
-            Features, or dissimilarities with ``metric="precomputed"`` (none may be missing).
-        y : ignored
-            Present by convention.
-        callback : callable, optional
-            Called with an :class:`unmask.Progress` when the stage ``"graph"`` begins, and in every iteration of
-            ``"unfolding"``, if the method has any; returns True to stop.
-
-        Returns
-        -------
-        self : object
-        """
-        with watching(callback) as watch:
-            self._check_parameters()
-            watch.begin("graph")
-            self._source = self._read(X)
-            self._unfold(self._source)
-        return self
+    def _fit(self, X: Any) -> None:
+        self._check_parameters()
+        current_watch().begin("graph")
+        D = self._compare(X)
+        if isinstance(D, np.ndarray):
+            D = np.array(D, dtype=np.float64)
+            np.fill_diagonal(D, 0.0)
+            D = ArraySource(D)
+        if self.graph == "neighbors":
+            self._require_neighbours(D.n)
+        if not D.rows(np.arange(1)).any() and not (isinstance(D, ArraySource) and D.array.any()):
+            raise ValueError(f"all {D.n} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
+        self._source = D
+        self._unfold(D)
 
     def _unfold(self, source: Any) -> None:
         """Build the graph and set the results."""
-        D = source.array
-        self.graph_: sp.csr_array = self._joined(self._edges(D), D.__getitem__)
-        solution = self._solve(D**2)
+        self.graph_: sp.csr_array = self._joined(undirected(self._neighbours(source)), source.rows)
+        solution = self._solve(source.array**2)
         self.covariance_ = solution.covariance.astype(self.dtype, copy=False)
-        self.precision_ = None if solution.precision is None else solution.precision.astype(self.dtype, copy=False)
+        self.precision_ = solution.precision.astype(self.dtype, copy=False)
         self.objective_ = float(solution.objective)
         self.dissimilarities_ = np.sqrt(squared_distances(solution.covariance)).astype(self.dtype, copy=False)
+
+    def _neighbours(self, source: Any) -> sp.csr_array:
+        """Return the directed graph of neighbours, or the graph of a known structure, with lengths."""
+        if self.graph == "neighbors":
+            return near_pairs(source.rows, source.n, self.n_neighbors)
+        everything = slice(0, source.n)
+        return structured_graph(np.asarray(source.tile(everything, everything)), self.graph)
 
     def _solve(self, squared: Array) -> Unfolding:
         """Return the covariance for the squared dissimilarities and ``self.graph_``."""
@@ -109,42 +108,9 @@ class SpectralDissimilarity(ComparingTransformer):
         require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
         require_choice("dtype", self.dtype, DTYPES)
 
-    def _read(self, X: Any) -> Any:
-        """Return the dissimilarities among all objects, in double precision if they are a table."""
-        D = self._compare(X)
-        if isinstance(D, np.ndarray):
-            D = np.array(D, dtype=np.float64)
-            np.fill_diagonal(D, 0.0)
-            D = ArraySource(D)
-        if self.graph == "neighbors":
-            self._require_neighbours(D.n)
-        if not (D.rows(np.arange(1)) if D.array is None else D.array).any():
-            raise ValueError(f"all {D.n} objects are equal (every dissimilarity is 0); there is nothing to unfold.")
-        return D
-
-    def _edges(self, D: Array) -> sp.csr_array:
-        if self.graph != "neighbors":
-            return structured_graph(D, self.graph)
-        k = None if self.n_neighbors is None else int(self.n_neighbors)
-        return graph_from_dissimilarities(D, n_neighbors=k, radius=None, mutual=False)
-
     # ---- new objects
 
-    def transform(self, X: Any) -> Array:
-        """Return the dissimilarities of new objects to the fitted ones; the fit does not change.
-
-        A new object is placed at a weighted mean of its nearest fitted objects, with the weights that reconstruct it
-        best in the data (those of locally linear embedding, negative ones allowed); a fitted object has the
-        dissimilarities found in the fit. A new object far from all fitted ones is therefore placed among them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), or (n_new, n_objects)
-
-        Returns
-        -------
-        ndarray or DataFrame of shape (n_new, n_objects)
-        """
+    def _new(self, X: Any) -> tuple[Array, Any]:
         weights, labels = self.new_weights(X)
         K = self.covariance_
         products = weights @ K
@@ -152,37 +118,31 @@ class SpectralDissimilarity(ComparingTransformer):
         D = np.sqrt(np.maximum(own[:, None] - 2 * products + np.diagonal(K), 0.0))
         same = np.flatnonzero(np.diff(weights.indptr) == 1)
         D[same] = self.dissimilarities_[weights.indices[weights.indptr[same]]]
-        return self._labelled(D.astype(self.dtype, copy=False), labels)
+        return D.astype(self.dtype, copy=False), labels
 
     def new_weights(self, X: Any) -> tuple[sp.csr_array, Any]:
         """Return the weights of the fitted objects in each new one, (n_new, n_objects), and the new labels."""
         check_is_fitted(self)
         lengths, labels = self._compare_new(X)
-        k = min(self.n_neighbors or lengths.shape[1], lengths.shape[1])
+        n = lengths.shape[1]
         near, weights = [], []
-        for length in lengths:
+        for length, is_near in zip(lengths, are_near(lengths, min(self.n_neighbors or n, n), None), strict=True):
             same = np.flatnonzero(length == 0)[:1]
-            which = same if len(same) else nearest(length, k)
+            which = same if len(same) else np.flatnonzero(is_near)
             among = np.asarray(self._source.tile(which, which), dtype=np.float64) ** 2
             near.append(which)
-            weights.append(np.ones(1) if len(same) else reconstruction(length[which] ** 2, among, RIDGE)[0])
-        return rows_of(near, weights, lengths.shape[1]), labels
+            ridge = RIDGE / len(which)
+            weights.append(np.ones(1) if len(same) else reconstruction(length[which] ** 2, among, ridge)[0])
+        return rows_of(near, weights, n), labels
 
 
-# ---- graphs and neighbours
+# ---- edges and weights
 
 
 def edges(graph: sp.csr_array) -> tuple[IntArray, IntArray]:
     """Return the undirected edges ``i < j`` of a symmetric graph, edges of length 0 included."""
     i, j = graph.tocoo().coords
     return i[i < j], j[i < j]
-
-
-def nearest(length: Array, n_neighbors: int) -> IntArray:
-    """Return the objects no farther than the k-th nearest, nearest first."""
-    bound = np.partition(length, n_neighbors - 1)[n_neighbors - 1]
-    near = np.flatnonzero((length <= bound) & np.isfinite(length))
-    return np.asarray(near[np.argsort(length[near], kind="stable")])
 
 
 def nearly_zero(squares: Array) -> NDArray[np.bool_]:
@@ -206,29 +166,31 @@ def raised(values: Array, what: str = "edges join objects that are equal or near
     return np.where(duplicate, FLOOR * median, values)
 
 
-def reconstruction(to_object: Array, among: Array, ridge: float) -> tuple[Array, float]:
+def reconstruction(to_object: Array, among: Array, ridge: Any) -> tuple[Array, float]:
     """Return the weights (sum 1) that best reconstruct an object from its neighbours, and the squared error left.
 
     From squared distances alone: ``c_jk = (d_0j + d_0k - d_jk) / 2`` are the products of the neighbours seen from the
-    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is relative to the mean of C's diagonal.
+    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is a share of C's trace; ``"auto"`` is 0 unless
+    C is singular.
     """
     C = (to_object[:, None] + to_object[None, :] - among) / 2
+    trace = float(np.trace(C))
     if not to_object.any():  # all neighbours equal the object: any weights do
         return np.full(len(C), 1.0 / len(C)), 0.0
-    bare = C.copy()
-    C[np.diag_indices_from(C)] += ridge * np.trace(C) / len(C)
+    if isinstance(ridge, str):
+        ridge = AUTO_RIDGE if np.linalg.eigvalsh(C)[0] <= SINGULAR * trace / len(C) else 0.0
     try:
-        weights = np.linalg.solve(C, np.ones(len(C)))
+        weights = np.linalg.solve(C + ridge * trace * np.eye(len(C)), np.ones(len(C)))
     except np.linalg.LinAlgError:
         raise ValueError(
-            f"ridge={ridge / len(C):g} leaves the weights of an object with {len(C)} neighbours undetermined; raise it "
+            f"ridge={ridge:g} leaves the weights of an object with {len(C)} neighbours undetermined; raise it "
             "(0.001 is customary), or pass ridge='auto'."
         ) from None
     weights /= weights.sum()
-    return weights, max(float(weights @ bare @ weights), 0.0)
+    return weights, max(float(weights @ C @ weights), 0.0)
 
 
-def rows_of(indices: list[IntArray], values: list[Array], n: int) -> sp.csr_array:
+def rows_of(indices: list[Any], values: list[Array], n: int) -> sp.csr_array:
     """Return a sparse array with n columns from the positions and values in each row."""
     ends = np.cumsum([0, *map(len, indices)])
     return sp.csr_array((np.concatenate(values), np.concatenate(indices), ends), shape=(len(indices), n))
@@ -240,7 +202,7 @@ def rows_of(indices: list[IntArray], values: list[Array], n: int) -> sp.csr_arra
 def squared_distances(K: Array) -> Array:
     """Return ``k_ii - 2 k_ij + k_jj``: symmetric, 0 on the diagonal, nothing below 0."""
     own = np.diagonal(K)
-    squared = own[:, None] - (K + K.T) + own[None, :]
+    squared = own[:, None] + own[None, :] - (K + K.T)
     np.maximum(squared, 0.0, out=squared)
     np.fill_diagonal(squared, 0.0)
     return np.asarray(squared)
@@ -260,15 +222,28 @@ def laplacian(i: IntArray, j: IntArray, weights: Array, n: int) -> Array:
     return L
 
 
-def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
-    """Return the pseudo-inverse of a connected Laplacian, and the logarithm of the product of its other eigenvalues.
+def lower_inverse(A: Array) -> tuple[Array, float]:
+    """Return the lower triangle of the inverse of a positive definite matrix, and the logarithm of its determinant.
 
-    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one: a Cholesky decomposition inverts it, where a
-    pseudo-inverse would take an eigendecomposition. c is of the size of L, so that nothing is lost to rounding.
+    Half the work of solving for the whole inverse. What is above the diagonal is undefined, and A is overwritten.
     """
-    n = len(L)
-    size = float(np.trace(L)) / n
-    factor = cho_factor(L + size / n, lower=True, check_finite=False)
-    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor[0])))) - np.log(size)
-    K = cho_solve(factor, np.eye(n), check_finite=False)
-    return np.asarray((K + K.T) / 2 - 1.0 / (n * size)), float(log_determinant)
+    factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)[0]
+    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(factor))))
+    return np.asarray(dpotri(factor, lower=1, overwrite_c=1)[0]), log_determinant
+
+
+def inverse_of_laplacian(L: Array) -> tuple[Array, float]:
+    """Return the lower triangle of the inverse of a connected Laplacian, and the log product of its other eigenvalues.
+
+    ``L + c 11'/N`` has the same eigenvectors, with c for the constant one; c is of the size of L, so that nothing is
+    lost to rounding. The pseudo-inverse is smaller by ``1 / (c N)`` everywhere, which changes no differences.
+    """
+    size = float(np.trace(L)) / len(L)
+    K, log_determinant = lower_inverse(L + size / len(L))
+    return K, log_determinant - float(np.log(size))
+
+
+def mirrored(lower: Array) -> Array:
+    """Return the symmetric matrix with this lower triangle."""
+    lower = np.tril(lower)
+    return np.asarray(lower + np.tril(lower, -1).T)

@@ -11,7 +11,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_regressor
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import labels_of, name_object, numbers, require_choice, require_flag, require_integer, require_jobs
@@ -32,6 +31,9 @@ class TextureDissimilarity(DissimilarityTransformer):
     between these two distributions: in both directions, for the model of i and for that of j. Half of the pixels of an
     image train its model, the other half gives the residuals. Time grows with N models and N squared predictions. The
     idea is that of Bui and Apley (2019); the computation described here is our own.
+
+    `X` holds images of grey levels: an array of shape (n_images, height, width), or a list or a Series of arrays, whose
+    sizes may differ. The index of a Series labels the images.
 
     Parameters
     ----------
@@ -96,20 +98,7 @@ class TextureDissimilarity(DissimilarityTransformer):
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> TextureDissimilarity:
-        """Fit a model to each image and apply it to all.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_images, height, width), list or Series of 2-D arrays
-            Images of grey levels. In a list or a Series, whose index labels them, their sizes may differ.
-        y : ignored
-            Present by convention.
-
-        Returns
-        -------
-        self : TextureDissimilarity
-        """
+    def _fit(self, X: Any) -> None:
         for name, least in (("window", 1), ("n_bins", 2), ("max_pixels", MIN_PIXELS)):
             require_integer(name, getattr(self, name), least)
         if isinstance(self.model, str):
@@ -117,8 +106,8 @@ class TextureDissimilarity(DissimilarityTransformer):
         elif isinstance(self.model, type) or not is_regressor(self.model):
             raise ValueError(f"model={self.model!r} must be 'tree', 'boosting' or a regressor of scikit-learn.")
         require_choice("density", self.density, ("histogram", "normal"))
-        require_flag("root", self.root)
-        require_flag("standardize", self.standardize)
+        for name in ("root", "standardize"):
+            require_flag(name, getattr(self, name))
         require_jobs(self.n_jobs)
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         images, self._labels = self._read(X)
@@ -128,13 +117,10 @@ class TextureDissimilarity(DissimilarityTransformer):
         self.models_ = [image.model for image in self._learned]
         self.residual_deviations_ = np.array([image.residuals.std() for image in self._learned])
         self.dissimilarities_ = self._compare(self._learned, self._learned)
-        return self
 
-    def transform(self, X: Any) -> Array:
-        """Return the dissimilarities of new images to the fitted ones, (n_new, n_images)."""
-        check_is_fitted(self)
+    def _new(self, X: Any) -> tuple[Array, Any]:
         images, labels = self._read(X)
-        return self._labelled(self._compare(self._run(self._learn, images), self._learned), labels)
+        return self._compare(self._run(self._learn, images), self._learned), labels
 
     def _read(self, X: Any) -> tuple[list[Array], Any]:
         """Return the images, standardised if `standardize` is set, and their labels."""
@@ -182,10 +168,11 @@ class TextureDissimilarity(DissimilarityTransformer):
         from sklearn.ensemble import GradientBoostingRegressor
         from sklearn.tree import DecisionTreeRegressor
 
-        if isinstance(self.model, str) and self.model == "tree":
-            return DecisionTreeRegressor(min_samples_leaf=10)
+        if not isinstance(self.model, str):
+            return clone(self.model)
         # HistGradientBoostingRegressor would take five times as long for the N squared predictions.
-        return GradientBoostingRegressor(subsample=0.5) if isinstance(self.model, str) else clone(self.model)
+        boosting = self.model == "boosting"
+        return GradientBoostingRegressor(subsample=0.5) if boosting else DecisionTreeRegressor(min_samples_leaf=10)
 
     def _compare(self, rows: list[_Learned], columns: list[_Learned]) -> Array:
         def half(own: _Learned, images: list[_Learned]) -> list[float]:

@@ -114,16 +114,17 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
 
     With ``parts``, the dissimilarities of a metric are a source where the table would be large; with None, always.
     """
-    is_metric, X = isinstance(transformer, Metric), labelled_frame(X)
+    X = labelled_frame(X)
     pairwise = hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.pairwise
     if not (pairwise or is_dask_array(X) or is_dask_frame(X)):
         warn_of_square_features(X)
     # A metric does not keep its table, which can be computed again; other transformers need theirs.
+    is_metric = isinstance(transformer, Metric)
     values = _metric_table(transformer, X, parts) if is_metric else as_pandas(transformer.fit_transform(X))
     shape = (values.n, values.n) if is_source(values) else np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(
-            f"metric={transformer!r} returned shape {shape}, which is no table of dissimilarities; it must be square, "
+            f"metric={transformer!r} returned shape {shape}, not a table of dissimilarities; it must be square, "
             "one row and one column per object. To change features before they are compared, use a pipeline."
         )
     for name in ("n_features_in_", "feature_names_in_") if estimator is not None else ():
@@ -139,7 +140,7 @@ def fitted_labels(transformer: Any, X: Any) -> pd.Index | None:
     return transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
 
 
-class ComparedNew(NamedTuple):
+class NewRows(NamedTuple):
     """Dissimilarities of new objects to the fitted ones, some rows at a time, with their number and type."""
 
     n: int
@@ -147,25 +148,22 @@ class ComparedNew(NamedTuple):
     parts: Iterator[Array]
 
 
-def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> ComparedNew:
+def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> NewRows:
     """Compare new objects with the fitted ones, ``height`` rows at a time, and check the dissimilarities."""
+
+    def checked(part: Array) -> Array:
+        check(part)
+        return part
+
     if isinstance(transformer, Metric):
         n, parts = transformer._compare_new(X, height)
-        return ComparedNew(n, np.dtype(transformer.dtype), _checked(parts, check))
-    delta = np.asarray(transformer.transform(X))
-    check(delta)
-    return rows_of_new(delta, height)
+        return NewRows(n, np.dtype(transformer.dtype), map(checked, parts))
+    return rows_of_new(checked(np.asarray(transformer.transform(X))), height)
 
 
-def _checked(parts: Iterator[Array], check: Callable[[Array], None]) -> Iterator[Array]:
-    for part in parts:
-        check(part)
-        yield part
-
-
-def rows_of_new(delta: Array, height: int) -> ComparedNew:
+def rows_of_new(delta: Array, height: int) -> NewRows:
     """Return a table of dissimilarities some rows at a time."""
-    return ComparedNew(len(delta), delta.dtype, (delta[top : top + height] for top in range(0, len(delta), height)))
+    return NewRows(len(delta), delta.dtype, (delta[top : top + height] for top in range(0, len(delta), height)))
 
 
 def keep_objects(transformer: Any, which: IntArray) -> None:
@@ -207,38 +205,36 @@ class ComparingTransformer(WatchedTransformer):
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
     def _compare(self, X: Any) -> Any:
-        """Return the checked dissimilarities among all objects, and keep the transformer for new objects.
+        """Return the checked dissimilarities among all objects, and keep the transformer for new objects."""
+        self._comparing = self._make_transformer()
+        if self._comparing is None:
+            return self._checked(X, None)
+        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
+        may_miss = isinstance(self._comparing, Metric) and get_tags(self._comparing).input_tags.allow_nan
+        compared = compare(self._comparing, X, self, parts=self._TAKES_PARTS and not may_miss)
+        if not isinstance(self._comparing, Metric):  # whose dissimilarities are sound
+            return self._checked(compared.values, compared.labels)
+        self._labels = compared.labels
+        return compared.values if is_source(compared.values) else self._complete(compared.values)
+
+    def _checked(self, data: Any, labels: pd.Index | None) -> Any:
+        """Return dissimilarities that were given, or that a transformer made, after checking them.
 
         Where missing pairs are allowed, a sparse matrix is a graph: an edge stored one way counts, and it is not
         brought into a square.
         """
-        self._comparing = self._make_transformer()
-        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
-        parts = (
-            self._TAKES_PARTS
-            and isinstance(self._comparing, Metric)
-            and not get_tags(self._comparing).input_tags.allow_nan
-        )
-        compared = None if self._comparing is None else compare(self._comparing, X, self, parts=parts)
-        if compared is not None and isinstance(self._comparing, Metric):  # sound already
-            D, self._labels = compared
-        else:
-            with Workers(resolve_threads(None)) as workers:
-                data = X if compared is None else compared.values
-                is_graph = self._TAKES_MISSING and sp.issparse(data)
-                checked = check_dissimilarities(
-                    stored_both_ways(data) if is_graph else data,
-                    workers=workers,
-                    warn=not is_graph,  # most pairs of a graph have no edge
-                )
-            if compared is None:
-                checked.note_objects(self)
-            self._labels = checked.labels if compared is None else compared.labels
-            if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
-                return checked.source
-            D = checked.array_for(type(self).__name__)
-        if is_source(D):
-            return D
+        is_graph = self._TAKES_MISSING and sp.issparse(data)
+        data = stored_both_ways(data) if is_graph else data
+        with Workers(resolve_threads(None)) as workers:
+            checked = check_dissimilarities(data, workers=workers, warn=not is_graph)  # most pairs have no edge
+        if self._comparing is None:
+            checked.note_objects(self)
+        self._labels = checked.labels if self._comparing is None else labels
+        if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
+            return checked.source
+        return self._complete(checked.array_for(type(self).__name__))
+
+    def _complete(self, D: Any) -> Array:
         missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
         if missing:
             raise ValueError(

@@ -39,10 +39,6 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=6
-        Number of nearest objects to which each object is joined, ties included. None keeps all pairs.
-    graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
-        As in :class:`LaplacianEigenmaps`.
     angles : bool, default=True
         Also keep the dissimilarities of pairs that share a neighbour, and so the angles between neighbours.
     rank : int, default=10
@@ -53,15 +49,13 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         square. At the default the variance may exceed the optimum by some per cent.
     max_iter : int, default=60
         Largest number of updates of the multipliers.
-    metric, metric_params, on_disconnected, dtype
+    n_neighbors, graph, metric, metric_params, on_disconnected, dtype
         As in :class:`LaplacianEigenmaps`.
 
     Attributes
     ----------
     dissimilarities_ : ndarray of shape (n_objects, n_objects)
         In the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The neighbourhood graph, symmetric, with lengths of edges.
     covariance_ : ndarray of shape (n_objects, n_objects)
         Products of the coordinates; centred.
     precision_ : ndarray of shape (n_objects, n_objects)
@@ -75,12 +69,10 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
         See `tol`.
     rank_ : int
         Number of dimensions of the coordinates at the end.
-    n_iter_ : int
-        Number of updates of the multipliers.
-    converged_ : bool
-        Whether `violation_` is at most `tol`.
-    n_components_joined_ : int
-        Number of parts of the graph before they were joined; 1 if it was connected.
+    n_iter_, converged_ : int, bool
+        Number of updates of the multipliers, and whether `violation_` is at most `tol`.
+    graph_, n_components_joined_
+        As in :class:`LaplacianEigenmaps`.
 
     References
     ----------
@@ -114,8 +106,8 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     def _solve(self, squared: Array) -> Unfolding:
         kept = _Kept.of(self.graph_, squared, self.angles)
         with OneBlasThread():
-            start = _start(self.graph_, min(int(self.rank), kept.most)) / np.sqrt(kept.unit)
-            R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, float(self.tol), int(self.max_iter))
+            start = _start(self.graph_, min(self.rank, kept.most)) / np.sqrt(kept.unit)
+            R, multipliers, self.violation_, self.n_iter_ = _unfold(kept, start, self.tol, self.max_iter)
         self.rank_, self.converged_ = R.shape[1], self.violation_ <= self.tol
         if not self.converged_:
             warn_user(
@@ -169,8 +161,7 @@ class _Kept:
 def _start(graph: sp.csr_array, rank: int) -> Array:
     """Return the classical map of the shortest paths, plus a little noise: a coordinate of 0 would have no gradient."""
     B = covariance_of_distances(shortest_paths(graph) ** 2)
-    n = len(B)
-    values, vectors = eigh(B, subset_by_index=(n - rank, n - 1))
+    values, vectors = eigh(B, subset_by_index=(len(B) - rank, len(B) - 1))
     R = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
     noise = np.random.default_rng(0).standard_normal(R.shape)
     return np.asarray(R + NOISE * np.sqrt(np.mean(graph.data**2)) * noise)
@@ -198,20 +189,16 @@ def _unfold(kept: _Kept, R: Array, tol: float, max_iter: int) -> tuple[Array, Ar
             break
         still = 0 if violation < STILL * best or not grown else still + 1
         if still and R.shape[1] < kept.most and violation < STILL * before_widening:
-            R, penalty = _widened(R, kept.most), penalty / GROWTH**2
+            # Up to twice as many dimensions, and a little noise in the new ones.
+            new = len(R), min(R.shape[1], kept.most - R.shape[1])
+            R = np.hstack([R, NOISE * np.random.default_rng(0).standard_normal(new)])
+            penalty /= GROWTH**2
             before_widening, best, still, grown = violation, np.inf, 0, False
             continue
         grown = violation > ENOUGH * best
         penalty *= GROWTH if grown else 1.0
         best = min(best, violation)
     return R, multipliers, violation, updates
-
-
-def _widened(R: Array, most: int) -> Array:
-    """Return the coordinates with up to twice as many dimensions, and a little noise in the new ones."""
-    n, rank = R.shape
-    noise = np.random.default_rng(0).standard_normal((n, min(rank, most - rank)))
-    return np.hstack([R, NOISE * noise])
 
 
 def _inner(kept: _Kept, R: Array, multipliers: Array, penalty: float) -> Array:

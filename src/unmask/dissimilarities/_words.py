@@ -14,7 +14,6 @@ from scipy.sparse.linalg import svds
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array
 from ..checking import quote, require_choice, require_integer, require_number, require_package
@@ -107,10 +106,8 @@ class WordDissimilarity(DissimilarityTransformer):
 
         Parameters
         ----------
-        X : sequence of str
-            The words to compare, each once.
-        y : ignored
-            Present by convention.
+        X, y
+            The words to compare, each once; `y` is ignored.
         text : str or iterable of str
             One string, or sentences, verses or documents; contexts do not reach from one into the next.
 
@@ -130,24 +127,15 @@ class WordDissimilarity(DissimilarityTransformer):
         self._vectors = self._information_vectors(documents) if self.model == "ppmi" else self._word2vec(documents)
         self.counts_ = self._labels.map(lambda word: self._counts[self._form(word)]).to_series(self._labels, "count")
         self.vectors_ = self._vectors_of(self._labels)
-        D = self._distances(self.vectors_)
+        D = self._new(X)[0]
         np.fill_diagonal(D, 0.0)
         self.dissimilarities_ = (D + D.T) / 2
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, text: Any = None) -> Array:
-        """Return the dissimilarities between words, (n_words, n_words), with the words as labels; see :meth:`fit`."""
-        return self._labelled(self.fit(X, text=text).dissimilarities_, self._labels)
-
-    def transform(self, X: Any) -> Array:
-        """Return the dissimilarities of other words of the same text to the fitted ones, (n_new, n_words)."""
-        check_is_fitted(self)
+    def _new(self, X: Any) -> tuple[Array, Any]:
         vectors = self._vectors_of(self._read_words(X))
-        return self._labelled(self._distances(vectors), vectors.index)
-
-    def _distances(self, vectors: Any) -> Array:
-        D = cdist(vectors, self.vectors_, self.metric)
-        return np.asarray(np.maximum(D, 0.0))  # rounding takes some cosines above 1
+        D = np.maximum(cdist(vectors, self.vectors_, self.metric), 0.0)  # rounding takes some cosines above 1
+        return D, vectors.index
 
     def _form(self, word: str) -> str:
         return word.lower() if self.lowercase else word

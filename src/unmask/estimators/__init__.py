@@ -14,11 +14,11 @@ from ._fitted import refit as refit
 from ._fitted import stages_of as stages_of
 from ._fitted import transformer_of as transformer_of
 from ._general_mds import GeneralMDS
-from ._given_start import INITS as INITS
-from ._given_start import names_checkpoint as names_checkpoint
 from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects
+from ._parameters import INITS as INITS
+from ._parameters import names_checkpoint as names_checkpoint
 from ._posterior import Posterior
 from ._random_fits import stress_of_known as stress_of_known
 from ._spectral_map import SpectralMap

@@ -16,9 +16,9 @@ import numpy as np
 
 from .._typing import Array
 from ..checking import AdjustmentWarning, LeakWarning, count, quote, warn_user
-from ..engines import Engine
-from ..problem import KnownFeatures, Structure, types_with_levels
+from ..problem import KnownFeatures, types_with_levels
 from ..problem.leak import LinearLeak, NeighbourLeak, leak_in_words, linear_leak
+from ..solvers import Stage
 from ._imputed import Widths, cell_widths, cells_off_the_map
 from ._tables import Moved, block_roots, moved_values
 
@@ -49,12 +49,12 @@ class FreeMap(NamedTuple):
     widths: Widths | None = None  # of the intervals of missing numbers, if there are any
 
     @classmethod
-    def of(cls, structure: Structure, theta: Array, known: KnownFeatures, engine: Engine | None = None) -> FreeMap:
-        """Read the free map off the parameters of a fit; an engine tells how sure its missing numbers are."""
-        U, moved, size = structure.unknown(theta), structure.moved(theta), float(np.abs(structure.lift(theta)).max())
-        roots = block_roots(structure.gram(theta), known)
-        widths = None if engine is None else cell_widths(known, moved, U, roots, engine)
-        return cls.given(U, known, moved, size, widths)
+    def of(cls, stage: Stage, known: KnownFeatures) -> FreeMap:
+        """Read the free map off the end of a search."""
+        structure, theta = stage.objective.structure, stage.solution.theta
+        U, moved = structure.unknown(theta), structure.moved(theta)
+        widths = cell_widths(known, moved, U, block_roots(structure.gram(theta), known), stage.objective.engine)
+        return cls.given(U, known, moved, float(np.abs(structure.lift(theta)).max()), widths)
 
     @classmethod
     def given(cls, U: Array, known: KnownFeatures, moved: Moved, size: float, widths: Widths | None = None) -> FreeMap:
@@ -156,7 +156,7 @@ def fit_free_map(
 
 
 def _hindrance(free: FreeMap, known: KnownFeatures, labels: pd.Index | None) -> str:
-    """Say which missing cells nothing determines, so that what they predict cannot be taken off the map."""
+    """Return why a map cannot be adjusted: nothing determines some missing cells; empty if it can be."""
     _, left = free.with_cells_off_the_map(known)
     if not left:
         return ""
@@ -167,36 +167,33 @@ def _hindrance(free: FreeMap, known: KnownFeatures, labels: pd.Index | None) -> 
     )
 
 
-# ---- what is said about it
+# ---- warnings
 
 
-def warn_of_leak(decision: Decision) -> None:
-    """Say that the map repeats what is known, and the remedies in order; or why the first of them did not work."""
-    first = (
-        f"It is not adjusted, since {decision.hindrance}"
-        if decision.hindrance
-        else "Use adjust=True, which takes off the map what the known features predict and leaves the fit as it is"
-    )
-    warn_user(
-        f"the map repeats what is known: its leak is {leak_in_words(decision.leak.leak, decision.leak.reference)}. "
-        f"{first}; or use fewer dimensions (n_components); or declare a feature Spline or another "
-        "type if its effect is not linear.",
-        LeakWarning,
-    )
-
-
-def warn_of_automatic(leak: LinearLeak) -> None:
-    """Say that the map was adjusted because it leaked."""
-    warn_user(
-        f"the map repeated what is known: its leak was {leak_in_words(leak.leak, leak.reference)}. So it is shown "
-        "adjusted: what the known features predict was taken off. With adjust=False it is shown as it was fitted "
-        "(free_embedding_).",
-        AdjustmentWarning,
-    )
+def warn_of_decision(decision: Decision, adjust: Any, known: KnownFeatures) -> None:
+    """Warn if a map leaks, or what adjusting it costs; ``adjust`` is the estimator's parameter."""
+    leak = leak_in_words(decision.leak.leak, decision.leak.reference)
+    if decision.adjusted and adjust == "auto":
+        warn_user(
+            f"the map repeated what is known: its leak was {leak}. So it is shown adjusted: what the known features "
+            "predict was taken off. With adjust=False it is shown as it was fitted (free_embedding_).",
+            AdjustmentWarning,
+        )
+    if decision.adjusted:
+        for cost in costs_of_adjusting(known):
+            warn_user(cost, AdjustmentWarning)
+    elif decision.leak.directions:
+        first = "Use adjust=True, which takes off the map what the known features predict and leaves the fit as it is"
+        first = f"It is not adjusted, since {decision.hindrance}" if decision.hindrance else first
+        warn_user(
+            f"the map repeats what is known: its leak is {leak}. {first}; or use fewer dimensions (n_components); or "
+            "declare a feature Spline or another type if its effect is not linear.",
+            LeakWarning,
+        )
 
 
 def warn_of_neighbours(told: dict[str, NeighbourLeak], kinds: Mapping[str, str]) -> None:
-    """Say which known features neighbours tell on a map whose linear leak is 0 by construction, and the remedies."""
+    """Warn of known features that neighbours predict on a map whose linear leak is 0 by construction."""
     levels = [name for name in told if kinds[name] in types_with_levels()]
     numbers = [name for name in told if name not in levels]
     remedies = [f"map each level of {quote(levels)} by itself"] if levels else []
@@ -212,21 +209,15 @@ def warn_of_neighbours(told: dict[str, NeighbourLeak], kinds: Mapping[str, str])
 
 
 def neighbours_in_words(name: str, kind: str, leak: NeighbourLeak) -> str:
-    """Return how well neighbours tell a feature, beside chance."""
+    """Return how well neighbours predict a feature, beside chance, in words."""
     how = "right" if kind in types_with_levels() else "correlation"
     verdict = "more than chance" if leak.above_chance else "no more than chance"
     chance = f"by chance {leak.baseline:.2f}, below {leak.reference:.2f} in 19 of 20 cases"
     return f"tell {name}: {leak.score:.2f} {how}, {verdict} ({chance})"
 
 
-def warn_of_adjusting(known: KnownFeatures) -> None:
-    """Say what adjusting costs where objects are few for what is known about them."""
-    for cost in costs_of_adjusting(known):
-        warn_user(cost, AdjustmentWarning)
-
-
 def costs_of_adjusting(known: KnownFeatures) -> Iterator[str]:
-    """Return what adjusting costs where objects are few for what is known about them."""
+    """Yield the costs of adjusting a map of few objects, in sentences."""
     n, q = known.values.shape
     if q / (n - 1) > LARGE_SHARE:
         yield (

@@ -7,24 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import Array
 from ..checking import refuse_target, require_range
 from ..engines import make_engine
 from ..kernels import OneBlasThread, Workers, resolve_threads
 from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import canonical_map, closed_form
 from ._adjustment import FreeMap, fit_free_map
-from ._base import PlacingMap
-from ._fitted_map import FittedMap, weak_reference
+from ._base import ConditionalMap
+from ._fitted_map import FittedMap, remembering
 from ._fitting import AS_ASKED, Needs, Refit, forget, read
 from ._parameters import check_parameters
-from ._placing import GowerPlacer
+from ._placing import GowerPlacer, transform
 from ._random_fits import sample_of
 from ._tables import block_roots
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConditionalClassicalMDS(PlacingMap):
+class ConditionalClassicalMDS(ConditionalMap):
     """Classical scaling of what the known features leave unexplained, in closed form.
 
     Squared dissimilarities are regressed on the squared differences of the known features, what these explain is
@@ -75,11 +74,13 @@ known_summary_, level_positions_
     ((14, 2), 0.0235)
     """
 
+    __metadata_request__transform = {"known": True}
     _takes_missing = False
+    transform = transform
 
     coef: Any = "diagonal"
 
-    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> ConditionalClassicalMDS:
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:
         """Compute the map and the coefficients.
 
         Parameters
@@ -95,15 +96,22 @@ known_summary_, level_positions_
         -------
         self : ConditionalClassicalMDS
         """
-        return self._fit(X, y, known=known)
+        return self._fit(X, y, known)
 
-    def _fit(self, X: Any, y: Any = None, *, known: Any = None, refit: Refit = AS_ASKED) -> Self:
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        known: Any = None,
+        weights: Any = None,
+        callback: Any = None,
+        refit: Refit = AS_ASKED,
+    ) -> Self:
         import pandas as pd
 
         forget(self)
         p = check_parameters(self)
         refuse_target(y)
-        given = weak_reference(X), known, weak_reference(None)
         with OneBlasThread(), Workers(resolve_threads(self.n_jobs)) as workers:
             data = read(self, X, known, None, Needs(complete="the closed form", in_parts=True), workers)
             checked = data.dissimilarities
@@ -134,30 +142,23 @@ known_summary_, level_positions_
                 sample=sample_of(checked.source),
                 widths={},
                 transformer=data.transformer,
-                given=given,
             )
             points = engine.point_stress(fitted.Z) / (2 * engine.total)
-            stress = shown = float(points.sum())
-            if fitted.hides_axes:
-                shown = float(engine.point_stress(fitted.shown_coordinates).sum() / (2 * engine.total))
+            shown = fitted.shown_total(engine, float(points.sum()) * 2 * engine.total) / (2 * engine.total)
             ones, nothing = np.ones((checked.n, 1)), np.empty((checked.n, 0))
             means = engine.graph.squared_product(ones, nothing, 0.0)[:, 0] / checked.n
         squares = np.sum((fitted.known_map - fitted.known_map.mean(axis=0)) ** 2, axis=1)
         placer = GowerPlacer(fitted.U, fitted.known_map, means - squares - squares.mean())
+        fitted = remembering(replace(fitted, placer=placer), X, known, None)
         attributes = {
-            "stress_": stress,
+            "stress_": float(points.sum()),
             "shown_stress_": shown,
             "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
             "eigenvalues_": values / engine.scale**2,
         }
-        fitted = replace(fitted, placer=placer)
         self._assign(fitted, attributes)
         fitted.warn(self.adjust)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, *, known: Any = None) -> Array:  # type: ignore[override]
-        """Compute the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known))
 
 
 def _require_linear(known: KnownFeatures) -> None:

@@ -9,19 +9,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._typing import Array
 from ..checking import require_integer
 from ..progress import Callback, watching
-from ._base import PlacingMap
-from ._drawing import FEWEST_DRAWS, draw_posterior
-from ._fitting import AS_ASKED, Refit, fit_map
+from ._base import ConditionalMap
 from ._least_stress import LeastStress
-from ._placing import predictive_score
-from ._posterior import Posterior, require_level
+from ._placing import predictive_score, read_new, transform
+from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior, require_level
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConditionalMDS(PlacingMap):
+class ConditionalMDS(ConditionalMap):
     """Map objects from their dissimilarities, given what is already known about them.
 
     Coordinates ``U`` for what is unknown and coefficients ``B`` for the known features ``V`` are found together, by
@@ -203,7 +200,9 @@ class ConditionalMDS(PlacingMap):
     """
 
     __metadata_request__fit = {"weights": True, "callback": True}
-    __metadata_request__score = {"known": True}
+    __metadata_request__transform = __metadata_request__score = {"known": True}
+    _method = LeastStress
+    transform = transform
 
     orthogonal: bool = False
     weights: str | None = None
@@ -247,32 +246,13 @@ class ConditionalMDS(PlacingMap):
         weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------
         self : ConditionalMDS
         """
-        return self._fit(X, y, known=known, weights=weights, callback=callback)
-
-    def _fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-        refit: Refit = AS_ASKED,
-    ) -> Self:
-        fitted: Self = fit_map(LeastStress(self), X, y, known, weights, callback, refit)
-        return fitted
-
-    def fit_transform(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
-    ) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
+        return self._fit(X, y, known, weights, callback)
 
     def posterior(
         self,
@@ -300,7 +280,7 @@ class ConditionalMDS(PlacingMap):
         random_state : int, RandomState or None, default=0
             Seed.
         callback : callable or list of callables, optional
-            Hears how far it is, as an :class:`unmask.Progress` of the stage ``"posterior"``; returns True to stop it.
+            Called with an :class:`unmask.Progress` of the stage ``"posterior"``; returning True stops the chains.
 
         Returns
         -------
@@ -352,4 +332,4 @@ class ConditionalMDS(PlacingMap):
             1 less the share of the predicted dissimilarities' sum of squares that is not accounted for: 1 is best.
         """
         check_is_fitted(self)
-        return predictive_score(self._map, self._read_new(X, known), self.n_jobs)
+        return predictive_score(self._map, read_new(self, X, known), self.n_jobs)

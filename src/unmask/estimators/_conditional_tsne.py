@@ -9,15 +9,15 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from .._typing import Array
-from ..checking import require_choice, require_integer, require_number
 from ..engines import CostEngine
 from ..kernels import Cost, Pairs, Workers
-from ..problem import KnownSpace, Neighbours, Problem, make_cost
-from ..progress import Callback, SavedFit
+from ..problem import KnownSpace, Neighbours, make_cost
+from ..progress import Callback
 from ..solvers import Objective, SearchSettings, Start, run_stage
 from ._adjustment import Decision
 from ._base import ConditionalMap
-from ._fitting import AS_ASKED, Data, Described, Refit, Search, fit_map
+from ._fitted_map import FittedMap
+from ._fitting import Data, Search, Task
 from ._least_cost import LeastCost, engine_of
 
 MOST_OBJECTS = 5000
@@ -30,6 +30,61 @@ SHARE_OF_COLLAPSE, MOST_EXAGGERATION = 0.5, 12.0
 # apart, and the divergence is up to 5% higher.
 STEPS_DOWN = (1.0, 2 / 3, 1 / 3)
 DENSE_BELOW = 500  # objects; from here on eigenvalues are found by iteration
+
+
+@dataclass(frozen=True)
+class NeighbourCost(LeastCost):
+    """The Kullback-Leibler divergence of t-SNE, from small starts, with early exaggeration."""
+
+    most_starts, complete = 1, "t-SNE"
+
+    def make_cost(self, data: Data, pairs: Pairs, workers: Workers) -> Cost:
+        n = data.dissimilarities.n
+        if n > MOST_OBJECTS:
+            raise ValueError(
+                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
+                f"{MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
+            )
+        neighbours = Neighbours(float(self.estimator.perplexity))
+        return make_cost(data.dissimilarities, None, neighbours, "student", "kullback-leibler", workers)
+
+    def starts(self, objective: Objective, task: Task) -> list[Start]:
+        starts = super().starts(objective, task)
+        return starts if task.saved.init == "given" else [_made_small(objective, start) for start in starts]
+
+    def prepared(
+        self, objective: Objective, starts: list[Start], settings: SearchSettings
+    ) -> tuple[list[Start], dict[str, Any]]:
+        """Follow the starts for a while with the attraction exaggerated, less and less."""
+        factor = self._exaggeration(objective)
+        if factor <= 1.0:
+            return starts, {"early_exaggeration_": factor}
+        early, gathered = replace(settings, max_iter=int(self.estimator.early_iter)), []
+        steps = [_exaggerated(objective, factor**power) for power in STEPS_DOWN]
+        for start in starts:
+            theta = start.theta
+            for step in [] if start.saved else steps:
+                theta = run_stage("exaggeration", step, theta, early).solution.theta
+            gathered.append(start._replace(theta=theta))
+        return gathered, {"early_exaggeration_": factor}
+
+    def _exaggeration(self, objective: Objective) -> float:
+        structure, asked = objective.structure, self.estimator.early_exaggeration
+        if self.estimator.early_iter == 0 or structure.p == 0 or asked == 1.0:
+            return 1.0
+        collapse = collapse_at(engine_of(objective).cost.targets, structure.space, structure.p)
+        if isinstance(asked, str):
+            return max(1.0, min(SHARE_OF_COLLAPSE * collapse, MOST_EXAGGERATION))
+        if asked >= collapse:
+            raise ValueError(
+                f"early_exaggeration={asked!r} would draw all objects into one place, as does every one from "
+                f"{collapse:.3g} on; use less, or 'auto'."
+            )
+        return float(asked)
+
+    def describe(self, search: Search, task: Task, decision: Decision) -> tuple[FittedMap, dict[str, Any]]:
+        fitted, attributes = super().describe(search, task, decision)
+        return fitted, {**attributes, "kl_divergence_": attributes["cost_"]}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -108,6 +163,7 @@ object_names_
 
     __metadata_request__fit = {"callback": True}
     _takes_missing = False
+    _method = NeighbourCost
 
     perplexity: float = 30.0
     early_exaggeration: Any = "auto"
@@ -140,94 +196,13 @@ object_names_
         known : array-like of shape (n_objects, n_known), optional
             Known features, one row per object.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------
         self : ConditionalTSNE
         """
-        return self._fit(X, y, known=known, callback=callback)
-
-    def _fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        callback: Callback | None = None,
-        refit: Refit = AS_ASKED,
-    ) -> Self:
-        require_number("perplexity", self.perplexity, 1.0)
-        if isinstance(self.early_exaggeration, str):
-            require_choice("early_exaggeration", self.early_exaggeration, ("auto",))
-        else:
-            require_number("early_exaggeration", self.early_exaggeration, 1.0)
-        require_integer("early_iter", self.early_iter, 0)
-        fitted: Self = fit_map(NeighbourCost(self, "t-SNE"), X, y, known, None, callback, refit)
-        return fitted
-
-    def fit_transform(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, known: Any = None, callback: Callback | None = None
-    ) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, callback=callback))
-
-
-@dataclass(frozen=True)
-class NeighbourCost(LeastCost):
-    """The Kullback-Leibler divergence of t-SNE, from small starts, with early exaggeration."""
-
-    most_starts = 1
-
-    def make_cost(self, data: Data, pairs: Pairs, workers: Workers) -> Cost:
-        n = data.dissimilarities.n
-        if n > MOST_OBJECTS:
-            raise ValueError(
-                f"X holds {n} objects and ConditionalTSNE computes every pair in every iteration, for at most "
-                f"{MOST_OBJECTS}; map a sample, or use ConditionalMDS or ConditionalIsomap."
-            )
-        neighbours = Neighbours(float(self.estimator.perplexity))
-        return make_cost(data.dissimilarities, None, neighbours, "student", "kullback-leibler", workers)
-
-    def starts(
-        self, objective: Objective, problem: Problem, data: Data, seed: int, saved: SavedFit, refit: Refit
-    ) -> list[Start]:
-        starts = super().starts(objective, problem, data, seed, saved, refit)
-        return starts if saved.init == "given" else [_made_small(objective, start) for start in starts]
-
-    def prepared(
-        self, objective: Objective, starts: list[Start], settings: SearchSettings
-    ) -> tuple[list[Start], dict[str, Any]]:
-        """Follow the starts for a while with the attraction exaggerated, less and less."""
-        factor = self._exaggeration(objective)
-        if factor <= 1.0:
-            return starts, {"early_exaggeration_": factor}
-        early, gathered = replace(settings, max_iter=int(self.estimator.early_iter)), []
-        steps = [_exaggerated(objective, factor**power) for power in STEPS_DOWN]
-        for start in starts:
-            theta = start.theta
-            for step in [] if start.saved else steps:
-                theta = run_stage("exaggeration", step, theta, early).solution.theta
-            gathered.append(start._replace(theta=theta))
-        return gathered, {"early_exaggeration_": factor}
-
-    def _exaggeration(self, objective: Objective) -> float:
-        structure, asked = objective.structure, self.estimator.early_exaggeration
-        if self.estimator.early_iter == 0 or structure.p == 0 or asked == 1.0:
-            return 1.0
-        collapse = collapse_at(engine_of(objective).cost.targets, structure.space, structure.p)
-        if isinstance(asked, str):
-            return max(1.0, min(SHARE_OF_COLLAPSE * collapse, MOST_EXAGGERATION))
-        if asked >= collapse:
-            raise ValueError(
-                f"early_exaggeration={asked!r} would draw all objects into one place, as does every one from "
-                f"{collapse:.3g} on; use less, or 'auto'."
-            )
-        return float(asked)
-
-    def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
-        fitted, attributes = super().describe(search, problem, data, decision, workers)
-        return Described(fitted, {**attributes, "kl_divergence_": attributes["cost_"]})
+        return self._fit(X, y, known, None, callback)
 
 
 def _made_small(objective: Objective, start: Start) -> Start:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from .._typing import Array
 from ..problem import KnownFeatures
 from ._fitting import Enough, Refit
-from ._given_start import names_checkpoint
+from ._parameters import names_checkpoint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ def labels_of_fit(fitted: Any) -> pd.Index | None:
 
 def transformer_of(fitted: Any) -> Any:
     """Return the transformer that compared the features an estimator was fitted to; None if it compared none."""
-    return fitted._map.transformer if hasattr(fitted, "_map") else None
+    return getattr(fitted._map, "transformer", None) if hasattr(fitted, "_map") else None
 
 
 def stages_of(estimator: Any) -> tuple[Any, Any]:
@@ -60,5 +60,5 @@ def aims_of(fitted: Any, D: Array) -> Array:
 
 def known_of(fitted: Any) -> KnownFeatures:
     """Return the known features of a fit, coded as columns."""
-    known: KnownFeatures = fitted._map.known if hasattr(fitted, "_map") else fitted._known
+    known: KnownFeatures = fitted._map.known
     return known

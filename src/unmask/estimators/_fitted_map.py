@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from .._typing import Array, IntArray
+from ..checking import find_labels, quote
+from ..engines import Engine
 from ..problem import KnownFeatures
 from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
 from ..solvers import principal_turn
@@ -20,9 +22,7 @@ from ._adjustment import (
     Decision,
     FreeMap,
     adjust_map,
-    warn_of_adjusting,
-    warn_of_automatic,
-    warn_of_leak,
+    warn_of_decision,
     warn_of_neighbours,
 )
 from ._imputed import Widths, imputed_table, warn_of_imputed
@@ -42,15 +42,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Given = tuple[Callable[[], Any], Any, Callable[[], Any]]  # X, known features and weights of a fit
+def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Index, IntArray]:
+    """Return labels of fitted objects, of all by default, and their positions."""
+    import pandas as pd
 
-
-def weak_reference(data: Any) -> Callable[[], Any]:
-    """Return a function that returns an object while others keep it; text, lists and None are kept."""
-    try:
-        return weakref.ref(data)
-    except TypeError:
-        return lambda: data
+    every = pd.RangeIndex(n) if fitted is None else fitted
+    if objects is None:
+        return every, np.arange(n)
+    labels = pd.Index(objects)
+    at = find_labels(every, labels)
+    if (at < 0).any():
+        raise ValueError(f"objects names {quote(labels[at < 0])}, which were not fitted; name fitted objects.")
+    return labels, at
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ class FittedMap:
     placer: Any = None  # places new objects, if that is possible
     evidence: Any = None  # the pairs that a posterior is drawn from, or why there is none
     sampled: bool = False  # the pairs are too many to read all of them
-    given: Given | None = None  # the user's data, as long as they are in memory
+    given: Sequence[Callable[[], Any]] | None = None  # X, known and weights of the fit, as long as they are in memory
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "given": None}
@@ -101,11 +104,6 @@ class FittedMap:
         return self._given_units(self.U if self.adjustment is None else self.adjustment(self.U, self.free.V))
 
     @property
-    def free_embedding(self) -> Array:
-        """The map before any adjusting, in the user's units."""
-        return self._given_units(self.U)
-
-    @property
     def adjusted_embedding(self) -> Array:
         """The adjusted map, in the user's units, also where it is not the one that is shown."""
         adjustment = self.adjustment or adjust_map(self.free, self.n_components, self.turn_of)
@@ -114,21 +112,12 @@ class FittedMap:
     def _given_units(self, U: Array) -> Array:
         return np.asarray((U / self.scale).astype(self.dtype))
 
-    @property
-    def shown_share(self) -> float:
-        """Share of the adjusted free map's sum of squares that the axes shown hold."""
-        return 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free)
-
-    @property
-    def hides_axes(self) -> bool:
-        """Whether an adjusted map shows fewer dimensions than were fitted."""
-        return self.adjustment is not None and self.U.shape[1] > self.n_components
-
-    @property
-    def shown_coordinates(self) -> Array:
-        """All coordinates without the axes of the free map that are not shown."""
-        assert self.adjustment is not None
-        return np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.U.shape[1] :]])
+    def shown_total(self, engine: Engine, total: float) -> float:
+        """Return twice the cost of the dimensions shown and of what is known; ``total`` is that of all dimensions."""
+        if self.adjustment is None or self.U.shape[1] <= self.n_components:
+            return total
+        shown = np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.U.shape[1] :]])
+        return float(engine.point_stress(shown).sum())
 
     def distances(self, at: IntArray) -> Array:
         """Return the fitted distances between some objects, in the user's units."""
@@ -183,61 +172,59 @@ class FittedMap:
         """The same with measured values as they were given, as a new object would bring them."""
         return np.asarray(self.free.V @ self.roots)
 
-    @property
-    def roots_everywhere(self) -> Array:
-        """Coefficients along the map and across it; with spare dimensions only the sum of the two is determined."""
-        return self.roots if self.adjustment is None else np.column_stack([self.adjustment.A, self.roots])
-
-    def coef_table(self) -> pd.DataFrame:
-        """Return the coefficients per unit of the known features."""
-        return coef_table(self.known, self.gram, self.scale)
-
-    def shared_table(self) -> pd.DataFrame:
-        """Return how the known features act along the axes of the map."""
-        along = np.zeros((self.known.n_kept, self.n_components)) if self.adjustment is None else self.adjustment.shared
-        return shared_table(self.known, along, self.scale)
-
-    def importance_table(self) -> pd.DataFrame:
-        """Return each known feature's part in the distances."""
-        roots = self.roots_everywhere
-        return importance_table(self.known, roots @ roots.T, self.scale)
-
-    def level_table(self) -> pd.DataFrame:
-        """Return the fitted places of levels."""
-        return level_table(self.known, self.roots_everywhere / self.scale)
-
     @cached_property
     def imputed(self) -> pd.DataFrame:
         """The missing cells as estimated; those of an adjusted map as they were taken off it."""
         values = moved_values(self.known, self.moved) if self.adjustment is None else self.free.V
         return imputed_table(self.known, values, self.labels, self.roots, self.free.widths)
 
-    def corrected_table(self) -> pd.DataFrame:
-        """Return values that were measured with error, as the fit moved them."""
-        return corrected_table(self.known, self.moved, self.labels)
-
-    def summary_table(self) -> pd.DataFrame:
-        """Return the type of each known feature."""
-        return summary_table(self.known)
-
-    def redundant(self) -> pd.Series:
-        """Return the known columns that were left out, with the reasons."""
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that all estimators have, by name."""
         import pandas as pd
 
-        return pd.Series(self.known.redundant, name="reason", dtype=object)
+        known, roots, p = self.known, self.roots, self.n_components
+        along = np.zeros((known.n_kept, p)) if self.adjustment is None else self.adjustment.shared
+        # Along the map and across it: with spare dimensions only the sum of the two is determined.
+        everywhere = roots if self.adjustment is None else np.column_stack([self.adjustment.A, roots])
+        return {
+            "embedding_": self.embedding,
+            "free_embedding_": self._given_units(self.U),
+            "adjusted_": self.decision.adjusted,
+            "n_free_": self.U.shape[1],
+            "shown_share_": 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free),
+            "free_leak_": self.decision.leak.leak,
+            "leak_": self.leak.leak,
+            "leak_reference_": self.leak.reference,
+            "coef_": coef_table(known, self.gram, self.scale),
+            "shared_coef_": shared_table(known, along, self.scale),
+            "importance_": importance_table(known, everywhere @ everywhere.T, self.scale),
+            "level_positions_": level_table(known, everywhere / self.scale),
+            "known_summary_": summary_table(known),
+            "known_redundant_": pd.Series(known.redundant, name="reason", dtype=object),
+            "known_imputed_": self.imputed,
+            "known_corrected_": corrected_table(known, self.moved, self.labels),
+        }
 
     # ---- warnings
 
     def warn(self, adjust: Any) -> None:
         """Warn of doubtful cells, and of what the map repeats; ``adjust`` is the estimator's parameter."""
         warn_of_imputed(self.imputed)
-        if self.decision.adjusted:
-            if adjust == "auto":
-                warn_of_automatic(self.decision.leak)
-            warn_of_adjusting(self.known)
-        elif self.decision.leak.directions:
-            warn_of_leak(self.decision)
+        if self.decision.adjusted or self.decision.leak.directions:
+            warn_of_decision(self.decision, adjust, self.known)
         if self.uncorrelated:
             told = {name: leak for name, leak in self.neighbour_leak(stop_early=True).items() if leak.above_chance}
             if told:
                 warn_of_neighbours(told, {feature.name: feature.coding.kind for feature in self.known.features})
+
+
+def remembering(fitted: FittedMap, X: Any, known: Any, weights: Any) -> FittedMap:
+    """Return the map with the user's data, as long as others keep these; text, lists and None are kept."""
+
+    def recall(data: Any) -> Callable[[], Any]:
+        try:
+            return weakref.ref(data)
+        except TypeError:
+            return lambda: data
+
+    return replace(fitted, given=(recall(X), lambda: known, recall(weights)))

@@ -35,6 +35,7 @@ from ..solvers import (
     Attempt,
     Objective,
     SearchSettings,
+    Solution,
     Stage,
     Start,
     attempt_all,
@@ -51,12 +52,10 @@ from ..solvers import (
     with_saved,
 )
 from ._adjustment import Decision, FreeMap, fit_free_map
-from ._fitted_map import FittedMap, weak_reference
-from ._given_start import check_start
+from ._fitted_map import FittedMap, remembering
 from ._many import Choice, Solver, choose_solver, exact_after_all, some_objects, takes_pairs
-from ._parameters import check_parameters
+from ._parameters import check_parameters, check_start, described, fixed_random_state, open_fit
 from ._random_fits import sample_of
-from ._saving import described, fixed_random_state, open_fit
 
 # So many starts are followed, then as many again and so on, before it is decided whether they are enough: whatever the
 # number of threads.
@@ -100,14 +99,13 @@ def read(
         X = open_file(X) if takes_pairs(estimator) and is_file(X) else X
         ready = estimator._make_transformer() is None
         solver = choose_solver(estimator, X, ready=ready, weighted=kind_of_weights(weights))
-
-    def with_solver(solver: Choice | None) -> Data:
-        checked, transformer = _dissimilarities(estimator, X, needs, solver, workers, random_state)
-        return Data(checked, known, weights, transformer, solver)
-
-    data = with_solver(solver)
-    exact = exact_after_all(data.dissimilarities.n, data.dissimilarities.missing) if data.samples else None
-    return data if exact is None else with_solver(exact)
+    checked, transformer = _dissimilarities(estimator, X, needs, solver, workers, random_state)
+    if solver is not None and solver.samples:
+        exact = exact_after_all(checked.n, checked.missing)
+        if exact is not None:
+            solver = exact
+            checked, transformer = _dissimilarities(estimator, X, needs, solver, workers, random_state)
+    return Data(checked, known, weights, transformer, solver)
 
 
 def read_tables(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
@@ -154,7 +152,7 @@ def _dissimilarities(
 
 
 Form = Callable[[Array], Array]
-# Says, by the objectives that starts led to, whether there is no need for another.
+# Takes the objectives that starts led to; returns whether they are enough.
 Enough = Callable[[Array], bool]
 
 
@@ -167,6 +165,18 @@ class Refit(NamedTuple):
 
 
 AS_ASKED = Refit()
+
+
+class Task(NamedTuple):
+    """What is searched, with what, and from where."""
+
+    problem: Problem
+    engine: Engine
+    data: Data
+    seed: int
+    saved: SavedFit
+    refit: Refit
+    workers: Workers
 
 
 class Search(NamedTuple):
@@ -188,13 +198,17 @@ class Method:
     most_starts = 128  # with n_init="auto"
     needs = Needs()
 
-    def forms(self, objective: Objective) -> tuple[Form, Form]:
-        """Return the canonical form of a map, and the turn to it."""
-        return canonical_map, principal_turn
-
     def make_problem(self, data: Data, p: int, seed: int, workers: Workers) -> tuple[Problem, Engine]:
         """Return the problem and the engine that passes over its pairs."""
         raise NotImplementedError
+
+    def describe(self, search: Search, task: Task, decision: Decision) -> tuple[FittedMap, dict[str, Any]]:
+        """Return the fitted map, and the attributes that only this method has, by name."""
+        raise NotImplementedError
+
+    def forms(self, objective: Objective) -> tuple[Form, Form]:
+        """Return the canonical form of a map, and the turn to it."""
+        return canonical_map, principal_turn
 
     def calibrated(self, problem: Problem, objective: Objective, theta: Array) -> Objective:
         """Return the objective in units in which steps from ``theta`` are neither long nor short."""
@@ -214,31 +228,20 @@ class Method:
         """Return the starts after whatever precedes the search, and attributes found by it."""
         return starts, {}
 
-    def refined(
-        self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings
-    ) -> tuple[Stage, dict[str, Any]]:
+    def refined(self, stage: Stage, task: Task, settings: SearchSettings) -> tuple[Stage, dict[str, Any]]:
         """Follow the best start through further stages; return the last one, and attributes that they found."""
         return stage, {}
 
-    def search(
-        self,
-        problem: Problem,
-        engine: Engine,
-        data: Data,
-        seed: int,
-        saved: SavedFit,
-        refit: Refit,
-        workers: Workers,
-    ) -> Search:
+    def search(self, task: Task) -> Search:
         """Follow every start that has not finished, and the best of all through its further stages."""
-        objective = make_objective(problem, engine)
-        starts = self.starts(objective, problem, data, seed, saved, refit)
-        objective = self.calibrated(problem, objective, starts[0].theta)
+        objective = make_objective(task.problem, task.engine)
+        starts = self.starts(objective, task)
+        objective = self.calibrated(task.problem, objective, starts[0].theta)
         settings = self.settings(objective)
-        starts = with_saved(objective, starts, saved, settings.max_iter)
+        starts = with_saved(objective, starts, task.saved, settings.max_iter)
         starts, before = self.prepared(objective, starts, settings)
-        attempts = _attempted(objective, starts, workers, replace(settings, saved=saved), refit.enough)
-        stage, after = self.refined(problem, Stage(objective, best_of(attempts)), workers, settings)
+        attempts = _attempted(objective, starts, task, replace(settings, saved=task.saved))
+        stage, after = self.refined(Stage(objective, best_of(attempts)), task, settings)
         return Search(stage, attempts, before | after)
 
     def settings(self, objective: Objective) -> SearchSettings:
@@ -246,14 +249,13 @@ class Method:
         options = float(self.estimator.tol), int(self.estimator.max_iter), current_watch()
         return SearchSettings(RULES[self.rule], *options, self.forms(objective)[0], self.unit(objective))
 
-    def starts(
-        self, objective: Objective, problem: Problem, data: Data, seed: int, saved: SavedFit, refit: Refit
-    ) -> list[Start]:
+    def starts(self, objective: Objective, task: Task) -> list[Start]:
         """Return the estimator's own starts after, in turns, those of a refit."""
-        known, labels, init = problem.known, data.dissimilarities.labels, self.estimator.init
+        known, saved, init = task.problem.known, task.saved, self.estimator.init
 
         def given(start: Any) -> Start:
-            return given_start(objective, known, *check_start(start, objective.structure, known, labels))
+            checked = check_start(start, objective.structure, known, task.data.dissimilarities.labels)
+            return given_start(objective, known, *checked)
 
         if isinstance(init, tuple):
             own = [given(init)]
@@ -261,37 +263,25 @@ class Method:
             own = [start]
         else:
             asked = self.estimator.n_init
-            number = min(self.most_starts, automatic_n_starts(problem.n)) if asked == "auto" else int(asked)
+            number = min(self.most_starts, automatic_n_starts(task.problem.n)) if asked == "auto" else int(asked)
             number = 1 if saved.init in ("closed-form", "given") else number
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(task.seed)
             own = list(make_starts(self.start_objective(objective), known, saved.init, number, rng))
         # A map that is adjusted may have been fitted with more dimensions than it is first tried with.
-        others = [given(start) for start in refit.starts if start[0].shape[1] == objective.structure.p]
+        others = [given(start) for start in task.refit.starts if start[0].shape[1] == objective.structure.p]
         return [*others[:1], *own[:1], *others[1:], *own[1:]]
 
-    def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
-        """Return the fitted map, and the attributes that only this method has."""
-        raise NotImplementedError
 
-
-class Described(NamedTuple):
-    """A fitted map, and attributes of the estimator by name."""
-
-    fitted: FittedMap
-    attributes: dict[str, Any]
-
-
-def _attempted(
-    objective: Objective, starts: list[Start], workers: Workers, settings: SearchSettings, enough: Enough | None
-) -> list[Attempt]:
+def _attempted(objective: Objective, starts: list[Start], task: Task, settings: SearchSettings) -> list[Attempt]:
     """Follow the starts: all, or until they are enough."""
-    if enough is None:
-        return attempt_all(objective, starts, workers, settings)
+    if task.refit.enough is None:
+        return attempt_all(objective, starts, task.workers, settings)
     attempts: list[Attempt] = []
     while len(attempts) < len(starts):
         done = len(attempts)
-        attempts += attempt_all(objective, starts[done : max(FIRST_WAVE, 2 * done)], workers, settings)
-        if was_cut_short(attempts) or enough(np.array([attempt.solution.value for attempt in attempts])):
+        attempts += attempt_all(objective, starts[done : max(FIRST_WAVE, 2 * done)], task.workers, settings)
+        values = np.array([attempt.solution.value for attempt in attempts])
+        if was_cut_short(attempts) or task.refit.enough(values):
             break
     return attempts
 
@@ -323,24 +313,20 @@ def fit_map(
             problem, engine = method.make_problem(data, p, seed, workers)
             if watch.watched or saved.about:
                 saved = described(saved, estimator, problem, random_state)
+            task = Task(problem, engine, data, seed, saved, refit, workers)
             search, decision = fit_free_map(
                 estimator.adjust,
                 refit.n_free,
                 p,
                 problem.known,
-                lambda free: method.search(replace(problem, p=free), engine, data, seed, saved, refit, workers),
-                lambda search: FreeMap.of(
-                    search.stage.objective.structure,
-                    search.stage.solution.theta,
-                    problem.known,
-                    search.stage.objective.engine,
-                ),
+                lambda free: method.search(task._replace(problem=replace(problem, p=free))),
+                lambda search: FreeMap.of(search.stage, problem.known),
                 # A given start fixes the number of dimensions.
                 may_follow=lambda search: not (saved.init == "given" or was_cut_short(search.attempts)),
                 labels=data.dissimilarities.labels,
             )
-            fitted, attributes = method.describe(search, problem, data, decision, workers)
-        fitted = replace(fitted, given=(weak_reference(X), known, weak_reference(weights)))
+            fitted, attributes = method.describe(search, task, decision)
+        fitted = remembering(fitted, X, known, weights)
         estimator._assign(fitted, attributes | search.found)
         _assign_search(estimator, method, search)
         fitted.warn(estimator.adjust)
@@ -349,22 +335,21 @@ def fit_map(
 
 def forget(estimator: Any) -> None:
     """Delete the attributes of an earlier fit, so that a failing one leaves nothing half-way."""
-    for name in [name for name in vars(estimator) if name.endswith("_")]:
-        delattr(estimator, name)
+    for name in list(vars(estimator)):
+        if name.endswith("_"):
+            delattr(estimator, name)
 
 
-def map_of(
-    method: Method, search: Search, problem: Problem, data: Data, decision: Decision, **further: Any
-) -> FittedMap:
+def map_of(method: Method, search: Search, task: Task, decision: Decision, **further: Any) -> FittedMap:
     """Return the fitted map of a search."""
     structure, theta = search.stage.objective.structure, search.stage.solution.theta
-    estimator, checked = method.estimator, data.dissimilarities
+    estimator, data, checked = method.estimator, task.data, task.data.dissimilarities
     canonical, turn_of = method.forms(search.stage.objective)
     return FittedMap(
         U=canonical(structure.unknown(theta)),
         gram=structure.gram(theta),
         Z=structure.lift(theta),
-        known=problem.known,
+        known=task.problem.known,
         scale=search.stage.objective.engine.scale,
         labels=checked.labels,
         dtype=checked.source.dtype,
@@ -390,18 +375,23 @@ def _assign_search(estimator: Any, method: Method, search: Search) -> None:
     estimator.n_iter_, estimator.converged_ = best.n_iter, best.converged
     estimator.stop_reason_ = best.reason.sentence(quantity)
     lowest = best_of(attempts)
-    rows = [
-        (kind, s.value * unit, s.n_iter, s.passes, s.converged, s.reason.sentence(quantity), s is lowest)
-        for kind, s in attempts
-    ]
+    rows = []
+    for kind, s in attempts:
+        reason = s.reason.sentence(quantity)
+        rows.append((kind, s.value * unit, s.n_iter, s.passes, s.converged, reason, s is lowest))
     columns = ["kind", quantity, "n_iter", "passes", "converged", "reason", "best"]
     estimator.starts_ = pd.DataFrame(rows, columns=columns)
+    warn_unfinished(estimator, attempts, best, f"{quantity} settled (at {getattr(estimator, f'{quantity}_'):.6g})")
+
+
+def warn_unfinished(estimator: Any, attempts: list[Attempt], best: Solution, event: str) -> None:
+    """Warn if a search was interrupted, or stopped by `max_iter` before an event."""
+    reason = getattr(estimator, "stop_reason_", best.reason)
     if not warned_of_interruption(attempts, best) and not best.converged:
         warn_user(
             f"the best of {len(attempts)} starts stopped after {best.n_iter} iterations because "
-            f"{estimator.stop_reason_}, before the {quantity} settled (at {getattr(estimator, f'{quantity}_'):.6g}); "
-            f"give it more than max_iter={estimator.max_iter}, or be content with a larger tol than "
-            f"{estimator.tol:g}.",
+            f"{reason}, before the {event}; give it more than max_iter={estimator.max_iter}, or be content with a "
+            f"larger tol than {estimator.tol:g}.",
             ConvergenceWarning,
         )
 

@@ -7,12 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._typing import Array
 from ..kernels import Cost, Form, Pairs, Weighting, Workers
 from ..problem import KnownFeatures, check_known, make_cost
 from ..progress import Callback
 from ._base import ConditionalMap
-from ._fitting import AS_ASKED, Data, Refit, fit_map
+from ._fitting import Data
 from ._least_cost import LeastCost
 
 
@@ -135,6 +134,7 @@ level_positions_, known_imputed_, object_names_
     """
 
     __metadata_request__fit = {"weights": True, "callback": True}
+    _method = GeneralCost
 
     orthogonal: bool = False
     target: Any = "dissimilarity"
@@ -172,29 +172,10 @@ level_positions_, known_imputed_, object_names_
         weights : array-like of shape (n_objects, n_objects), optional
             Weights of the pairs; 0 leaves a pair out.
         callback : callable or list of callables, optional
-            Hears how far the fit is, as an :class:`unmask.Progress`, after every iteration; returns True to stop it.
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
 
         Returns
         -------
         self : GeneralMDS
         """
-        return self._fit(X, y, known=known, weights=weights, callback=callback)
-
-    def _fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-        refit: Refit = AS_ASKED,
-    ) -> Self:
-        fitted: Self = fit_map(GeneralCost(self), X, y, known, weights, callback, refit)
-        return fitted
-
-    def fit_transform(  # type: ignore[override]
-        self, X: Any, y: Any = None, *, known: Any = None, weights: Any = None, callback: Callback | None = None
-    ) -> Array:
-        """Learn the map and return it; see :meth:`fit`."""
-        return self._labelled(self.fit(X, y, known=known, weights=weights, callback=callback))
+        return self._fit(X, y, known, weights, callback)

@@ -1,9 +1,8 @@
-"""Missing cells of the known table: what was estimated for them, how sure that is, and what not to believe."""
+"""Missing cells of the known table: their estimates, intervals, and remarks on doubtful ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 
 NUMBERS = ("certainty", "lower", "upper")
 LEVEL = 0.95
-# What is as good as 0: a coefficient in dissimilarities of the order of one, a difference in standard deviations.
+# Counts as 0: a coefficient in dissimilarities of the order of one, a difference in standard deviations.
 ROUNDING = 1e-6
-# Objects whose dissimilarities are looked at together: each takes two columns as long as there are objects.
+# Objects whose dissimilarities are read at once: each takes two columns as long as there are objects.
 TOGETHER = 256
 NOT_DETERMINED = "not determined by the dissimilarities"
 OUTSIDE = "outside the range of the data"
@@ -39,10 +38,10 @@ def imputed_table(
     """Return the missing cells as they were estimated, of values in standard units (kept columns).
 
     ``certainty`` is 1 for a level or angle that fits by itself; a number has an interval instead, if ``widths`` are
-    given. What is not to be believed is said in ``remark``.
+    given. ``remark`` names the reason to doubt an estimate.
     """
     rows = []
-    for feature, row, at in _missing(known):
+    for feature, row, at in missing_cells(known):
         label = row if labels is None else labels[row]
         if feature.coding.is_number:
             width = None if widths is None else widths.get((row, at[0]), np.inf)
@@ -56,28 +55,16 @@ def imputed_table(
 
 def imputed_frame(cells: Sequence[tuple[Any, ...]] = ()) -> pd.DataFrame:
     """Return a table of estimated cells, one a row."""
-    return _no_cells().copy() if not len(cells) else _typed_frame(cells)
-
-
-@lru_cache(maxsize=1)
-def _no_cells() -> pd.DataFrame:
-    """Return the table of most fits, made once: it takes pandas as long as a search takes for few objects."""
-    return _typed_frame(())
-
-
-def _typed_frame(cells: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"])
-    texts: dict[str, type] = dict.fromkeys(
-        ("object", "feature", "value", "remark"), object
-    )  # of whatever type each cell is
-    if all(isinstance(value, float) for value in table["value"]):
-        texts["value"] = float
-    return table.astype({**dict.fromkeys(NUMBERS, float), **texts})
+    table = pd.DataFrame(cells, columns=["object", "feature", "value", *NUMBERS, "remark"], dtype=object)
+    for name in ("value", *NUMBERS):
+        if name != "value" or all(isinstance(value, float) for value in table["value"]):
+            table[name] = table[name].astype(float)
+    return table
 
 
-def _missing(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
+def missing_cells(known: KnownFeatures) -> Iterator[tuple[Feature, int, list[int]]]:
     """Yield every cell that is estimated: its feature, its row, and the feature's kept columns."""
     for feature in known.features:
         at = known.columns_of(feature)
@@ -118,7 +105,7 @@ def _number(
             value, remark = bound, f"at its {side} bound"
     if not remark and not low - ROUNDING <= here <= high + ROUNDING:
         remark = f"{OUTSIDE}: {own(low):.6g} to {own(high):.6g}"
-    # An interval that holds all of the data tells nothing that the data did not.
+    # An interval that holds all of the data adds nothing to the data.
     if weak or (width is not None and _holds(here, width, observed)):
         remark = f"{NOT_DETERMINED}; {remark}" if remark else NOT_DETERMINED
     if width is None or not np.isfinite(width):
@@ -126,8 +113,8 @@ def _number(
     return value, np.nan, own(here - width), own(here + width), remark
 
 
-def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths:
-    """Return half the width of a 95% interval of every estimated number.
+def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths | None:
+    """Return half the width of a 95% interval of every estimated number; None if there is none.
 
     The object's own parameters, its place on the map and its missing cells, are taken as a regression of its
     dissimilarities, linear at the solution. A cell's interval is that of the part of it which the object's place cannot
@@ -138,8 +125,10 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
     92.4% of 900 simulated truths were within a nominal 95%.
     """
     own: dict[int, list[int]] = {}
-    for _, row, at in _missing(known):
+    for _, row, at in missing_cells(known):
         own.setdefault(row, []).extend(at)
+    if not own:
+        return None
     places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
     widths: dict[tuple[int, int], float] = {}
@@ -190,7 +179,7 @@ def _own_error(J: Array, column: int, residuals: Array) -> float:
     return float(np.linalg.norm(alone * residuals)) / curvature
 
 
-# ---- numbers that the map tells
+# ---- numbers that the map predicts
 
 
 def cells_off_the_map(
@@ -204,7 +193,7 @@ def cells_off_the_map(
     """
     V, updated = V.copy(), None if widths is None else dict(widths)
     left = []
-    for feature, row, (at, *_) in _missing(known):
+    for feature, row, (at, *_) in missing_cells(known):
         if not feature.coding.is_number:
             left.append((feature.name, row))
             continue
@@ -223,14 +212,14 @@ def cells_off_the_map(
 
 
 def _holds(value: float, width: float, observed: Array) -> bool:
-    """Tell whether an interval holds all that was observed."""
+    """Return whether an interval holds all that was observed."""
     return bool(value - width <= observed.min() and value + width >= observed.max())
 
 
 def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[float, float]:
-    """Return what a regression of the observed values on the map says of a missing one, and half its interval.
+    """Return the prediction of a missing value by a regression of the observed ones on the map, and half its interval.
 
-    The interval is infinite where the map does not tell the feature beyond chance, by the F test of the regression.
+    The interval is infinite where the map does not predict the feature beyond chance, by the F test of the regression.
     """
     X = np.column_stack([np.ones(len(U)), U - U[row]])  # the intercept is the prediction
     design = np.delete(X, feature.missing, axis=0)
@@ -252,7 +241,7 @@ def _predicted(U: Array, observed: Array, feature: Feature, row: int) -> tuple[f
 
 
 def warn_of_imputed(table: pd.DataFrame) -> None:
-    """Warn of numbers that may not be believed, and say what to do."""
+    """Warn of doubtful numbers."""
     doubtful = table[table["remark"].str.contains(f"{NOT_DETERMINED}|{OUTSIDE}")] if len(table) else table
     if not len(doubtful):
         return

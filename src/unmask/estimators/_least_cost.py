@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,8 @@ from ..solvers import (
     principal_turn,
 )
 from ._adjustment import Decision
-from ._fitting import Data, Described, Method, Needs, Search, map_of
+from ._fitted_map import FittedMap
+from ._fitting import Data, Method, Needs, Search, Task, map_of
 from ._fitting import Form as CanonicalForm
 
 # A first step along the gradient is this share of the coordinates' size; a longer one is halved.
@@ -41,7 +42,7 @@ class LeastCost(Method):
     """Minimises a cost other than the stress."""
 
     quantity = printed = "cost"
-    complete: str | None = None  # what needs all dissimilarities
+    complete: ClassVar[str | None] = None  # what needs all dissimilarities
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
@@ -92,17 +93,19 @@ class LeastCost(Method):
     def forms(self, objective: Objective) -> tuple[CanonicalForm, CanonicalForm]:
         return CANONICAL[engine_of(objective).cost.form]
 
-    def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
+    def describe(self, search: Search, task: Task, decision: Decision) -> tuple[FittedMap, dict[str, Any]]:
         import pandas as pd
 
         engine = engine_of(search.stage.objective)
         distance = "cityblock" if engine.cost.form == Form.COLUMNS else "euclidean"
-        fitted = map_of(self, search, problem, data, decision, distance=distance)
+        fitted = map_of(self, search, task, decision, distance=distance)
         points = pd.Series(engine.point_stress(fitted.Z) / 2, index=fitted.labels, name="cost")
-        cost = shown = float(points.sum())
-        if fitted.hides_axes:
-            shown = float(engine.point_stress(fitted.shown_coordinates).sum() / 2)
-        return Described(fitted, {"cost_": cost, "shown_cost_": shown, "cost_per_point_": points})
+        cost = float(points.sum())
+        return fitted, {
+            "cost_": cost,
+            "shown_cost_": fitted.shown_total(engine, 2 * cost) / 2,
+            "cost_per_point_": points,
+        }
 
 
 def engine_of(objective: Objective) -> Any:

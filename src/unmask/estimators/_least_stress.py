@@ -25,7 +25,6 @@ from ..problem import (
     ranked,
     warn_of_few_pairs,
 )
-from ..progress import SavedFit
 from ..solvers import (
     RULES,
     Attempt,
@@ -40,11 +39,12 @@ from ..solvers import (
     within_errors,
 )
 from ._adjustment import Decision
-from ._drawing import keep_for_posterior
-from ._fitting import Data, Described, Method, Needs, Refit, Search, map_of
+from ._fitted_map import FittedMap
+from ._fitting import Data, Method, Needs, Search, Task, map_of
 from ._imputed import cell_widths
 from ._many import PARTNERS, Solver, sampled_pairs, some_objects
 from ._placing import StressPlacer
+from ._posterior import keep_for_posterior
 
 READ_TOGETHER = 128  # objects whose dissimilarities to some others are in memory at a time
 
@@ -86,50 +86,40 @@ class LeastStress(Method):
         warn_of_few_pairs(pairs, p + known.n_dimensions, checked.labels)
         return problem, make_engine(pairs, workers, options.level, options.ties)
 
-    def search(
-        self,
-        problem: Problem,
-        engine: Engine,
-        data: Data,
-        seed: int,
-        saved: SavedFit,
-        refit: Refit,
-        workers: Workers,
-    ) -> Search:
-        if not data.samples:
-            return super().search(problem, engine, data, seed, saved, refit, workers)
-        objective = make_objective(problem, engine)
+    def search(self, task: Task) -> Search:
+        if not task.data.samples:
+            return super().search(task)
+        problem, saved, workers = task.problem, task.saved, task.workers
+        objective = make_objective(problem, task.engine)
         settings = replace(self.settings(objective), saved=saved)
         start = saved_start(objective, saved, 1, settings.max_iter)
         if start is None and saved.init == "given":
-            start = self.starts(objective, problem, data, seed, saved, refit)[0]
+            start = self.starts(objective, task)[0]
         if start is None:
             number = None if self.estimator.n_init == "auto" else int(self.estimator.n_init)
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(task.seed)
             landmarks = fit_landmarks(problem, settings, workers, rng, saved.init, number)
             start = Start("landmarks", place_others(objective, problem, landmarks, workers))
         solution = start.solution or descend(objective, start.theta, settings, start.kind)
         return Search(Stage(objective, solution), [Attempt(start.kind, solution)], {"radius_": None})
 
-    def refined(
-        self, problem: Problem, stage: Stage, workers: Workers, settings: SearchSettings
-    ) -> tuple[Stage, dict[str, Any]]:
+    def refined(self, stage: Stage, task: Task, settings: SearchSettings) -> tuple[Stage, dict[str, Any]]:
         """Follow weights that move with the map, then values that move within their errors."""
-        stage, radius = SCHEMES[self.estimator.weights].refine(problem, stage, workers, settings)
-        if problem.known.errors:
-            stage = within_errors(problem, stage, settings)
+        stage, radius = SCHEMES[self.estimator.weights].refine(task.problem, stage, task.workers, settings)
+        if task.problem.known.errors:
+            stage = within_errors(task.problem, stage, settings)
         return stage, {"radius_": radius}
 
-    def describe(self, search: Search, problem: Problem, data: Data, decision: Decision, workers: Workers) -> Described:
+    def describe(self, search: Search, task: Task, decision: Decision) -> tuple[FittedMap, dict[str, Any]]:
         import pandas as pd
 
         engine: Any = search.stage.objective.engine
-        checked, options = data.dissimilarities, self.estimator
-        fitted = map_of(self, search, problem, data, decision, sampled=data.samples)
+        data, checked, options = task.data, task.data.dissimilarities, self.estimator
+        fitted = map_of(self, search, task, decision, sampled=data.samples)
         widths = None  # residuals of disparities, which are fitted to the distances, say too little
         if options.level == "ratio":
             widths = cell_widths(fitted.known, fitted.moved, fitted.U, fitted.roots, engine)
-        fitted = replace(fitted, widths=widths, evidence=keep_for_posterior(options, problem))
+        fitted = replace(fitted, widths=widths, evidence=keep_for_posterior(options, task.problem))
         attributes: dict[str, Any] = {"solver_": str(data.solver), "stress_se_": 0.0}
         disparities, curve = engine.disparity_table(fitted.Z), None
         if disparities is not None:
@@ -141,9 +131,7 @@ class LeastStress(Method):
         shares, fingerprints = engine.last_pass(fitted.Z, vector)
         points = shares / (2 * engine.total)
         stress = total = float(points.sum())
-        shown = total
-        if fitted.hides_axes:
-            shown = float(engine.point_stress(fitted.shown_coordinates).sum() / (2 * engine.total))
+        shown = fitted.shown_total(engine, float(shares.sum())) / (2 * engine.total)
         partners: Which = slice(None)
         if data.samples:
             estimate = engine.normalised_stress(fitted.Z)
@@ -152,7 +140,7 @@ class LeastStress(Method):
             fingerprints = _fingerprints_among(checked, partners, engine.scale)
             keep_objects(data.transformer, partners)
         elif fingerprints is None:
-            fingerprints = _fingerprints(checked, curve, engine.scale, workers)
+            fingerprints = _fingerprints(checked, curve, engine.scale, task.workers)
         points, shown = points * (stress / total if total else 1.0), shown * (stress / total if total else 1.0)
         attributes |= {
             "stress_": stress,
@@ -160,9 +148,9 @@ class LeastStress(Method):
             "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
         }
         U, known_map, known_given = (table[partners] for table in (fitted.U, fitted.known_map, fitted.known_given))
-        scheme = options.weights, problem.pairs.floor
+        scheme = options.weights, task.problem.pairs.floor
         placer = StressPlacer(U, known_map, known_given, fingerprints, *scheme, curve, partners)
-        return Described(replace(fitted, placer=placer), attributes)
+        return replace(fitted, placer=placer), attributes
 
 
 def _refuse_moving(known: KnownFeatures) -> None:

@@ -35,7 +35,7 @@ MOST_KEPT = 3 * 2**30
 
 
 def number_of_objects(X: Any, *, ready: bool) -> int | None:
-    """Return how many objects there are, if it can be told without reading; ``ready`` dissimilarities are of pairs."""
+    """Return the number of objects, None if it takes reading X; ``ready`` says that X holds dissimilarities."""
     if is_dask_frame(X):
         return len(X)
     if ready or is_source(X):
@@ -104,7 +104,7 @@ def _cost_of_a_pair(estimator: Any, X: Any, n: int) -> float:
 
 
 def takes_pairs(estimator: Any) -> bool:
-    """Tell whether X holds dissimilarities, also where paths are found among them."""
+    """Return whether X holds dissimilarities, also where paths are found among them."""
     return isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
 
@@ -116,7 +116,7 @@ def exact_after_all(n: int, missing: int) -> Choice | None:
 
 
 def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
-    """Say which pairs are left out where X, or a matrix of weights, lists those that count."""
+    """Return the form of X or of the weights that leaves pairs out, in words; empty if all pairs count."""
     pairs = n * (n - 1) // 2
     if ready and sp.issparse(X) and X.nnz < pairs:
         return "a sparse matrix of dissimilarities, in which those of absent pairs are missing"
@@ -150,7 +150,7 @@ def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
 
 
 def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
-    """Say what has been asked for that references cannot give."""
+    """Return the option that needs all pairs, in words; empty if there is none."""
     if estimator.level != "ratio":
         return f"level={estimator.level!r}, which fits a transformation to all pairs"
     if weighted:

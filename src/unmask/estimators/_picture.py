@@ -1,7 +1,7 @@
-"""The one door from the estimators to the pictures: an estimator shows itself.
+"""Pictures of fitted estimators.
 
-Everywhere else plotting imports estimators and not the reverse; `lint-imports` knows of this exception. It is imported
-when a picture is asked for, so that fitting needs no matplotlib.
+Elsewhere plotting imports estimators and not the reverse; `lint-imports` allows this exception. Plotting is imported
+when a picture is drawn, so that fitting needs no matplotlib.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def draw_map(estimator: Any, *, labels: Any = None, max_labels: int = 150, **opt
 
 
 def small_picture(estimator: Any) -> str:
-    """Return the map of a fitted estimator as a small PNG, in the letters of an address that holds its own data."""
+    """Return the map of a fitted estimator as the data URL of a small PNG."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained")

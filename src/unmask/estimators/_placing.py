@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._typing import Array
-from ..checking import labels_of, new_dissimilarities
+from ..checking import known_by_name, labels_of, new_dissimilarities, new_rows, with_labels
+from ..cluster import is_dask_array, is_dask_frame, over_parts
 from ..dissimilarities import compare_new, rows_of_new
 from ..kernels import Which, Workers, resolve_threads, strip_height
 from ..problem import SCHEMES, Curve
 from ._fitted_map import FittedMap
+from ._fitting import read_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,22 +28,12 @@ if TYPE_CHECKING:
 FARTHEST = 1e50
 
 
-class Placer(Protocol):
-    """Finds the places of new objects. Dissimilarities and places are in the units of the fit."""
-
-    partners: Which  # the fitted objects that new ones are placed by
-    takes_missing: bool  # dissimilarities
-
-    def aims(self, delta: Array) -> Array:
-        """Return dissimilarities, in the user's units, on the scale of the fitted distances."""
-
-    def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
-        """Return coordinates of new objects on the free map; ``first`` is the number of the first one."""
-
-
 @dataclass(frozen=True, eq=False)
 class StressPlacer:
-    """Minimises the stress of one new object at a time, while the fitted objects stay where they are."""
+    """Minimises the stress of one new object at a time, while the fitted objects stay where they are.
+
+    Dissimilarities and places are in the units of the fit.
+    """
 
     U: Array
     known_map: Array
@@ -48,14 +42,16 @@ class StressPlacer:
     scheme: str | None
     floor: float
     curve: Curve | None = None
-    partners: Which = field(default_factory=lambda: slice(None))
-    takes_missing = True
+    partners: Which = field(default_factory=lambda: slice(None))  # the fitted objects that new ones are placed by
+    takes_missing = True  # dissimilarities
 
     def aims(self, delta: Array) -> Array:
+        """Return dissimilarities, in the user's units, on the scale of the fitted distances."""
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
         return delta if self.curve is None else np.where(delta == 0.0, 0.0, self.curve(delta))
 
     def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
+        """Return coordinates of new objects on the free map; ``first`` is the number of the first one."""
         weight, missing = SCHEMES[self.scheme].weigh(delta, self.floor), np.isnan(delta)
         if missing.any():
             weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
@@ -100,13 +96,53 @@ class NewObjects(NamedTuple):
     dtype: Any
 
 
-def read_new(fitted: FittedMap, X: Any, known: Any, name: str) -> NewObjects:
-    """Return checked new objects; ``name`` is that of the estimator."""
-    height, check = strip_height(len(fitted.U)), _check_of(fitted)
+def transform(self: Any, X: Any, *, known: Any = None) -> Array:
+    """Place new objects on the fitted map.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_new, n_objects), or (n_new, n_features)
+        Dissimilarities of the new objects to the fitted ones (``metric="precomputed"``; a DataFrame's columns are
+        matched by label), or their features. Of an array or a table of Dask, parts are placed where they lie.
+    known : array-like of shape (n_new, n_known), optional
+        Known features of the new objects; needed when the map was fitted with known features.
+
+    Returns
+    -------
+    ndarray of shape (n_new, n_components)
+        Coordinates on the map; an array of Dask, not computed yet, if `X` is one. The map itself does not change; a
+        fitted object returns to its own point (to one of theirs, if several have the same dissimilarities and known
+        features). Pairs are weighted by the scheme of the fit; an array of weights says nothing about new objects,
+        which then count each fitted object the same.
+    """
+    check_is_fitted(self)
+    if is_dask_array(X) or is_dask_frame(X):
+        # Parts are placed side by side, by a copy that returns plain arrays and keeps to one thread.
+        alone = copy(self).set_params(n_jobs=1).set_output(transform="default")
+        X, known = known_by_name(X, known, features=not self.__sklearn_tags__().input_tags.pairwise)
+
+        def place_part(part: Any, known: Any) -> Array:
+            return np.asarray(alone.transform(part, known=known))
+
+        parts: Array = over_parts(place_part, X, known, self.embedding_.shape[1], self.embedding_.dtype)
+        return parts
+    new = read_new(self, X, known)
+    placed: Array = with_labels(self, place(self._map, new, self.n_jobs), new.labels)
+    return placed
+
+
+def read_new(estimator: Any, X: Any, known: Any) -> NewObjects:
+    """Return checked new objects."""
+    fitted: FittedMap = estimator._map
+    n, check = len(fitted.U), _check_of(fitted)
+    X, known = read_tables(estimator, X, known)
+    if estimator.__sklearn_tags__().input_tags.pairwise:
+        X = new_rows(X, fitted.labels, n)
     if fitted.transformer is not None:
-        compared = compare_new(fitted.transformer, X, height, check)
+        compared = compare_new(fitted.transformer, X, strip_height(n), check)
     else:
-        compared = rows_of_new(new_dissimilarities(X, fitted.labels, len(fitted.U), name, check), height)
+        rows = new_dissimilarities(X, fitted.labels, n, type(estimator).__name__, check)
+        compared = rows_of_new(rows, strip_height(n))
     labels = labels_of(X)
     V = fitted.known.of_new(known, compared.n, labels)
     return NewObjects(compared.parts, V, V @ fitted.roots, labels, compared.dtype)

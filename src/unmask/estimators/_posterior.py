@@ -1,23 +1,42 @@
-"""The posterior of a fitted map, as users see it."""
+"""The posterior of a fitted map: what a fit keeps for it, how it is drawn, and what it reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
-from ..checking import find_labels, quote, require_number, warn_user
-from ..posterior import Draws, Line, Predicted, diagnostics, inference_data, interval, predict_new
-from ..problem import Feature, KnownFeatures
-from ._imputed import imputed_frame, level_of
-from ._summary import FOUND, GOOD, NEXT, Row, Summary
-from ._tables import block_roots, coef_table, coef_values, importance_table, importance_values
+from ..checking import UnfinishedWarning, quote, require_number, require_package, warn_user
+from ..kernels import resolve_threads
+from ..posterior import (
+    TUNING,
+    Draws,
+    Evidence,
+    Line,
+    Model,
+    Predicted,
+    diagnostics,
+    empirical_tau,
+    expected_seconds,
+    inference_data,
+    interval,
+    predict_new,
+    sample,
+)
+from ..problem import Feature, KnownFeatures, Problem
+from ..progress import Watch
+from ._fitted_map import positions_of
+from ._imputed import imputed_frame, level_of, missing_cells
+from ._placing import read_new
+from ._summary import FOUND, GOOD, NEXT, Row, Summary, title_of
+from ._tables import axis_names, block_roots, coef_table, coef_values, importance_table, importance_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +47,59 @@ POOR_R_HAT, POOR_ESS = 1.05, 100
 MANY_DIVERGENCES = 0.01
 # Draws that decide about a missing level.
 VOTES = 400
+# A pass over 400 objects takes some 3 ms, and 700 draws of four chains 87,000 of them: minutes; of 1,000 objects, half
+# an hour.
+MOST_DRAWN = 400
+LONG = 60.0  # seconds from which on the expected time is a warning
+FEWEST_DRAWS = 10
+# What powers of the distance below these mean.
+GROWTH = (
+    (-0.25, "the noise is smaller at larger distances"),
+    (0.25, "the noise is about the same at every distance"),
+    (0.75, "the noise grows with the distance, but less than in proportion"),
+    (1.25, "the noise grows in proportion to the distance"),
+    (np.inf, "the noise grows faster than in proportion to the distance"),
+)
+
+
+# ---- what a fit keeps
+
+
+class Kept(NamedTuple):
+    """What a fit keeps for its posterior: its level and the evidence, or why there is none."""
+
+    level: str
+    evidence: Evidence | None
+    hindrance: str = ""
+
+
+def keep_for_posterior(estimator: Any, problem: Problem) -> Kept:
+    """Return the pairs that count, and the level by which they were fitted; other parameters may be set afterwards."""
+    hindrance = ""
+    if estimator.level not in ("ratio", "interval"):
+        hindrance = (
+            f"level={estimator.level!r} has no posterior: the model is about how far dissimilarities are from "
+            "distances, and such disparities are fitted to these. Use level='ratio' or level='interval'."
+        )
+    elif estimator.weights is not None:
+        hindrance = (
+            f"weights={estimator.weights!r} with a posterior, whose model learns by itself how the noise grows with "
+            "the distance; use weights=None. (An array of weights, passed to fit, is taken for precisions.)"
+        )
+    elif estimator.orthogonal:
+        hindrance = (
+            "orthogonal=True with a posterior, whose prior is the only thing that holds the map back; use adjust=True, "
+            "which takes off the map what is known, in every draw."
+        )
+    elif problem.n > MOST_DRAWN:
+        hindrance = (
+            f"posterior: there are {problem.n:,} objects, and drawing the places of more than {MOST_DRAWN} takes too "
+            "long; pass a sample of them, or use unmask.inspection.bootstrap."
+        )
+    return Kept(estimator.level, None if hindrance else Evidence.of(problem.pairs), hindrance)
+
+
+# ---- what is drawn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +215,7 @@ class Posterior:
         import pandas as pd
 
         p = self.embedding_.shape[1]
-        table = pd.DataFrame(self.embedding_, index=self._names, columns=[f"axis{a + 1}" for a in range(p)])
+        table = pd.DataFrame(self.embedding_, index=self._names, columns=axis_names(p))
         if p:
             squares = np.maximum(np.linalg.eigvalsh(self.draws.covariances), 0.0)
             reach = np.sqrt(chi2.ppf(self.level, p) * squares) * self.unit
@@ -196,11 +268,9 @@ class Posterior:
     def known_imputed_(self) -> pd.DataFrame:
         """Missing cells of known, with intervals."""
         rows = []
-        for feature in self._known.features:
-            at = self._known.columns_of(feature)
-            for row in feature.missing if len(at) == len(feature.columns) else ():
-                estimate = self._number(feature, int(row)) if feature.coding.is_number else self._level(feature, row)
-                rows.append((self._names[row], feature.name, *estimate, ""))
+        for feature, row, _ in missing_cells(self._known):
+            estimate = self._number(feature, row) if feature.coding.is_number else self._level(feature, row)
+            rows.append((self._names[row], feature.name, *estimate, ""))
         return imputed_frame(rows)
 
     @cached_property
@@ -208,18 +278,14 @@ class Posterior:
         """Cells that were measured with error, with intervals."""
         import pandas as pd
 
-        columns = ["object", "feature", "value", "lower", "upper"]
-        rows = [
-            (self._names[row], feature.name, *np.delete(self._number(feature, row), 1))
-            for feature in self._known.features
-            for row in self._measured_rows(feature)
-        ]
-        return pd.DataFrame(rows, columns=columns)
-
-    def _measured_rows(self, feature: Feature) -> list[int]:
-        at = self._known.columns_of(feature)
-        measured = bool(at) and at[0] in self._known.errors
-        return [row for row in range(len(self._names)) if measured and row not in feature.missing]
+        rows = []
+        for feature in self._known.features:
+            at = self._known.columns_of(feature)
+            if at and at[0] in self._known.errors:
+                measured = (row for row in range(len(self._names)) if row not in feature.missing)
+                rows += [(row, feature.name, *self._number(feature, row)) for row in measured]
+        table = pd.DataFrame(rows, columns=["object", "feature", "value", "certainty", "lower", "upper"])
+        return table.assign(object=self._names[table["object"].to_numpy(dtype=int)]).drop(columns="certainty")
 
     def _number(self, feature: Feature, row: int) -> tuple[float, float, float, float]:
         """Return a cell's median in its own units, no certainty, and the ends of its interval."""
@@ -307,7 +373,7 @@ class Posterior:
         import pandas as pd
 
         level = self.level if level is None else require_level(level)
-        new = self.fitted._read_new(X, known)
+        new = read_new(self.fitted, X, known)
         delta = np.concatenate([part.astype(np.float64) for part in new.parts])
         names = pd.RangeIndex(len(new.V)) if new.labels is None else new.labels
         rng, tables = np.random.default_rng(self.seed), []
@@ -319,19 +385,13 @@ class Posterior:
     def _positions(self, objects: Any) -> Any:
         import pandas as pd
 
-        if objects is None:
-            return np.arange(len(self._names))
-        listed = pd.api.types.is_list_like(objects, allow_sets=False)
-        if not listed or any(isinstance(one, list | np.ndarray) for one in objects):
+        listed = objects is None or pd.api.types.is_list_like(objects, allow_sets=False)
+        if not listed or any(isinstance(one, list | np.ndarray) for one in (() if objects is None else objects)):
             some = list(self._names[:2])
             raise ValueError(f"objects={objects!r} must be a list of the objects whose pairs are wanted, like {some}.")
-        wanted = pd.Index(objects)
-        at = find_labels(self._names, wanted)
-        if (at < 0).any():
-            raise ValueError(f"objects names {quote(wanted[at < 0])}, which were not fitted; name fitted objects.")
+        labels, at = positions_of(self._labels, len(self._names), objects)
         if len(set(at.tolist())) < len(at):
-            found = self._names[at]
-            twice = quote(found[found.duplicated()].unique())
+            twice = quote(labels[labels.duplicated()].unique())
             raise ValueError(f"objects names {twice} more than once, which makes no pair; name each object once.")
         return at
 
@@ -399,30 +459,22 @@ class Posterior:
 
     @property
     def _doubts(self) -> list[str]:
-        """Say what is wrong with the draws, and what helps, if anything is."""
-        return [doubt for doubt in (self._too_little, self._too_steep) if doubt]
-
-    @property
-    def _too_steep(self) -> str:
-        if not self._diverged:
-            return ""
-        return (
-            f"{self.divergences_} of {len(self.draws)} draws diverged, so that there may be places which the draws do "
-            "not reach and intervals may be too short: use fewer dimensions, or leave out all but one of objects that "
-            "are nearly the same"
-        )
-
-    @property
-    def _too_little(self) -> str:
+        """What is wrong with the draws, and what helps."""
         few = float(self.diagnostics_[["ess_bulk", "ess_tail"]].min().min())
-        found = []
+        wrong, doubts = [], []
         if self._disagree:
-            found.append(f"the chains disagree (R-hat {self.diagnostics_['r_hat'].max():.2f}, should be below 1.05)")
+            wrong.append(f"the chains disagree (R-hat {self.diagnostics_['r_hat'].max():.2f}, should be below 1.05)")
         if not few >= POOR_ESS:
-            found.append(f"the draws are worth only {few:.0f} independent ones (should be 100)")
-        if not found:
-            return ""
-        return f"{' and '.join(found)}: draw more (n_draws={2 * self.n_draws_}), or use fewer dimensions"
+            wrong.append(f"the draws are worth only {few:.0f} independent ones (should be 100)")
+        if wrong:
+            doubts.append(f"{' and '.join(wrong)}: draw more (n_draws={2 * self.n_draws_}), or use fewer dimensions")
+        if self._diverged:
+            doubts.append(
+                f"{self.divergences_} of {len(self.draws)} draws diverged, so that there may be places which the draws "
+                "do not reach and intervals may be too short: use fewer dimensions, or leave out all but one of "
+                "objects that are nearly the same"
+            )
+        return doubts
 
     def warn(self) -> None:
         """Warn where the draws are not to be relied on."""
@@ -461,16 +513,8 @@ class Posterior:
 
 
 def how_noise_grows(gamma: float) -> str:
-    """Say what a power of the distance means."""
-    if gamma < -0.25:
-        return "the noise is smaller at larger distances"
-    if gamma < 0.25:
-        return "the noise is about the same at every distance"
-    if gamma < 0.75:
-        return "the noise grows with the distance, but less than in proportion"
-    if gamma < 1.25:
-        return "the noise grows in proportion to the distance"
-    return "the noise grows faster than in proportion to the distance"
+    """Return the meaning of a power of the distance."""
+    return next(meaning for limit, meaning in GROWTH if gamma < limit)
 
 
 def require_level(level: Any) -> float:
@@ -478,3 +522,38 @@ def require_level(level: Any) -> float:
     if not 0 < require_number("level", level, 0.0) < 1:
         raise ValueError(f"level={level!r} must be above 0 and below 1, for example 0.95.")
     return float(level)
+
+
+def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed: int, watch: Watch) -> Posterior:
+    """Return the posterior of a fitted map."""
+    require_package("nutpie", "a posterior", "posterior")
+    kept: Kept = fitted._map.evidence
+    if kept.evidence is None:
+        raise ValueError(kept.hindrance)
+    line = Line() if kept.level == "ratio" else kept.evidence.line_to(np.asarray(fitted.predict_dissimilarities()))
+    evidence = kept.evidence.on(line)
+    unit, scaled, known = evidence.unit, evidence.scaled(), fitted._map.known  # the mean dissimilarity is the unit
+    to_model = 1.0 / (fitted._map.scale * unit)
+    U, gram = fitted._map.free.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
+    tau = empirical_tau(scaled, U, fitted._map.Z / fitted._map.scale / unit, known)
+    model = Model(scaled, known, U.shape[1], tau)
+    start = model.start(U - U.mean(axis=0), gram)
+    cores = min(chains, resolve_threads(fitted.n_jobs))
+    size = {"chains": chains, "cores": cores}
+    seconds = expected_seconds(model, start, iterations=TUNING + n_draws, **size)
+    if seconds > LONG:
+        warn_user(
+            f"the posterior of {model.evidence.n} objects will take about {seconds / 60:.0f} minutes; with fewer draws "
+            "(n_draws) or chains it is faster.",
+            UserWarning,
+        )
+    drawn = sample(model, start, draws=n_draws, tuning=TUNING, seed=seed, watch=watch, **size)
+    if not drawn.finished:
+        made = drawn.x.shape[1]
+        if made < FEWEST_DRAWS:
+            raise ValueError("the posterior was stopped before its chains had drawn enough; let it run longer.")
+        warn_user(f"the posterior was stopped after {made} of {n_draws} draws of each chain.", UnfinishedWarning)
+    draws = Draws(model, drawn, int(fitted.embedding_.shape[1]), bool(fitted.adjusted_))
+    found = Posterior(draws, unit, level, seed, f"posterior of {title_of(fitted)}", copy(fitted), line)
+    found.warn()
+    return found

@@ -1,16 +1,14 @@
-"""What stress means little: that of the same dissimilarities in random order, and that of known features alone.
+"""Stress to compare with: that of the same dissimilarities in random order, and that of known features alone.
 
-Shuffling keeps how large the dissimilarities are and forgets between whom, so that it asks the one question a reader
-has: is there more order in the data than in none? Stress of random data depends on the number of objects, on the
-dimensions of map and known features together and on the spread of the dissimilarities; a table of one of them, as
-there are for plain scaling, would be wrong for the others.
+Shuffled dissimilarities have the same sizes, between other objects. Stress of random data depends on the number of
+objects, on the dimensions of map and known features together, and on the spread of the dissimilarities. So published
+tables for plain scaling do not apply.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,8 +17,8 @@ from scipy.spatial.distance import squareform
 from .._typing import Array, IntArray
 from ..kernels import Source, rectangle
 
-# Of more objects so many stand for all. Stress of random data rises with the number of objects (by a tenth from 100 to
-# 400, in two dimensions), so that what is found is what random data have at least.
+# Above this number of objects, a random sample of this size is used. Stress of random data rises with the number of
+# objects (by a tenth from 100 to 400, in two dimensions), so that the sample gives a lower bound.
 CHANCE_SAMPLE = 100
 # Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores.
 SHUFFLES = 9
@@ -38,19 +36,17 @@ class RandomFits:
     n_objects: int
     why_none: str = ""
 
-    @cached_property
+    @property
     def median(self) -> float:
-        """Return what random data have as a rule."""
         return float(np.median(self.values))
 
-    @cached_property
+    @property
     def lowest(self) -> float:
-        """Return the lowest that random data had."""
         return float(np.min(self.values))
 
 
 def sample_of(source: Source) -> Array:
-    """Return the dissimilarities of all pairs, or of as many random pairs as there are among 100 objects."""
+    """Return the dissimilarities of all pairs, or of the pairs of 100 random objects."""
     objects = _some(source.n)
     return np.asarray(rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)], dtype=np.float64)
 
@@ -83,15 +79,20 @@ def stress_of_known(estimator: Any) -> float:
 def random_fits(estimator: Any) -> RandomFits:
     """Return the stress (or cost) of maps of a fitted estimator's dissimilarities in random order.
 
-    Parameters
-    ----------
-    estimator : fitted conditional estimator
-        Its parameters are used, with two starts; its known features as they are, with blocks of free coefficients (a
-        little more freedom than ordinal, cyclic and spline features have).
+    They have its parameters, with two starts, and its known features as they are, with blocks of free coefficients (a
+    little more freedom than ordinal, cyclic and spline features have).
     """
     n, V = len(estimator.embedding_), estimator._map.free.V
     size = min(n, CHANCE_SAMPLE)
-    why = _why_none(estimator, n, size - 1 - V.shape[1] - estimator.n_free_)
+    why = ""
+    if estimator._map.weights_given:
+        why = "the pairs have weights of their own"
+    elif np.isnan(estimator._map.sample).mean() > MOST_MISSING:
+        why = "many pairs have no dissimilarity"
+    elif n > CHANCE_SAMPLE and not hasattr(estimator, "stress_"):
+        why = f"a cost grows with the number of objects, and there are more than {CHANCE_SAMPLE}"
+    elif size - 1 - V.shape[1] - estimator.n_free_ < 0:
+        why = "there are too many known features"
     if why:
         return RandomFits(np.empty(0), 0, why)
     rng = np.random.default_rng(0)
@@ -102,16 +103,6 @@ def random_fits(estimator: Any) -> RandomFits:
         warnings.simplefilter("ignore")  # what is worth saying about the data was said by the fit
         values = [_fitted(twin, _shuffled(present, size, rng), known) for _ in range(SHUFFLES)]
     return RandomFits(np.array(values), size)
-
-
-def _why_none(estimator: Any, n: int, spare: int) -> str:
-    if estimator._map.weights_given:
-        return "the pairs have weights of their own"
-    if np.isnan(estimator._map.sample).mean() > MOST_MISSING:
-        return "many pairs have no dissimilarity"
-    if n > CHANCE_SAMPLE and not hasattr(estimator, "stress_"):
-        return f"a cost grows with the number of objects, and there are more than {CHANCE_SAMPLE}"
-    return "" if spare >= 0 else "there are too many known features"
 
 
 def _shuffled(values: Array, n: int, rng: np.random.Generator) -> Array:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._documentation import DocumentedMixin
 from .._typing import Array
-from ..checking import labels_of, object_names, require_integer, with_labels
+from ..checking import labels_of, require_integer, with_labels
 from ..dissimilarities import SparseSpectral, fitted_labels, make_transformer, set_input_tags
 from ..progress import Callback, watching
 from ..solvers import axis_signs
+from ._base import MapEstimator
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SpectralAxes(NamedTuple):
+    """What new objects are placed by: their products with the fitted ones, times the loadings, are their places."""
+
+    labels: pd.Index | None
+    shares: Array  # of the objects' masses
+    means: Array  # of the squared dissimilarities; none where these are not made
+    loadings: Array
+
+
+class SpectralMap(MapEstimator):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
@@ -84,8 +95,8 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         y : ignored
             Present by convention.
         callback : callable, optional
-            Hears how far a transformer is that has stages or iterations, as an :class:`unmask.Progress`; returns True
-            to stop it.
+            Called with an :class:`unmask.Progress` by a transformer that has stages or iterations; returning True
+            stops it.
 
         Returns
         -------
@@ -97,14 +108,8 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.dissimilarity_, name):
                 setattr(self, name, getattr(self.dissimilarity_, name))
-        self._labels = fitted_labels(self.dissimilarity_, X)
-        self._embed()
+        self._embed(fitted_labels(self.dissimilarity_, X))
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Array:
-        """Return the map of the fitted objects; see :meth:`fit`."""
-        labelled: Array = with_labels(self.fit(X, callback=callback), self.embedding_, self._labels)
-        return labelled
 
     def transform(self, X: Any) -> Array:
         """Place new objects by their dissimilarities to the fitted ones (Gower's formula); the map does not change.
@@ -123,21 +128,11 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             places = np.asarray(weights @ self.embedding_)
         else:
             squared = np.asarray(self.dissimilarity_.transform(X), dtype=np.float64) ** 2
-            products = -0.5 * (squared - self._means)
-            products -= (products @ self._shares)[:, None]
-            places, labels = products @ self._loadings, labels_of(X)
+            products = -0.5 * (squared - self._map.means)
+            products -= (products @ self._map.shares)[:, None]
+            places, labels = products @ self._map.loadings, labels_of(X)
         labelled: Array = with_labels(self, places, labels)
         return labelled
-
-    @property
-    def object_names_(self) -> Any:
-        """Labels of the objects in the order of the map's rows, as an array; their numbers if they had none."""
-        check_is_fitted(self)
-        return object_names(self._labels, len(self.embedding_))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
     def _transformer(self) -> Any:
         if isinstance(self.dissimilarity, str) and self.dissimilarity == "precomputed":
@@ -146,7 +141,7 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
             )
         return make_transformer("euclidean" if self.dissimilarity is None else self.dissimilarity)
 
-    def _embed(self) -> None:
+    def _embed(self, labels: pd.Index | None) -> None:
         transformer = self.dissimilarity_
         sparse = isinstance(transformer, SparseSpectral)
         n = transformer.graph_.shape[0] if sparse else len(transformer.dissimilarities_)
@@ -156,29 +151,26 @@ class SpectralMap(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"{n - 1} dimensions."
             )
         masses = np.asarray(getattr(transformer, "masses_", np.ones(n)), dtype=np.float64)
-        self._shares = masses / masses.sum()
-        root = np.sqrt(n * self._shares)
-        values, axes = transformer.leading_axes(self.n_components) if sparse else self._axes(root)
-        self.eigenvalues_: Array = values
+        shares = masses / masses.sum()
+        root, means = np.sqrt(n * shares), np.empty(0)
+        if sparse:
+            values, axes = transformer.leading_axes(self.n_components)
+        else:
+            squared = np.asarray(transformer.dissimilarities_, dtype=np.float64) ** 2
+            if not np.isfinite(squared).all():
+                raise ValueError(
+                    "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
+                )
+            means = squared @ shares
+            # Weighted double centring; with equal masses the usual one.
+            products = -0.5 * (squared - means[:, None] - means[None, :] + means @ shares)
+            weighted, last = root[:, None] * products * root[None, :], [n - self.n_components, n - 1]
+            values, axes = (x[..., ::-1] for x in eigh(weighted, subset_by_index=last, check_finite=False))
         axes = axes * axis_signs(axes)
-        kept = self.eigenvalues_ > n * np.finfo(np.float64).eps * abs(self.eigenvalues_[0])
-        scale = np.sqrt(np.where(kept, self.eigenvalues_, 0.0))
+        kept = values > n * np.finfo(np.float64).eps * abs(values[0])
+        scale = np.sqrt(np.where(kept, values, 0.0))
+        self.eigenvalues_: Array = values
         self.embedding_ = axes * scale / root[:, None]
-        # Products of a new object with the fitted ones, times these, are its place: the identity for fitted ones.
-        self._loadings = root[:, None] * axes * np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
-
-    def _axes(self, root: Array) -> tuple[Array, Array]:
-        """Return the leading eigenvalues and eigenvectors of the double-centred squared dissimilarities."""
-        squared = np.asarray(self.dissimilarity_.dissimilarities_, dtype=np.float64) ** 2
-        n = len(squared)
-        if not np.isfinite(squared).all():
-            raise ValueError(
-                "some dissimilarities are missing (NaN) and a classical map needs all of them; use ConditionalMDS."
-            )
-        self._means = squared @ self._shares
-        # Weighted double centring; with equal masses the usual one.
-        products = -0.5 * (squared - self._means[:, None] - self._means[None, :] + self._means @ self._shares)
-        values, vectors = eigh(
-            root[:, None] * products * root[None, :], subset_by_index=[n - self.n_components, n - 1], check_finite=False
-        )
-        return values[::-1], vectors[:, ::-1]
+        # The identity for fitted objects.
+        loadings = root[:, None] * axes * np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
+        self._map = SpectralAxes(labels, shares, means, loadings)

@@ -1,12 +1,10 @@
-"""A fit in words: what was asked, what was found, whether it is good, and what to do next.
-
-Functions from fitted attributes to rows; text and HTML are two renderings of the same rows.
-"""
+"""A fit in words: what was asked, what was found, whether it is good, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ from ..problem.leak import NeighbourLeak, leak_in_words
 from ._adjustment import costs_of_adjusting, neighbours_in_words
 from ._random_fits import RandomFits, random_fits
 
-# Two starts found the same minimum if their stresses differ by less than this share, or by what nobody can see.
+# Two starts found the same minimum if their stresses differ by less than this share, or by less than can be seen.
 SAME, UNSEEN = 1e-3, 1e-6
 # Beyond this share of the random stress a map is better than chance, but leaves most of the data out.
 POOR = 0.7
@@ -81,13 +79,6 @@ def as_html(title: str, rows: Iterable[Row]) -> str:
 # ---- what is said
 
 
-def summarise(estimator: Any) -> Summary:
-    """Return all there is to say about a fit; chance is asked, which takes some fits of random data."""
-    chance = random_fits(estimator)
-    rows = [*asked(estimator), *found(estimator), *quality(estimator, chance), *cautions(estimator)]
-    return Summary(title_of(estimator), (*rows, Row(NEXT, "", next_step(estimator, chance))))
-
-
 def title_of(estimator: Any) -> str:
     """Return what was fitted, in one line."""
     n, p = estimator.embedding_.shape
@@ -95,214 +86,180 @@ def title_of(estimator: Any) -> str:
     return f"{type(estimator).__name__}: {what}, given {_names(estimator._map.known.feature_names) or 'nothing'}"
 
 
+def summarise(estimator: Any) -> Summary:
+    """Return the summary of a fit, beside fits of random data, which take a while."""
+    facts = Facts(estimator)
+    rows = [*facts.asked(), *facts.found(), *facts.quality(), *facts.cautions(), Row(NEXT, "", facts.next_step())]
+    return Summary(title_of(estimator), tuple(rows))
+
+
 def key_rows(estimator: Any) -> list[Row]:
-    """Return the numbers that are ready at hand."""
-    value = f"{_number(_value(estimator))}{_of_free_fit(estimator)}"
-    return [*found(estimator), Row(FOUND, _quantity(estimator), value), *_drawn_rows(estimator), *_leak_rows(estimator)]
+    """Return the numbers that need no further computation."""
+    facts = Facts(estimator)
+    return [*facts.found(), Row(FOUND, facts.quantity, facts.shown_value()), *facts.drawn(), *facts.leak()]
 
 
-def asked(estimator: Any) -> Iterator[Row]:
-    """Return what the fit was asked for."""
-    n, p = estimator.embedding_.shape
-    yield Row(ASKED, "estimator", type(estimator).__name__)
-    yield Row(ASKED, "objects", str(n))
-    yield Row(ASKED, "known", "; ".join(_clean(line) for line in _known_lines(estimator)) or "nothing")
-    yield Row(ASKED, "dimensions", f"{p}" if p == estimator.n_free_ else f"{p} shown of {estimator.n_free_} fitted")
-    if estimator._map.known.features and p:
-        wish = " (adjust='auto')" if estimator.adjust == "auto" else ""
-        no = f"no{wish}: the map as it was fitted"
-        share = estimator.shown_share_
-        held = f"; {share:.0%} of what is left is shown" if share < 0.995 else ""
-        yes = f"yes{wish}: what the known features predict was taken off the map, and the fit is as it was{held}"
-        yield Row(ASKED, "adjusted", yes if estimator.adjusted_ else no)
+class Facts:
+    """The facts of a fit that several rows need, and the rows made of them."""
 
+    def __init__(self, estimator: Any) -> None:
+        self.of, self.known = estimator, estimator._map.known
+        self.p, self.free = estimator.embedding_.shape[1], estimator.n_free_
+        self.quantity = "stress" if hasattr(estimator, "stress_") else "cost"
+        self.value = float(getattr(estimator, f"{self.quantity}_"))
+        # Where the starts ended; a closed form has none.
+        self.ends = estimator.starts_[self.quantity].to_numpy() if hasattr(estimator, "starts_") else np.empty(0)
+        lowest = self.ends.min(initial=np.inf)
+        self.at_best = int(np.sum(self.ends - lowest <= max(SAME * abs(lowest), UNSEEN)))
 
-def _known_lines(estimator: Any) -> list[str]:
-    table = estimator.known_summary_
-    lines = [
-        f"{name} ({kind}, {source})" for name, kind, source in zip(table.index, table.type, table.source, strict=True)
-    ]
-    return lines if len(lines) <= MOST_NAMES else [*lines[:MOST_NAMES], f"{len(lines) - MOST_NAMES} more"]
+    @cached_property
+    def chance(self) -> RandomFits:
+        """Fits of random data."""
+        return random_fits(self.of)
 
+    @cached_property
+    def neighbours(self) -> dict[str, NeighbourLeak]:
+        """How well neighbours on the map predict each known feature; empty without a map."""
+        table = self.of.knn_leak_ if self.p else self.of.knn_leak_[:0]
+        return {str(name): NeighbourLeak(*row) for name, row in table.iterrows()}
 
-def found(estimator: Any) -> Iterator[Row]:
-    """Return how much each known feature and the map make of the distances."""
-    axes = np.std(estimator.embedding_.astype(np.float64), axis=0, ddof=1)
-    if len(axes):
-        lengths = ", ".join(_number(size) for size in axes[:MOST_NAMES])
-        yield Row(
-            FOUND, "map", f"{_number(float(np.linalg.norm(axes)))}, along its axes {lengths} (standard deviations)"
+    @cached_property
+    def told(self) -> list[str]:
+        """Known features that neighbours predict better than by chance."""
+        return [name for name, leak in self.neighbours.items() if leak.above_chance]
+
+    def shown_value(self) -> str:
+        return f"{self.value:.3g}" + (f" of the free fit with {self.free} dimensions" if self.p < self.free else "")
+
+    def asked(self) -> Iterator[Row]:
+        of, table = self.of, self.of.known_summary_
+        lines = [
+            f"{name} ({kind}, {source})"
+            for name, kind, source in zip(table.index, table.type, table.source, strict=True)
+        ]
+        yield Row(ASKED, "estimator", type(of).__name__)
+        yield Row(ASKED, "objects", str(len(of.embedding_)))
+        yield Row(ASKED, "known", _names(lines, "; ") or "nothing")
+        yield Row(ASKED, "dimensions", f"{self.p}" if self.p == self.free else f"{self.p} shown of {self.free} fitted")
+        if self.known.features and self.p:
+            wish = " (adjust='auto')" if of.adjust == "auto" else ""
+            text = f"no{wish}: the map as it was fitted"
+            if of.adjusted_:
+                held = f"; {of.shown_share_:.0%} of what is left is shown" if of.shown_share_ < 0.995 else ""
+                text = f"yes{wish}: what the known features predict was taken off, and the fit is as it was{held}"
+            yield Row(ASKED, "adjusted", text)
+
+    def found(self) -> Iterator[Row]:
+        """Yield how much each known feature and the map contribute to the distances."""
+        axes = np.std(self.of.embedding_.astype(np.float64), axis=0, ddof=1)
+        if self.p:
+            lengths = ", ".join(f"{size:.3g}" for size in axes[:MOST_NAMES])
+            yield Row(FOUND, "map", f"{np.linalg.norm(axes):.3g}, along its axes {lengths} (standard deviations)")
+        largest = self.of.importance_["standardized"].sort_values(ascending=False).head(MOST_NAMES)
+        parts = ", ".join(f"{_clean(name)} {size:.3g}" for name, size in largest.items())
+        if parts:
+            yield Row(FOUND, "importance", f"{parts} (standard deviations, in the units of the map)")
+
+    def quality(self) -> Iterator[Row]:
+        """Yield how good the fit is, each number beside its value by chance."""
+        yield Row(GOOD, self.quantity, self._beside_random())
+        yield from self.drawn()
+        yield from self.leak()
+        kinds = self.of.known_summary_["type"]
+        for name, leak in list(self.neighbours.items())[:MOST_NAMES]:
+            if not np.isnan(leak.score):
+                yield Row(GOOD, "neighbours", neighbours_in_words(_clean(name), kinds[name], leak))
+        if len(self.ends) == 1:
+            yield Row(GOOD, "starts", "1: other minima were not looked for")
+        elif len(self.ends):
+            same = f"of which {self.at_best} found the lowest minimum; the highest: {self.ends.max():.3g}"
+            yield Row(GOOD, "starts", f"{len(self.ends)}, {same}")
+
+    def drawn(self) -> Iterator[Row]:
+        """Yield the stress of the dimensions shown, if more were fitted."""
+        if self.p < self.free:
+            value = getattr(self.of, f"shown_{self.quantity}_")
+            what = f"{self.quantity} of the {self.p} drawn, with what the known features predict"
+            yield Row(GOOD, "dimensions", f"{what}: {value:.3g}")
+
+    def leak(self) -> Iterator[Row]:
+        of = self.of
+        if self.known.features and self.p and of._map.uncorrelated:
+            before = f" ({of.free_leak_:.2f} before adjusting)" if of.adjusted_ else ""
+            yield Row(GOOD, "leak", f"{of.leak_:.2f} by construction{before}; the neighbours are the evidence")
+        elif self.known.features and self.p:
+            yield Row(GOOD, "leak", leak_in_words(of.leak_, of.leak_reference_))
+
+    def _beside_random(self) -> str:
+        chance = self.chance
+        if chance.why_none:
+            return f"{self.shown_value()}; not compared with random data, because {chance.why_none}"
+        if self.value >= chance.lowest:
+            verdict = "no better than chance" if self.value >= chance.median else "perhaps no better than chance"
+        else:
+            verdict = "hardly better than chance" if self.value > POOR * chance.median else "better than chance"
+        few = len(self.of.embedding_) > chance.n_objects
+        between = f" between {chance.n_objects} of the objects, and more between all" if few else ""
+        return (
+            f"{self.shown_value()}, {verdict}: the same dissimilarities in random order have {chance.median:.3g}"
+            f"{between} (the lowest of {len(chance.values)}: {chance.lowest:.3g})"
         )
-    standardized = estimator.importance_["standardized"].sort_values(ascending=False)
-    parts = [f"{_clean(name)} {_number(size)}" for name, size in standardized.head(MOST_NAMES).items()]
-    if parts:
-        yield Row(FOUND, "importance", f"{', '.join(parts)} (standard deviations, in the units of the map)")
+
+    def cautions(self) -> Iterator[Row]:
+        """Yield what deserves a second look."""
+        texts = [_clean(text) for text in self._cautions()]
+        yield from (Row(CAUTIONS, "", text) for text in texts or ["none"])
+
+    def _cautions(self) -> Iterator[str]:
+        of, cells = self.of, self.of.known_imputed_
+        if not getattr(of, "converged_", True):
+            yield f"the best start stopped because {of.stop_reason_}, before it settled"
+        if of.leak_ > of.leak_reference_:
+            yield "the map repeats what is known (see leak)"
+        if self.told:
+            yield f"neighbours on the map tell {_names(self.told)}"
+        for name, reason in of.known_redundant_.head(MOST_NAMES).items():
+            yield f"known column {name} was left out: {reason}"
+        if len(cells):
+            remarks = [f"{cell.feature} of {cell.object}, {cell.remark}" for cell in cells.itertuples() if cell.remark]
+            listed = f": {_names(remarks)}" if remarks else ""
+            yield f"{len(cells)} missing known cells were estimated (known_imputed_){listed}"
+        if of.adjusted_:
+            yield from costs_of_adjusting(self.known)
+
+    def next_step(self) -> str:
+        """Return what to do next, in one sentence: about the first thing that is wrong, or how to go on."""
+        return next(self._advice())
+
+    def _advice(self) -> Iterator[str]:
+        of, many = self.of, len(self.ends)
+        if not getattr(of, "converged_", True):
+            yield f"Fit again with more iterations than max_iter={of.max_iter}."
+        if not self.p:
+            yield "Fit with n_components=2 to see what the known features leave."
+        if of.leak_ > of.leak_reference_:
+            yield "Fit again with adjust=True: it takes what is known off the map and leaves the fit as it is."
+        for name in self.told:
+            look = f"Look at the map coloured by {_clean(name)}, which neighbours on it still tell"
+            if of.known_summary_.loc[name, "type"] in types_with_levels():
+                yield f"{look}: its levels differ in more than their places, in spread or shape; map each by itself."
+            yield f"{look}: its effect is not linear; declare it Spline(), or another type, in known_types."
+        if len(self.chance.values) and self.value >= self.chance.lowest:
+            yield (
+                "Trust on this map only what features from elsewhere confirm (unmask.inspection.name_axes): by its "
+                f"{self.quantity} it could be one of random data; or try other dimensions (choose_n_components)."
+            )
+        if many >= ENOUGH_STARTS and self.at_best == 1:
+            yield f"Fit again with more starts (n_init={2 * many}): only one of {many} found this minimum."
+        if len(self.chance.values) and self.value > POOR * self.chance.median:
+            yield "Try one more dimension (unmask.inspection.choose_n_components): this map leaves many pairs out."
+        yield "Look at the map (plot), name what you recognise, add it to known, and fit again."
 
 
-def quality(estimator: Any, chance: RandomFits) -> Iterator[Row]:
-    """Return how good the fit is, each number beside what chance makes of it."""
-    yield Row(GOOD, _quantity(estimator), _beside_random(estimator, chance))
-    yield from _drawn_rows(estimator)
-    yield from _leak_rows(estimator)
-    yield from _neighbour_rows(estimator)
-    yield from _start_rows(estimator)
-
-
-def _of_free_fit(estimator: Any) -> str:
-    """Say of which fit a stress is, where an adjusted map shows only some of its dimensions."""
-    few = estimator.embedding_.shape[1] < estimator.n_free_
-    return f" of the free fit with {estimator.n_free_} dimensions" if few else ""
-
-
-def _drawn_rows(estimator: Any) -> Iterator[Row]:
-    p = estimator.embedding_.shape[1]
-    if p < estimator.n_free_:
-        value = getattr(estimator, f"shown_{_quantity(estimator)}_")
-        drawn = f"{_quantity(estimator)} of the {p} drawn, with what the known features predict: {_number(value)}"
-        yield Row(GOOD, "dimensions", drawn)
-
-
-def _beside_random(estimator: Any, chance: RandomFits) -> str:
-    value = _value(estimator)
-    shown = f"{_number(value)}{_of_free_fit(estimator)}"
-    if chance.why_none:
-        return f"{shown}; not compared with random data, because {chance.why_none}"
-    few = len(estimator.embedding_) > chance.n_objects
-    what = f"the same dissimilarities in random order have {_number(chance.median)}"
-    what += f" between {chance.n_objects} of the objects, and more between all" if few else ""
-    lowest = f"the lowest of {len(chance.values)}: {_number(chance.lowest)}"
-    return f"{shown}, {_verdict(value, chance)}: {what} ({lowest})"
-
-
-def _verdict(value: float, chance: RandomFits) -> str:
-    if value >= chance.lowest:
-        return "no better than chance" if value >= chance.median else "perhaps no better than chance"
-    return "hardly better than chance" if value > POOR * chance.median else "better than chance"
-
-
-def _leak_rows(estimator: Any) -> Iterator[Row]:
-    if not estimator._map.known.features or not estimator.embedding_.shape[1]:
-        return
-    if estimator._map.uncorrelated:
-        before = f" ({estimator.free_leak_:.2f} before adjusting)" if estimator.adjusted_ else ""
-        yield Row(GOOD, "leak", f"{estimator.leak_:.2f} by construction{before}; the neighbours are the evidence")
-    else:
-        yield Row(GOOD, "leak", leak_in_words(estimator.leak_, estimator.leak_reference_))
-
-
-def _neighbour_rows(estimator: Any) -> Iterator[Row]:
-    if not estimator.embedding_.shape[1]:
-        return
-    kinds = estimator.known_summary_["type"]
-    for name, row in estimator.knn_leak_.head(MOST_NAMES).iterrows():
-        if np.isnan(row["score"]):
-            continue
-        yield Row(GOOD, "neighbours", neighbours_in_words(_clean(name), kinds[name], NeighbourLeak(*row)))
-
-
-def _start_rows(estimator: Any) -> Iterator[Row]:
-    ends = _ends(estimator)
-    if len(ends) == 1:
-        yield Row(GOOD, "starts", "1: other minima were not looked for")
-    elif len(ends):
-        same, highest = _number_at_best(ends), _number(float(ends.max()))
-        yield Row(GOOD, "starts", f"{len(ends)}, of which {same} found the lowest minimum; the highest: {highest}")
-
-
-def cautions(estimator: Any) -> Iterator[Row]:
-    """Return what deserves a second look."""
-    said = [_clean(text) for text in _cautions(estimator)]
-    yield from (Row(CAUTIONS, "", text) for text in said or ["none"])
-
-
-def _cautions(estimator: Any) -> Iterator[str]:
-    if not getattr(estimator, "converged_", True):
-        yield f"the best start stopped because {estimator.stop_reason_}, before it settled"
-    if estimator.leak_ > estimator.leak_reference_:
-        yield "the map repeats what is known (see leak)"
-    told = _told(estimator)
-    if told:
-        yield f"neighbours on the map tell {_names(told)}"
-    for name, reason in estimator.known_redundant_.head(MOST_NAMES).items():
-        yield f"known column {name} was left out: {reason}"
-    cells = estimator.known_imputed_
-    if len(cells):
-        remarks = [f"{cell.feature} of {cell.object}, {cell.remark}" for cell in cells.itertuples() if cell.remark]
-        said = f": {_names(remarks)}" if remarks else ""
-        yield f"{len(cells)} missing known cells were estimated (known_imputed_){said}"
-    if estimator.adjusted_:
-        yield from costs_of_adjusting(estimator._map.known)
-
-
-def next_step(estimator: Any, chance: RandomFits) -> str:
-    """Return what to do next, in one plain sentence: the first thing that is wrong, or how to go on."""
-    default = "Look at the map (plot), name what you recognise, add it to known, and fit again."
-    return next(_things_to_mend(estimator, chance), default)
-
-
-def _things_to_mend(estimator: Any, chance: RandomFits) -> Iterator[str]:
-    if not getattr(estimator, "converged_", True):
-        yield f"Fit again with more iterations than max_iter={estimator.max_iter}."
-    if not estimator.embedding_.shape[1]:
-        yield "Fit with n_components=2 to see what the known features leave."
-    if estimator.leak_ > estimator.leak_reference_:
-        yield "Fit again with adjust=True: it takes what is known off the map and leaves the fit as it is."
-    yield from (_about_told(estimator, name) for name in _told(estimator))
-    if len(chance.values) and _value(estimator) >= chance.lowest:
-        yield (
-            "Trust on this map only what features from elsewhere confirm (unmask.inspection.name_axes): by its "
-            f"{_quantity(estimator)} it could be one of random data; or try other dimensions (choose_n_components)."
-        )
-    ends = _ends(estimator)
-    if len(ends) >= ENOUGH_STARTS and _number_at_best(ends) == 1:
-        yield f"Fit again with more starts (n_init={2 * len(ends)}): only one of {len(ends)} found this minimum."
-    if len(chance.values) and _value(estimator) > POOR * chance.median:
-        yield "Try one more dimension (unmask.inspection.choose_n_components): this map leaves much of the data out."
-
-
-def _about_told(estimator: Any, name: str) -> str:
-    look = f"Look at the map coloured by {_clean(name)}, which neighbours on it still tell"
-    if estimator.known_summary_.loc[name, "type"] in types_with_levels():
-        return f"{look}: its levels differ in more than their places, in spread or shape; map each level by itself."
-    return f"{look}: its effect is not linear; declare it Spline(), or another type, in known_types."
-
-
-# ---- small pieces
-
-
-def _quantity(estimator: Any) -> str:
-    return "stress" if hasattr(estimator, "stress_") else "cost"
-
-
-def _value(estimator: Any) -> float:
-    return float(getattr(estimator, f"{_quantity(estimator)}_"))
-
-
-def _ends(estimator: Any) -> Any:
-    """Return where the starts ended; none for a closed form."""
-    return estimator.starts_[_quantity(estimator)].to_numpy() if hasattr(estimator, "starts_") else np.empty(0)
-
-
-def _number_at_best(ends: Any) -> int:
-    return int(np.sum(ends - ends.min() <= max(SAME * abs(ends.min()), UNSEEN)))
-
-
-def _told(estimator: Any) -> list[str]:
-    """Return the known features that neighbours on the map tell better than by chance."""
-    if not estimator.embedding_.shape[1]:
-        return []
-    table = estimator.knn_leak_
-    return [str(name) for name, row in table.iterrows() if NeighbourLeak(*row).above_chance]
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
-
-
-def _names(names: Iterable[object]) -> str:
+def _names(names: Iterable[object], separator: str = ", ") -> str:
     listed = [_clean(name) for name in names]
     more = [f"{len(listed) - MOST_NAMES} more"] if len(listed) > MOST_NAMES else []
-    return ", ".join(listed[:MOST_NAMES] + more)
+    return separator.join(listed[:MOST_NAMES] + more)
 
 
 def _clean(text: object) -> str:

@@ -51,17 +51,22 @@ def shared_table(known: KnownFeatures, shared: Array, unit: float) -> pd.DataFra
     """Return how far each known column moves an object along the map's axes, per unit of the feature as given."""
     import pandas as pd
 
-    coef = np.zeros((len(known.names), shared.shape[1]))
-    coef[list(known.kept)] = shared / known.scale[list(known.kept), None] / unit
-    return pd.DataFrame(coef, index=list(known.names), columns=[f"axis{a + 1}" for a in range(shared.shape[1])])
+    kept, coef = list(known.kept), np.zeros((len(known.names), shared.shape[1]))
+    coef[kept] = shared / known.scale[kept, None] / unit
+    return pd.DataFrame(coef, index=list(known.names), columns=axis_names(shared.shape[1]))
+
+
+def axis_names(p: int) -> list[str]:
+    """Return the names of p axes in tables."""
+    return [f"axis{a + 1}" for a in range(p)]
 
 
 def importance_table(known: KnownFeatures, gram: Array, unit: float) -> pd.DataFrame:
     """Return each feature's share in the distances: per unit (numbers only) and per standard deviation."""
     import pandas as pd
 
-    names = [feature.name for feature in known.features]
-    return pd.DataFrame(importance_values(known, gram, unit), index=names, columns=["raw", "standardized"])
+    columns = ["raw", "standardized"]
+    return pd.DataFrame(importance_values(known, gram, unit), index=list(known.feature_names), columns=columns)
 
 
 def importance_values(known: KnownFeatures, gram: Array, unit: float) -> Array:
@@ -82,17 +87,11 @@ def summary_table(known: KnownFeatures) -> pd.DataFrame:
     """Return what each known feature was taken for."""
     import pandas as pd
 
-    rows = [
-        (
-            feature.name,
-            feature.coding.kind,
-            "declared" if feature.declared else "inferred",
-            len(known.columns_of(feature)),
-            ", ".join(map(str, feature.coding.levels)),
-            len(feature.missing),
-        )
-        for feature in known.features
-    ]
+    rows = []
+    for feature in known.features:
+        source, levels = "declared" if feature.declared else "inferred", ", ".join(map(str, feature.coding.levels))
+        columns = len(known.columns_of(feature))
+        rows.append((feature.name, feature.coding.kind, source, columns, levels, len(feature.missing)))
     names = ["feature", "type", "source", "columns", "levels", "missing"]
     return pd.DataFrame(rows, columns=names).set_index("feature")
 
@@ -102,7 +101,9 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     import pandas as pd
 
     positions: dict[tuple[str, Any], Array] = {}
-    for feature in (f for f in known.features if f.coding.levels):
+    for feature in known.features:
+        if not feature.coding.levels:
+            continue
         places = level_places(known, feature, roots)
         if not places.shape[1]:  # a single level, of which nothing was fitted
             places = np.zeros((len(places), 1))
@@ -118,7 +119,7 @@ def level_table(known: KnownFeatures, roots: Array) -> pd.DataFrame:
     for row, place in zip(places, positions.values(), strict=True):
         row[: len(place)] = place
     index = pd.MultiIndex.from_tuples(list(positions), names=["feature", "level"]) if positions else None
-    return pd.DataFrame(places, index=index, columns=[f"axis{a + 1}" for a in range(width)])
+    return pd.DataFrame(places, index=index, columns=axis_names(width))
 
 
 def level_places(known: KnownFeatures, feature: Feature, roots: Array) -> Array:
@@ -141,7 +142,8 @@ def corrected_table(known: KnownFeatures, moved: Moved, labels: pd.Index | None)
     """Return the values of features measured with error, as the fit moved them, in their own units."""
     import pandas as pd
 
-    values = moved_values(known, moved)
-    columns = sorted({c for cells, _ in moved if cells.price > 0 for c in cells.columns})
-    data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in columns}
+    values, columns = moved_values(known, moved), set[int]()
+    for cells, _ in moved:
+        columns.update(cells.columns if cells.price > 0 else ())
+    data = {known.names[known.kept[c]]: known.restore(values[:, c], c) for c in sorted(columns)}
     return pd.DataFrame(data, index=pd.RangeIndex(len(values)) if labels is None else labels)

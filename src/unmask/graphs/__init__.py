@@ -1,16 +1,18 @@
 """Graphs of neighbours and of a given structure, joining components, shortest paths."""
 
-from ._components import components, describe_parts, join_components
+from ._components import components, describe_parts, join_components, shortest_ways_out
 from ._neighbours import (
+    are_near,
     edges_reach,
     graph_from_dissimilarities,
     graph_from_edges,
     graph_of_nearest,
-    graph_within_radius,
+    near_pairs,
     nearest_neighbours,
     search_algorithm,
     symmetric_graph,
     takes_usearch,
+    undirected,
 )
 from ._networks import Network, adjacency_graph, as_network, network_graph
 from ._paths import shortest_paths
@@ -20,6 +22,7 @@ __all__ = [
     "STRUCTURES",
     "Network",
     "adjacency_graph",
+    "are_near",
     "as_network",
     "components",
     "describe_parts",
@@ -27,13 +30,15 @@ __all__ = [
     "graph_from_dissimilarities",
     "graph_from_edges",
     "graph_of_nearest",
-    "graph_within_radius",
     "join_components",
+    "near_pairs",
     "nearest_neighbours",
     "network_graph",
     "search_algorithm",
     "shortest_paths",
+    "shortest_ways_out",
     "structured_graph",
     "symmetric_graph",
     "takes_usearch",
+    "undirected",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,37 +35,30 @@ def join_components(graph: sp.csr_array, distances: Callable[[IntArray], Array])
     count, component = components(graph)
     while count > 1:
         largest = int(np.argmax(np.bincount(component)))
-        others = [own for own in range(count) if own != largest]
-        edges = [edge for own in others for edge in _shortest_edge_out(component, own, distances)]
-        if not edges:
+        others = [np.flatnonzero(component == own) for own in range(count) if own != largest]
+        i, j, lengths = shortest_ways_out(others, distances)
+        if not len(i):
             raise ValueError(
                 f"the neighbourhood graph falls into {count} parts between which all dissimilarities are missing; "
                 "fit each part on its own."
             )
-        graph = _with_edges(graph, edges)
+        old = graph.tocoo()
+        i, j = np.append(old.coords[0], i), np.append(old.coords[1], j)
+        graph = symmetric_graph(i, j, np.append(old.data, lengths), graph.shape[0])
         count, component = components(graph)
     return graph
 
 
-def _shortest_edge_out(
-    component: IntArray, own: int, distances: Callable[[IntArray], Array]
-) -> list[tuple[float, int, int]]:
-    """Return the shortest edge from a component to any other, or nothing where there is none."""
-    members = np.flatnonzero(component == own)
-    lengths = np.array(distances(members), dtype=np.float64)
-    lengths[np.isnan(lengths)] = np.inf
-    lengths[:, members] = np.inf
-    i, j = np.unravel_index(int(np.argmin(lengths)), lengths.shape)
-    return [(float(lengths[i, j]), int(members[i]), int(j))] if np.isfinite(lengths[i, j]) else []
-
-
-def _with_edges(graph: sp.csr_array, edges: list[tuple[float, int, int]]) -> sp.csr_array:
-    old = graph.tocoo()
-    lengths, rows, columns = (np.array(side) for side in zip(*edges, strict=True))
-    return symmetric_graph(
-        np.concatenate([old.coords[0], rows]),
-        np.concatenate([old.coords[1], columns]),
-        np.concatenate([old.data, lengths]),
-        graph.shape[0],
-        mutual=False,
-    )
+def shortest_ways_out(
+    groups: Sequence[IntArray], distances: Callable[[IntArray], Array]
+) -> tuple[IntArray, IntArray, Array]:
+    """Return the ends and the length of the shortest edge from each group of objects to any other, if there is one."""
+    edges = []
+    for members in groups:
+        lengths = np.array(distances(members), dtype=np.float64)
+        lengths[:, members] = np.nan
+        if not np.isnan(lengths).all():
+            i, j = np.unravel_index(int(np.nanargmin(lengths)), lengths.shape)
+            edges.append((members[i], j, lengths[i, j]))
+    ends = np.array([edge[:2] for edge in edges], dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1], np.array([edge[2] for edge in edges], dtype=np.float64)

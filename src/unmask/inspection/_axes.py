@@ -10,16 +10,8 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import (
-    as_large,
-    count,
-    holm,
-    is_pandas,
-    polars_column,
-    require_choice,
-    require_integer,
-    wilks_p_value,
-)
+from ..checking import count, is_pandas, polars_column, require_choice, require_integer
+from ..problem.chance import as_large, holm, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
 from ._inputs import align, axis_names, read_table, require_rows

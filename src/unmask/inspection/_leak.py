@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Array
 from ..checking import require_integer
 from ..problem import KnownFeatures, known_table
-from ..problem.leak import PermutedMaps, Trait, linear_leak, told_by_neighbours, traits_of
+from ..problem.leak import Trait, linear_leak, predicted_by_neighbours, traits_of
 from ..problem.linalg import canonical_correlations
 from ._inputs import align, code_known, read_table
 
@@ -93,8 +93,8 @@ def leak_report(
     rng = np.random.default_rng(random_state)
     # In random order, by which neighbours are picked among those equally far away.
     at = rng.permutation(n)[:MOST_NEAR]
-    chance = PermutedMaps(U[at], None if V is None else V[at], rng, n_permutations)
-    near = told_by_neighbours(chance, [trait.of(at) for trait in traits])
+    taken = None if V is None else V[at]
+    near = predicted_by_neighbours(U[at], [t.of(at) for t in traits], rng, taken, n_permutations=n_permutations)
     rows = []
     for trait, by_neighbours in zip(traits, near, strict=True):
         linear = linear_leak(U, trait.columns)

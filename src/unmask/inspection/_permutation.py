@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
-from ..checking import UnfinishedWarning, as_large, as_small, quote, require_integer, warn_user
+from ..checking import UnfinishedWarning, quote, require_integer, warn_user
 from ..estimators import known_of
 from ..kernels import each
+from ..problem.chance import as_large, as_small
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
 from ._residuals import make_residuals
 

@@ -10,9 +10,10 @@ import scipy.linalg
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import Dissimilarities, as_large, require_integer
+from ..checking import Dissimilarities, require_integer
 from ..estimators import ConditionalMDS
 from ..problem import KnownFeatures, check_dimension, known_table
+from ..problem.chance import as_large
 from ..problem.linalg import orthonormal_basis
 from ..solvers import canonical_map
 from ._inputs import align, axis_names, code_known, read_dissimilarities

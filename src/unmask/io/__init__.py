@@ -1,14 +1,11 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
-from ._arrays import objects_of_large
 from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
-from ._data import read_data
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._input_file import memory_limit
 from ._problems import FileProblem
-from ._ratings import read_ratings
-from ._tables import TableFile, read_known, read_table
+from ._tables import TableFile, read_data, read_known, read_table
 from ._write import plain_data, write_json, write_table
 
 __all__ = [
@@ -21,12 +18,10 @@ __all__ = [
     "escape",
     "memory_limit",
     "not_written",
-    "objects_of_large",
     "plain_data",
     "read_data",
     "read_dissimilarities",
     "read_known",
-    "read_ratings",
     "read_table",
     "sweep_drafts",
     "unescape",

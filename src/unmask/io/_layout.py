@@ -1,13 +1,13 @@
-"""Detecting how dissimilarities are arranged in rows of cells, from the first rows."""
+"""Detecting how dissimilarities are arranged in a text file, from its first rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ._dialect import Grid
 from ._escape import unescape
-from ._numbers import as_number, is_text, is_whole
+from ._pairs import Roles, find_roles
+from ._text import Text, as_number, is_text, is_whole
 
 Cells = list[str]
 
@@ -16,15 +16,16 @@ Cells = list[str]
 class Layout:
     """Where the numbers and the labels are."""
 
-    shape: str  # "square", "lower", "condensed", "long" or "phylip"
+    shape: str  # "square", "lower", "condensed" or "long"
     header: list[str] | None = None  # labels in the first row
     labelled: bool = False  # labels in the first column
-    extra: bool = False  # every row ends in a delimiter, behind which there is nothing
+    extra: bool = False  # every row ends in a delimiter with nothing behind it
     sure: bool = True  # it can hardly be anything but dissimilarities
+    roles: Roles | None = None  # the columns of a list of pairs
 
     @property
     def detected(self) -> str:
-        """Where the labels are."""
+        """A phrase for where the labels are."""
         if self.header is not None and self.labelled:
             return "labels in the first row and column"
         if self.labelled:
@@ -32,29 +33,30 @@ class Layout:
         return "no labels" if self.header is None else "labels in the first row"
 
 
-def find_layout(grid: Grid, shape: str, header: bool | None) -> Layout:
+def find_layout(text: Text, shape: str, header: bool | None, rater: str | None = None) -> Layout:
     """Return how the dissimilarities are arranged, in the shape given or, for "auto", the shape detected."""
-    table = [row.cells() for row in grid.head]
-    if shape == "auto":
-        shape = _shape(table, grid, header)
-    if shape in ("square", "lower"):
-        return _table_layout(table, grid, header)
-    named = header if header is not None else len(table) > 1 and is_text(table[0][-1], grid.decimal)
-    return Layout(shape, [unescape(cell) for cell in table[0]] if named else None, sure=False)
+    table = [row.cells for row in text.head]
+    mark = text.decimal
+    begins = _triangle_begins(table)
+    if shape in ("auto", "condensed"):
+        one_row = len(table) == 1 and text.complete and not any(is_text(cell, mark) for cell in table[0])
+        if shape == "condensed" or max(map(len, table)) == 1 or one_row:
+            named = header if header is not None else len(table) > 1 and is_text(table[0][-1], mark)
+            return Layout("condensed", table[0] if named else None, sure=False)
+    if shape == "long" or (shape == "auto" and begins is None):
+        roles = find_roles(table, mark, header, rater, complete=text.complete, asked=shape == "long")
+        if roles is not None:
+            return Layout("long", table[0] if roles.named else None, sure=False, roles=roles)
+        if shape == "long":
+            raise text.file.problem(
+                f"has {len(table[-1])} cells where a list of pairs has three: object, object, dissimilarity.",
+                row=text.head[-1].line,
+            )
+        _refuse_wide_pairs(table, text)
+    return _table_layout(table, text, header, begins)
 
 
 # ---- the shape
-
-
-def _shape(table: list[Cells], grid: Grid, header: bool | None) -> str:
-    counts = [len(cells) for cells in table]
-    if max(counts) == 1 or (len(table) == 1 and grid.complete and not any(is_text(c, grid.decimal) for c in table[0])):
-        return "condensed"
-    if _triangle_begins(table) is None:
-        _refuse_wide_pairs(table, grid)
-        if _is_long(table, grid, header):
-            return "long"
-    return "square"
 
 
 def _triangle_begins(table: list[Cells]) -> int | None:
@@ -62,81 +64,39 @@ def _triangle_begins(table: list[Cells]) -> int | None:
     counts = [len(cells) for cells in table]
     for start in (0, 1):
         rows = counts[start:]
-        if len(rows) > 1 and rows[0] <= 2 and _grows(rows):
+        steps = [after - before for before, after in pairwise(rows)]
+        # Most rows are one cell longer than the one above; the reader reports a row that is not.
+        if len(rows) > 1 and rows[0] <= 2 and 3 * steps.count(1) >= 2 * len(steps):
             return start
     return None
 
 
-def _grows(counts: list[int]) -> bool:
-    """Tell whether most rows are one cell longer than the one above; the reader reports a row that is not."""
-    steps = [after - before for before, after in pairwise(counts)]
-    return 3 * steps.count(1) >= 2 * len(steps)
-
-
-def _is_long(table: list[Cells], grid: Grid, header: bool | None) -> bool:
-    """Tell whether rows are pairs: three cells, the first two labels, the third a number."""
-    if not _has_three_columns(table, grid):
-        return False
-    table = [cells for cells in table if len(cells) == 3]
-    named = is_text(table[0][2], grid.decimal) if header is None else header
-    body = table[1:] if named else table
-    if not body or any(is_text(cells[2], grid.decimal) for cells in body):
-        return False
-    if named and [cells[0] for cells in body] == list(table[0][1:]):
-        return False  # two objects, with their labels above and to the left
-    if not _name_objects([cells[0] for cells in body], [cells[1] for cells in body], grid.decimal):
-        return False
-    texts = [is_text(cell, grid.decimal) for cells in body for cell in cells[:2]]
-    if len(body) == 3 and grid.complete and 2 * sum(texts) < len(texts):
-        # Three objects have a square table of three columns too, which has zeros on its diagonal.
-        return any(as_number(body[at][at], grid.decimal) != 0 for at in range(3))
-    return True
-
-
-def _name_objects(first: Cells, second: Cells, decimal: str) -> bool:
-    """Tell whether two columns hold labels of the same kind: texts or whole numbers, but for a few empty cells."""
-    texts = [[is_text(label, decimal) for label in labels] for labels in (first, second)]
-    if (all(texts[0]) and not any(texts[1])) or (all(texts[1]) and not any(texts[0])):
-        return False  # names beside numbers: features of labelled objects
-    filled = [label for label in [*first, *second] if label]
-    few_empty = 5 * len(filled) >= 4 * (len(first) + len(second))
-    return few_empty and all(is_whole(label) or is_text(label, decimal) for label in filled)
-
-
-def _has_three_columns(table: list[Cells], grid: Grid) -> bool:
-    """Tell whether rows have three cells; if they begin with labels, a few others count as errors of these rows."""
-    three = [cells for cells in table if len(cells) == 3]
-    if len(three) == len(table):
-        return True
-    return 2 * len(three) > len(table) and all(is_text(cell, grid.decimal) for cells in three[1:] for cell in cells[:2])
-
-
-def _refuse_wide_pairs(table: list[Cells], grid: Grid) -> None:
-    """Raise if pairs have more than one number each: which of them to read would be a guess."""
+def _refuse_wide_pairs(table: list[Cells], text: Text) -> None:
+    """Raise if pairs have more than one number each: to choose one would be a guess."""
     widths = {len(cells) for cells in table}
     body = table[1:]
     if len(widths) > 1 or min(widths) <= 3 or len(body) < 2:
         return
-    if all(is_text(cell, grid.decimal) for cells in body for cell in cells[:2]):
-        raise grid.file.problem(
-            f"has {min(widths)} columns, of which the first two hold text; a list of pairs has three, object, object, "
-            "dissimilarity: leave the others out, or read it as a table of features."
+    if all(is_text(cell, text.decimal) for cells in body for cell in cells[:2]):
+        raise text.file.problem(
+            f"has {min(widths)} columns, and the first two hold text; a list of pairs has three, object, object, "
+            "dissimilarity, and perhaps a column of raters, named by rater=…: leave out other columns, or read it as a "
+            "table of features."
         )
 
 
 # ---- labels
 
 
-def _table_layout(table: list[Cells], grid: Grid, header: bool | None) -> Layout:
+def _table_layout(table: list[Cells], text: Text, header: bool | None, begins: int | None) -> Layout:
     """Find the labels of a square table or a triangle."""
-    begins = _triangle_begins(table)
     triangle = begins is not None
-    named = (bool(begins) if triangle else _has_header(table, grid)) if header is None else header
-    extra = not triangle and _ends_in_nothing(table, grid, named)
+    named = (bool(begins) if triangle else _has_header(table, text)) if header is None else header
+    extra = not triangle and _ends_in_nothing(table, text, named)
     if extra:
         table = [cells[:-1] for cells in table]
     body = table[1:] if named else table
-    labelled = _is_labelled_triangle(body, grid) if triangle else _has_labels(table[0] if named else None, body, grid)
+    labelled = _is_labelled_triangle(body, text) if triangle else _has_labels(table[0] if named else None, body, text)
     shape = "lower" if triangle else "square"
     if not named:
         return Layout(shape, None, labelled, extra, sure=labelled or triangle)
@@ -144,70 +104,64 @@ def _table_layout(table: list[Cells], grid: Grid, header: bool | None) -> Layout
     first[0] = first[0].lstrip("# ") if first[0].startswith("#") else first[0]
     left = [unescape(cells[0]) for cells in body]
     # R leaves out the cell above the labels.
-    corner = labelled and (left[0] != first[0] if triangle else len(first) == len(body[0]))
+    corner = labelled and bool(body) and (left[0] != first[0] if triangle else len(first) == len(body[0]))
     labels = first[1:] if corner else first
     return Layout(shape, labels, labelled, extra, sure=triangle or (labelled and left == labels[: len(left)]))
 
 
-def _ends_in_nothing(table: list[Cells], grid: Grid, named: bool) -> bool:
+def _ends_in_nothing(table: list[Cells], text: Text, named: bool) -> bool:
     """Tell whether every row, with the header, ends in a delimiter, which makes an empty last column."""
     if len(table) < 2 or any(len(cells) < 3 or cells[-1] for cells in table):
         return False
-    if named:
-        return True
-    labelled = _mostly_text([cells[0] for cells in table], grid)
-    return grid.complete and len(table[0]) == len(table) + 1 + labelled
+    labelled = _mostly_text([cells[0] for cells in table], text)
+    return named or (text.complete and len(table[0]) == len(table) + 1 + labelled)
 
 
-def _has_header(table: list[Cells], grid: Grid) -> bool:
+def _has_header(table: list[Cells], text: Text) -> bool:
     """Tell whether the first row holds labels."""
     first, body = table[0], table[1:]
-    texts = [is_text(cell, grid.decimal) for cell in first]
+    texts = [is_text(cell, text.decimal) for cell in first]
     filled = sum(cell != "" for cell in first[1:])
     corner = not first[0] or texts[0]
     if 2 * sum(texts[1:]) > filled or (corner and 2 * sum(texts[1:]) >= max(filled, 1)):
         return True
-    return not any(texts[1:]) and bool(body) and _has_numbered_header(first, body, grid)
-
-
-def _has_numbered_header(first: Cells, body: list[Cells], grid: Grid) -> bool:
-    """Tell whether a first row of whole numbers holds labels."""
     names = first[1:]
-    if not all(is_whole(cell) for cell in names) or len(set(names)) < len(names):
+    if any(texts[1:]) or not body or not all(map(is_whole, names)) or len(set(names)) < len(names):
         return False
+    # Whole numbers: the labels of the rows as well, or one row too many for a square.
     left = [cells[0] for cells in body]
     if first[0] == "" and all(len(cells) > at and cells[at] == "" for at, cells in enumerate(body, 1)):
         return False  # the whole diagonal is empty
-    if not is_whole(first[0]):  # an empty corner, or a word in it
-        return left == list(names[: len(left)]) or first[0] == ""
+    if not is_whole(first[0]):
+        return left == names[: len(left)] or first[0] == ""
     if len(first) == len(body[0]) - 1:
-        return left == list(first[: len(left)])
-    return grid.complete and len(body) == len(first) == len(body[0])  # one row too many for a square
+        return left == first[: len(left)]
+    return text.complete and len(body) == len(first) == len(body[0])
 
 
-def _mostly_text(cells: Cells, grid: Grid) -> bool:
-    return 2 * sum(is_text(cell, grid.decimal) for cell in cells) > len(cells)
+def _mostly_text(cells: Cells, text: Text) -> bool:
+    return 2 * sum(is_text(cell, text.decimal) for cell in cells) > len(cells)
 
 
-def _has_labels(header: Cells | None, body: list[Cells], grid: Grid) -> bool:
+def _has_labels(header: Cells | None, body: list[Cells], text: Text) -> bool:
     """Tell whether the first column of a square table holds labels."""
     if not body:
         return False
     left = [cells[0] for cells in body]
-    if _mostly_text(left, grid):
+    if _mostly_text(left, text):
         return True
     if header is None:
-        one_too_many = grid.complete and {len(cells) for cells in body} == {len(body) + 1}
-        return one_too_many and all(is_whole(cell) for cell in left)
-    if len(header) == len(body[0]) - 1 or left == list(header[1 : len(left) + 1]):
+        one_too_many = text.complete and {len(cells) for cells in body} == {len(body) + 1}
+        return one_too_many and all(map(is_whole, left))
+    if len(header) == len(body[0]) - 1 or left == header[1 : len(left) + 1]:
         return True
-    return grid.complete and len(header) == len(body[0]) == len(body) + 1
+    return text.complete and len(header) == len(body[0]) == len(body) + 1
 
 
-def _is_labelled_triangle(body: list[Cells], grid: Grid) -> bool:
+def _is_labelled_triangle(body: list[Cells], text: Text) -> bool:
     """Tell whether the first column of a triangle holds labels."""
     left = [cells[0] for cells in body]
-    if len(body[0]) == 2 or _mostly_text(left, grid):
+    if len(body[0]) == 2 or _mostly_text(left, text):
         return True
     counted = any(left == [str(start + at) for at in range(len(left))] for start in (0, 1))
-    return counted and any(as_number(cells[-1], grid.decimal) != 0 for cells in body[1:])
+    return counted and any(as_number(cells[-1], text.decimal) != 0 for cells in body[1:])

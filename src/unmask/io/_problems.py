@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 
 
-class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
+class FileProblem(ValueError):  # noqa: N818  (the name that users see)
     """A file that cannot be read or written, explained in one sentence.
 
     All parameters but the first are attributes.
@@ -17,7 +17,7 @@ class FileProblem(ValueError):  # noqa: N818  (what a user meets, and says)
     path : str, optional
         The file, as it was given.
     row, column : int, optional
-        Where in the file, counted from 1 as an editor or a spreadsheet does; None where there is no such place.
+        The place in the file, counted from 1 as in an editor or a spreadsheet; None if no single place is wrong.
     what : str, optional
         What is wrong, without the place; by default the message.
     """
@@ -49,6 +49,6 @@ def one_line(error: BaseException) -> str:
 
 
 def problem(path: str | PathLike[str], what: str, *, row: int | None = None, column: int | None = None) -> FileProblem:
-    """Return the error for a file: its name, the place in it, and what is wrong there."""
+    """Return the error for a place in a file."""
     places = [f"{name} {at}" for name, at in (("row", row), ("column", column)) if at is not None]
     return FileProblem(f"{', '.join([str(path), *places])}: {what}", str(path), row, column, what)

@@ -1,9 +1,9 @@
-"""Reading tables of features, and known features of given objects."""
+"""Reading tables of features, known features of given objects, and files that may hold either."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -11,27 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import find_labels, is_unlabelled, quote
-from ._arrays import read_array
-from ._columns import (
-    ColumnNames,
-    MoreTextColumns,
-    find_names,
-    is_label_name,
-    leading_zeros,
-    read_columns,
-    typed_numbers,
-    typed_text,
-    written_whole,
-)
-from ._dialect import FormatOptions, Grid, open_grid
+from ._dissimilarities import DissimilarityFile, finish, open_cells, read_square
 from ._escape import unescape
-from ._frames import read_typed
 from ._input_file import InputFile, open_input
-from ._numbers import is_text, parse
-from ._problems import times
+from ._layout import find_layout
+from ._problems import FileProblem, times
+from ._stored import read_stored
+from ._text import FormatOptions, Text, is_text, open_text, typed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_LABEL_NAMES = frozenset(
+    ["id", "ids", "label", "labels", "name", "names", "object", "objects", "index", "sample", "sample id", "sampleid"]
+)
 
 
 @dataclass(frozen=True)
@@ -51,18 +44,6 @@ class TableFile:
     table: pd.DataFrame
     detected: tuple[str, ...]
     path: str
-
-
-@dataclass(frozen=True)
-class _RawTable:
-    """A table before its labels are set: columns, candidates for labels as text, and rows in the file."""
-
-    frame: pd.DataFrame
-    texts: dict[int, list[str]]
-    rows: Sequence[int]
-    detected: tuple[str, ...]
-    first_unnamed: bool = False
-    labels: list[Any] | None = None  # known already
 
 
 def read_table(
@@ -85,7 +66,7 @@ def read_table(
         CSV, TSV or any delimited text, NumPy's npy and npz, Parquet, Excel or JSON; text, npy and JSON may be
         compressed by gzip.
     index : str or bool, optional
-        The column that holds the labels; False if none does. By default a column named id, label, name or the like,
+        The column that holds the labels; False for none. By default a column named id, label, name or the like,
         or else the first column if it holds text and each label once.
     header : bool, optional
         Whether the first row names the columns; detected by default.
@@ -100,7 +81,7 @@ def read_table(
     Raises
     ------
     FileProblem
-        If the file cannot be read or holds no table: one sentence with the place in the file.
+        If the file cannot be read or does not hold a table: one sentence with the place in the file.
 
     Examples
     --------
@@ -112,7 +93,9 @@ def read_table(
     36
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    return table_of(open_input(path, max_expanded, name), options, index)[0]
+    _require_index(index)
+    with open_input(path, max_expanded, name) as file:
+        return _table_of(file, None, options, index)[0]
 
 
 def read_known(
@@ -129,25 +112,24 @@ def read_known(
     max_expanded: int | None = None,
     name: str | None = None,
 ) -> TableFile:
-    r"""Read what is known of given objects, joined by label.
+    r"""Read known features of given objects, joined by label.
 
     Parameters
     ----------
     path : str or path
         Any table that `read_table` reads.
     labels : Index or sequence
-        The objects, in the order in which they are wanted.
+        The objects, in the order of the result.
     columns : sequence of str, optional
-        The columns that are wanted, in this order; by default all.
+        The columns to return, in this order; by default all.
     index, delimiter, decimal, header, encoding, sheet, max_expanded, name
         As for `read_table`.
 
     Returns
     -------
     TableFile
-        The table with one row per object, in their order. Rows of other objects are left out, which ``detected``
-        says. A table without labels that has as many rows as there are objects is taken in their order, which
-        ``detected`` says too.
+        The table with one row per object, in their order. Rows of other objects are left out; a table without labels
+        and with as many rows as there are objects is taken in their order. ``detected`` has a phrase for either.
 
     Raises
     ------
@@ -165,137 +147,245 @@ def read_known(
     """
     import pandas as pd
 
+    if isinstance(columns, str):
+        raise ValueError(f"columns={columns!r} must be a list of names; for one column pass [{columns!r}].")
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
-    file = open_input(path, max_expanded, name)
-    read, repeated = table_of(file, options, index)
-    objects = labels if isinstance(labels, pd.Index) else pd.Index(list(labels))
-    table = read.table if columns is None else _chosen(file, read.table, columns)
-    at, phrases = _joined(file, table, objects, repeated)
-    return TableFile(table.iloc[at].set_axis(objects, axis=0), (*read.detected, *phrases), read.path)
+    _require_index(index)
+    with open_input(path, max_expanded, name) as file:
+        read, repeated = _table_of(file, None, options, index)
+        if repeated is not None:
+            raise file.problem(
+                f"{repeated}; give every object a label of its own, or pass index=False to take the rows in order."
+            )
+        objects = labels if isinstance(labels, pd.Index) else pd.Index(list(labels))
+        table = read.table
+        if columns is not None:
+            table = table.iloc[:, [_position(file, list(table.columns), str(name)) for name in columns]]
+        at, phrases = _joined(file, table, objects)
+        return TableFile(table.iloc[at].set_axis(objects, axis=0), (*read.detected, *phrases), read.path)
 
 
-def table_of(file: InputFile, options: FormatOptions, index: str | bool | None) -> tuple[TableFile, str | None]:
-    """Read a table from an open file; also return why a column that may hold labels was not used for them."""
+def read_data(
+    path: str | PathLike[str],
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    max_expanded: int | None = None,
+    name: str | None = None,
+) -> DissimilarityFile | TableFile:
+    r"""Read dissimilarities if a file holds them, and a table of features otherwise.
+
+    Parameters
+    ----------
+    path : str or path
+        Any file that `read_dissimilarities` or `read_table` reads.
+    delimiter, decimal, header, encoding, sheet, max_expanded, name
+        As for these.
+
+    Returns
+    -------
+    DissimilarityFile or TableFile
+        The last phrase of ``detected`` gives the kind that was chosen, and why.
+
+    Raises
+    ------
+    FileProblem
+        If the file can be read as neither, or holds ratings of pairs, which `read_dissimilarities` combines.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> file = Path(tempfile.mkdtemp()) / "cities.csv"
+    >>> _ = file.write_text("0,1,2\n1,0,3\n2,3,0\n", encoding="utf-8")
+    >>> read_data(file).detected[-1]
+    'taken for dissimilarities: symmetric, with zeros on the diagonal'
+    """
+    options = FormatOptions(delimiter, decimal, header, encoding, sheet)
+    with open_input(path, max_expanded, name) as file:
+        text = open_cells(file, options)
+        sure = text is None and file.kind == "text"  # PHYLIP
+        try:
+            why = "PHYLIP" if sure else "symmetric, with zeros on the diagonal"
+            layout = None
+            if text is not None:
+                layout = find_layout(text, "auto", options.header)
+                if layout.shape == "long":
+                    sure = _names_objects(text, layout)
+                    why = "a list of pairs of the same objects"
+                elif layout.shape == "condensed":
+                    why = "one number per pair"
+                    if layout.header is not None:
+                        raise file.problem("its one column has a name")
+                elif layout.sure:
+                    sure = True
+                    why = "a lower triangle" if layout.shape == "lower" else "labels of rows and columns agree"
+            read = finish(file, read_square(file, text, options, "auto", layout=layout))
+            return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
+        except FileProblem as problem:
+            if sure:
+                raise
+            table, _ = _table_of(file, text, options, None)
+            why = problem.what.split(";")[0].rstrip(".")
+            return replace(table, detected=(*table.detected, f"taken for a table of features: {why}"))
+
+
+def _names_objects(text: Text, layout: Any) -> bool:
+    """Tell whether a list of pairs can hardly be a table of features; raise if it is hardly a list of pairs."""
+    roles = layout.roles
+    body = [row.cells for row in text.head[roles.named :]]
+    ends = [[cells[at] for cells in body if len(cells) > at] for at in (roles.first, roles.second)]
+    shared = set(ends[0]) & set(ends[1])
+    pairs = {frozenset(pair) for pair in zip(*ends, strict=False)}
+    objects = set(ends[0]) | set(ends[1])
+    numbered = not any(is_text(cell, text.decimal) for cell in objects)
+    few = text.complete and len(pairs) < 0.25 * len(objects) * (len(objects) - 1)
+    if roles.rater is None and (not shared or (numbered and few)):
+        raise text.file.problem("three columns, whose first two do not name the same objects")
+    return roles.rater is not None or (bool(shared) and all(is_text(cell, text.decimal) for cell in objects))
+
+
+# ---- tables
+
+
+def _require_index(index: Any) -> None:
     if not isinstance(index, str | None) and index is not False:
-        raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to find out.")
-    try:
-        raw = _raw(file, options, index)
-        frame, detected, repeated = _labelled(file, raw, index)
-    except MemoryError as error:
-        raise file.problem("is larger than the memory there is; read a part of it.") from error
-    if not frame.shape[1] or not len(frame):
-        raise file.problem("holds no features beside its labels; add a column.")
-    packed = ("gzip",) if file.packed else ()
-    kinds = _kinds(frame)
-    return TableFile(frame, (*packed, *raw.detected, *detected, *kinds), file.path), repeated
+        raise ValueError(f"index={index!r} must be the name of a column, False for none, or None to detect it.")
 
 
-def _kinds(frame: pd.DataFrame) -> tuple[str, ...]:
-    """Describe the size of a table and which columns hold text, since a typing error turns numbers into text."""
+def _table_of(
+    file: InputFile, text: Text | None, options: FormatOptions, index: str | bool | None
+) -> tuple[TableFile, str | None]:
+    """Read a table from an open file; also return why a column that may hold labels was not used for them."""
     from pandas.api import types
 
-    size = f"{times(*frame.shape)} table"
+    detected: list[str] = ["gzip"] if file.packed else []
+    if file.kind in ("text", "excel"):
+        text = text or open_cells(file, options, "table") or open_text(file, options)
+        frame, why = _of_text(text, options.header, index, detected)
+    else:
+        frame, why = _of_typed(file, options, index, detected)
+    if not frame.size:
+        raise file.problem("holds no features beside its labels; add a column.")
     texts = [name for name, kind in frame.dtypes.items() if not types.is_numeric_dtype(kind)]
-    return (size, f"text in {quote(texts)}") if texts else (size, "all numbers")
+    detected += [f"{times(*frame.shape)} table", f"text in {quote(texts)}" if texts else "all numbers"]
+    return TableFile(frame, tuple(detected), file.path), why
 
 
-# ---- raw tables
-
-
-def _raw(file: InputFile, options: FormatOptions, index: str | bool | None) -> _RawTable:
-    import pandas as pd
-
-    if file.kind in ("npy", "npz"):
-        stored = read_array(file)
-        if stored.values.ndim not in (1, 2):
-            raise file.problem(f"holds a {times(*stored.values.shape)} array; a table has rows and columns.")
-        values = stored.values.reshape(len(stored.values), -1)
-        frame = pd.DataFrame(values, columns=[f"x{at + 1}" for at in range(values.shape[1])])
-        if stored.labels is not None and len(stored.labels) != len(frame):
-            raise file.problem(f"holds {len(stored.labels)} labels for {len(frame)} rows; name each once.")
-        return _RawTable(frame, {}, range(1, len(frame) + 1), stored.detected, labels=stored.labels)
-    if file.kind in ("parquet", "json"):
-        return _from_typed(file, options, index)
-    text: dict[int, tuple[int, str] | None] = {}
-    while True:
-        try:
-            with open_grid(file, options) as grid:
-                return _from_grid(grid, options, index, text)
-        except MoreTextColumns as more:  # known only at the end of the file, and rare
-            text.update(more.columns)
-
-
-def _from_typed(file: InputFile, options: FormatOptions, index: str | bool | None) -> _RawTable:
-    frame, name = read_typed(file, options.encoding)
-    if is_unlabelled(frame.columns):
-        frame = frame.set_axis([f"x{at + 1}" for at in range(frame.shape[1])], axis=1)
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+def _of_typed(
+    file: InputFile, options: FormatOptions, index: str | bool | None, detected: list[str]
+) -> tuple[pd.DataFrame, str | None]:
+    frame, phrases = read_stored(file, options)
+    detected += phrases
+    named = not is_unlabelled(frame.columns)
+    frame = frame.set_axis([str(name) if named else f"x{at + 1}" for at, name in enumerate(frame.columns)], axis=1)
     _require_distinct(file, list(frame.columns), None)
-    labels = None if is_unlabelled(frame.index) or index is not None else list(frame.index)
-    texts = {
-        at: ["" if missing else str(cell) for cell, missing in zip(column, column.isna(), strict=True)]
-        for at, (name, column) in enumerate(frame.items())
-        if at == 0 or is_label_name(str(name)) or name == index
-    }
-    return _RawTable(frame.reset_index(drop=True), texts, range(1, len(frame) + 1), (name,), labels=labels)
+    if index is None and not is_unlabelled(frame.index):
+        detected.append("labels stored with the table")
+        return frame, None
+    frame = frame.reset_index(drop=True)
+    at = _label_column(file, frame, index, unnamed=False)
+    cells = None if at is None else _as_text(frame.iloc[:, at])
+    return _labelled(file, frame, at, cells, (1).__add__, index, detected)
 
 
-def _from_grid(
-    grid: Grid, options: FormatOptions, index: str | bool | None, text: dict[int, tuple[int, str] | None]
-) -> _RawTable:
-    import pandas as pd
+def _of_text(
+    text: Text, header: bool | None, index: str | bool | None, detected: list[str]
+) -> tuple[pd.DataFrame, str | None]:
+    file = text.file
+    names, skip = _names(text, header)
+    body = [row.cells for row in text.head[skip:]]
+    columns = {at: [cells[at] for cells in body if at < len(cells)] for at in range(len(names))}
+    numeric = {at for at, cells in columns.items() if not any(is_text(cell, text.decimal) for cell in cells)}
+    likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index or (at == 0 and not name)}
+    frame = text.columns(skip, len(names), likely)
+    width = len(names)
+    trailing: list[str] = []
+    if width > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all():
+        names, width = names[:-1], width - 1
+        trailing = ["an empty last column left out"]
+        frame = frame.iloc[:, :width]
+    _require_distinct(file, names, text.head[0].line)
+    unnamed = bool(skip) and not names[0]
+    frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
+    many = "names in the first row" if skip else "no header: columns named x1, x2 …" if width > 1 else None
+    detected += filter(None, [*text.detected, many, *text.decimal_detected])
+    for at, kind in enumerate(frame.dtypes):
+        if at in likely:
+            continue
+        name = frame.columns[at]
+        if kind.kind in "iufb":
+            code = next((cell for cell in columns[at] if len(cell) > 1 and cell[0] == "0" and cell.isdigit()), None)
+            if code is not None:
+                detected.append(f"column {name!r} has leading zeros ({code!r}) and is read as numbers; is it a code?")
+            continue
+        detected += _why_text(text, skip, name, frame.iloc[:, at]) if at in numeric else []
+        frame.isetitem(at, [unescape(cell) for cell in frame.iloc[:, at]])
+    label_at = _label_column(file, frame, index, unnamed=unnamed)
+    cells = None if label_at is None else [unescape(cell) for cell in _as_text(frame.iloc[:, label_at])]
+    for at in likely - {label_at, *range(width, len(columns))}:
+        frame.isetitem(at, typed(_as_text(frame.iloc[:, at]), text.decimal).array)
+    frame, why = _labelled(file, frame, label_at, cells, lambda at: text.line(at, skip), index, detected)
+    detected += trailing
+    return frame, why
 
-    names = find_names(grid, options.header)
-    candidates = [at for at, name in enumerate(names.names) if at == 0 or is_label_name(name) or name == index]
-    head = [row.cells() for row in grid.head[names.rows :]]
-    for cells in head:
-        for at, cell in enumerate(cells[: len(names.names)]):
-            if at not in text and is_text(cell, grid.decimal):
-                text[at] = None
-    whole = written_whole(grid, names)
-    columns = read_columns(grid, names, {*text, *candidates})
-    typed: dict[int, pd.Series[Any]] = {
-        at: typed_numbers(columns.numbers[:, position], written_whole=whole[at])
-        for position, at in enumerate(columns.numeric)
-    }
-    for at, cells in columns.text.items():
-        values = None if at in text else parse("\n".join(cells), grid.decimal)
-        right = values is not None and len(values) == len(cells)
-        typed[at] = (
-            typed_numbers(values, written_whole=whole[at]) if right and values is not None else typed_text(cells)
-        )
-    detected = [*grid.detected, names.detected, *grid.decimal_detected]
-    for at, why in text.items():
-        if why is not None:
-            detected.append(f"column {names.names[at]!r} is text because of {why[1][:40]!r} in row {why[0]}")
-    detected += [
-        f"column {names.names[at]!r} has leading zeros ({cell!r}) and is read as numbers; is it a code?"
-        for at, cell in leading_zeros(head).items()
-        if at in typed and typed[at].dtype.kind in "if"
-    ]
-    kept, left_out = _without_empty_last(names, typed)
-    _require_distinct(grid.file, [names.names[at] for at in kept if names.names[at]], grid.head[0].number)
-    frame = pd.concat([typed[at] for at in kept], axis=1)
-    frame.columns = pd.Index([names.names[at] or f"x{at + 1}" for at in kept], dtype=object)
-    texts = {at: [unescape(cell) for cell in columns.text[at]] for at in candidates if at in kept}
-    return _RawTable(frame, texts, columns.rows, (*filter(None, detected), *left_out), names.first_unnamed)
+
+def _as_text(column: pd.Series[Any]) -> list[str]:
+    return ["" if missing else str(cell) for cell, missing in zip(column, column.isna(), strict=True)]
 
 
-def _without_empty_last(names: ColumnNames, typed: dict[int, pd.Series[Any]]) -> tuple[list[int], tuple[str, ...]]:
-    """Leave out a last column that has neither a name nor a cell: every row ends in a delimiter."""
-    at = len(names.names) - 1
-    if at > 0 and not names.names[at] and typed[at].isna().all():
-        return list(range(at)), ("an empty last column left out",)
-    return list(range(at + 1)), ()
+def _why_text(text: Text, skip: int, name: str, column: pd.Series[Any]) -> list[str]:
+    """Return a phrase for the first text in a column that begins with numbers."""
+    for row, cell in enumerate(column):
+        if isinstance(cell, str) and is_text(cell, text.decimal):
+            return [f"column {name!r} is text because of {cell[:40]!r} in row {text.line(row, skip)}"]
+    return []
+
+
+def _names(text: Text, header: bool | None) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many rows they take."""
+    first, body = text.head[0].cells, [row.cells for row in text.head[1:]]
+    named = _is_named(first, body, text.decimal) if header is None else header
+    if not named:
+        return [f"x{at + 1}" for at in range(len(first))], 0
+    if not body:
+        raise text.file.problem("has a header and no rows below it; write the table again.")
+    names = [unescape(name) for name in first]
+    names[0] = names[0].lstrip("# ") if names[0].startswith("#") else names[0]
+    # R leaves out the cell above the labels.
+    return (["", *names] if len(names) == len(body[0]) - 1 else names), 1
+
+
+def _is_named(first: list[str], body: list[list[str]], decimal: str) -> bool:
+    texts = [is_text(cell, decimal) for cell in first]
+    if not body:
+        return all(texts)
+    if len(first) == len(body[0]) - 1 or all(text or not cell for text, cell in zip(texts, first, strict=True)):
+        return True
+    if not first[0] and first[1:] == [str(at) for at in range(len(first) - 1)]:
+        return True  # what pandas writes for columns without names
+    if any(map(_is_label_name, first)):
+        return True
+    columns = [[cells[at] for cells in body if at < len(cells)] for at in range(len(first))]
+    return any(
+        text and not any(is_text(cell, decimal) for cell in cells) for text, cells in zip(texts, columns, strict=True)
+    )
+
+
+def _is_label_name(name: str) -> bool:
+    """Tell whether a column of this name holds labels."""
+    return name.strip().lstrip("#").replace("_", " ").replace("-", " ").casefold() in _LABEL_NAMES
 
 
 def _require_distinct(file: InputFile, names: list[str], row: int | None) -> None:
     first: dict[str, int] = {}
     for at, name in enumerate(names):
-        if first.setdefault(name, at) != at:
+        if name and first.setdefault(name, at) != at:
             raise file.problem(
-                f"two columns are named {name!r} (columns {first[name] + 1} and {at + 1}); give each a name of "
-                "its own.",
+                f"two columns are named {name!r} ({first[name] + 1} and {at + 1}); give each a name of its own.",
                 row=row,
                 column=at + 1,
             )
@@ -304,60 +394,53 @@ def _require_distinct(file: InputFile, names: list[str], row: int | None) -> Non
 # ---- labels
 
 
-def _labelled(
-    file: InputFile, raw: _RawTable, index: str | bool | None
-) -> tuple[pd.DataFrame, tuple[str, ...], str | None]:
-    """Set the labels; also return why a column that may hold them was not used."""
-    import pandas as pd
-
-    if raw.labels is not None:
-        return raw.frame.set_axis(pd.Index(raw.labels), axis=0), ("labels stored with the table",), None
-    if index is False:
-        return raw.frame, ("rows numbered",), None
-    names = list(raw.frame.columns)
-    if isinstance(index, str):
-        at = _position(file, names, index)
-        repeated = _repeated(raw, at)
-        if repeated is not None:
-            raise file.problem(f"{repeated[0]}; give every object a label of its own.", row=repeated[1], column=at + 1)
-    else:
-        candidate = _candidate(raw)
-        if candidate is None:
-            return raw.frame, ("rows numbered",), None
-        at, repeated = candidate, _repeated(raw, candidate)
-        if repeated is not None:
-            why = f"{repeated[0]} in row {repeated[1]}"
-            return raw.frame, (f"rows numbered, since {why}",), why
-    frame = raw.frame.drop(columns=names[at])
-    detected = "labels in the first column" if at == 0 else f"labels in column {names[at]!r}"
-    return frame.set_axis(pd.Index(raw.texts[at], name=None), axis=0), (detected,), None
-
-
-def _candidate(raw: _RawTable) -> int | None:
-    """Return the column that might hold the labels."""
-    names = list(raw.frame.columns)
-    if raw.first_unnamed:
-        return 0
-    for at, name in enumerate(names):
-        if is_label_name(name) and at in raw.texts:
-            return at
+def _label_column(file: InputFile, frame: pd.DataFrame, index: str | bool | None, *, unnamed: bool) -> int | None:
+    """Return the column that may hold the labels."""
     from pandas.api import types
 
-    kind = raw.frame.dtypes.iloc[0]
+    names = list(frame.columns)
+    if index is False:
+        return None
+    if isinstance(index, str):
+        return _position(file, names, index)
+    if unnamed:
+        return 0
+    named = next((at for at, name in enumerate(names) if _is_label_name(name)), None)
+    if named is not None:
+        return named
+    kind = frame.dtypes.iloc[0]
     return None if len(names) < 2 or types.is_numeric_dtype(kind) or types.is_bool_dtype(kind) else 0
 
 
-def _repeated(raw: _RawTable, at: int) -> tuple[str, int] | None:
-    """Say which label of a column is missing or occurs twice, and in which row."""
+def _labelled(
+    file: InputFile,
+    frame: pd.DataFrame,
+    at: int | None,
+    cells: list[str] | None,
+    line: Any,
+    index: str | bool | None,
+    detected: list[str],
+) -> tuple[pd.DataFrame, str | None]:
+    """Set the labels of the rows; also return why a column that may hold them was not used."""
+    if at is None or cells is None:
+        detected.append("rows numbered")
+        return frame, None
+    name = frame.columns[at]
     seen: set[str] = set()
-    name = raw.frame.columns[at]
-    for label, row in zip(raw.texts[at], raw.rows, strict=True):
-        if not label.strip():
-            return f"column {name!r} has an empty label", row
-        if label in seen:
-            return f"column {name!r} has the label {label!r} twice", row
+    for position, label in enumerate(cells):
+        if not label.strip() or label in seen:
+            wrong = f"the label {label!r} twice" if label in seen else "an empty label"
+            row = line(position)
+            if isinstance(index, str):
+                raise file.problem(
+                    f"column {name!r} has {wrong}; give every object a label of its own.", row=row, column=at + 1
+                )
+            why = f"column {name!r} has {wrong} in row {row}"
+            detected.append(f"rows numbered, since {why}")
+            return frame, why
         seen.add(label)
-    return None
+    detected.append("labels in the first column" if at == 0 else f"labels in column {name!r}")
+    return frame.drop(columns=name).set_axis(cells, axis=0), None
 
 
 def _position(file: InputFile, names: list[str], wanted: str) -> int:
@@ -368,24 +451,8 @@ def _position(file: InputFile, names: list[str], wanted: str) -> int:
     return names.index(wanted)
 
 
-# ---- joining
-
-
-def _chosen(file: InputFile, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    if isinstance(columns, str):
-        raise ValueError(f"columns={columns!r} must be a list of names; for one column pass [{columns!r}].")
-    at = [_position(file, list(table.columns), str(name)) for name in columns]
-    return table.iloc[:, at]
-
-
-def _joined(
-    file: InputFile, table: pd.DataFrame, objects: pd.Index, repeated: str | None
-) -> tuple[Any, tuple[str, ...]]:
-    """Return the row of each object, and phrases that tell how rows were joined."""
-    if repeated is not None:
-        raise file.problem(
-            f"{repeated}; give every object a label of its own, or pass index=False to take the rows in their order."
-        )
+def _joined(file: InputFile, table: pd.DataFrame, objects: pd.Index) -> tuple[Any, tuple[str, ...]]:
+    """Return the row of each object, and phrases for how rows were joined."""
     if is_unlabelled(table.index) or (is_unlabelled(objects) and (find_labels(table.index, objects) < 0).all()):
         if len(table) != len(objects):
             raise file.problem(
@@ -403,5 +470,4 @@ def _joined(
     if not len(surplus):
         return at, ("joined by label",)
     rows = "row" if len(surplus) == 1 else "rows"
-    others = f"{len(surplus)} {rows} of other objects left out: {quote(table.index[surplus])}"
-    return at, ("joined by label", others)
+    return at, ("joined by label", f"{len(surplus)} {rows} of other objects left out: {quote(table.index[surplus])}")

@@ -29,16 +29,15 @@ import numpy as np
 
 from .._typing import Array, IntArray
 from ._pairs import Pairs, Rule, Weighting
-from ._plain import laplacian_pass, pair_sums, squared_product
-from ._sources import read_only
-from ._survey import TILE
+from ._sources import Source, read_only, read_part, strip_height
+from ._survey import TILE, Sums, Survey
 from ._workers import Workers
 
-__all__ = ["laplacian_pass", "last_pass", "n_chunks", "pair_sums", "squared_product", "stress_pass"]
-
+SURVEYED = 4  # rows whose mirror image is turned round at once
 TILES_READ = 2  # of a source, side by side
 ROWS_PER_CHUNK = 500
 MAX_CHUNKS = 16
+STRETCH = 512  # columns of a product with the table that are read for four rows while they are in the cache
 # Re-association lets sums become vector sums; NaN must keep its meaning (missing), so no "nnan".
 _MATH = {"reassoc", "contract", "nsz", "arcp", "afn"}
 _jit: Callable[..., Any] = numba.njit(nogil=True, cache=True, fastmath=_MATH, error_model="numpy")
@@ -319,6 +318,94 @@ def _last_chunk(D, W, mode, scale, floor, factor, left, Zx, tiles, out):  # type
     return 0.0
 
 
+@_jit
+def _laplacian_rows(D, W, mode, scale, floor, factor, top, Xt, first, last, degrees, HX):  # type: ignore[no-untyped-def]
+    columns, n = Xt.shape
+    delta, weight = np.empty(n), np.empty(n)
+    for i in range(first, last):
+        _read_pairs(D[i - top], W[i - top] if mode == _ARRAY else W[0], mode, scale, floor, factor, delta, weight)
+        weight[i] = 0.0
+        degrees[i] = weight.sum()
+        for c in range(columns):
+            total = 0.0
+            for j in range(n):
+                total += weight[j] * (Xt[c, i] - Xt[c, j])
+            HX[i, c] = total
+
+
+@_inner
+def _read_squares(row, weight_row, mode, scale, squared):  # type: ignore[no-untyped-def]
+    """Square a row's scaled dissimilarities, NaN where a pair does not count; tell whether any does not."""
+    missing = False
+    for j in range(row.shape[0]):
+        value = row[j] * scale
+        squared[j] = value * value
+        missing |= value != value
+    if mode == _ARRAY:
+        for j in range(row.shape[0]):
+            if weight_row[j] == 0.0:
+                squared[j] = np.nan
+                missing = True
+    return missing
+
+
+@_inner
+def _fill_squares(own, fill, offset, squared):  # type: ignore[no-untyped-def]
+    """Put what stands for a square where a pair does not count."""
+    for j in range(fill.shape[0]):
+        if squared[j] != squared[j]:
+            squared[j] = offset + ((own - fill[j]) ** 2).sum()
+
+
+@_jit
+def _squared_product_rows(D, W, mode, scale, top, Xt, fill, offset, first, last, out):  # type: ignore[no-untyped-def]
+    """Go through four rows at a time, a stretch of columns after the other: X is read once for all four."""
+    columns, n = Xt.shape
+    squared = np.zeros((4, STRETCH))
+    one, two, three, four = squared[0], squared[1], squared[2], squared[3]
+    out[first:last] = 0.0
+    for left in range(0, n, STRETCH):
+        right = min(left + STRETCH, n)
+        for i in range(first, last, 4):
+            count = min(4, last - i)
+            for r in range(count):  # a row too many holds what an earlier one left, and is not written
+                at = i + r - top
+                weight_row = W[at, left:right] if mode == _ARRAY else W[0]
+                if _read_squares(D[at, left:right], weight_row, mode, scale, squared[r]):
+                    _fill_squares(fill[i + r], fill[left:right], offset, squared[r])
+                if left <= i + r < right:
+                    squared[r, i + r - left] = 0.0
+            for c in range(columns):
+                x = Xt[c, left:right]
+                total, total2, total3, total4 = 0.0, 0.0, 0.0, 0.0
+                for j in range(right - left):
+                    total += one[j] * x[j]
+                    total2 += two[j] * x[j]
+                    total3 += three[j] * x[j]
+                    total4 += four[j] * x[j]
+                totals = (total, total2, total3, total4)
+                for r in range(count):
+                    out[i + r, c] += totals[r]
+
+
+@_jit
+def _pair_sums_rows(D, W, mode, scale, floor, factor, top, first, last, out):  # type: ignore[no-untyped-def]
+    n = D.shape[1]
+    delta, weight = np.empty(n), np.empty(n)
+    for i in range(first, last):
+        row = D[i - top, i + 1 :]
+        weight_row = W[i - top, i + 1 :] if mode == _ARRAY else W[0, :0]
+        _read_pairs(row, weight_row, mode, scale, floor, factor, delta, weight)
+        weights, lengths, squares = 0.0, 0.0, 0.0  # added to ``out`` in the loop, they would keep it from vectors
+        for j in range(n - i - 1):
+            weights += weight[j]
+            lengths += weight[j] * delta[j]
+            squares += weight[j] * delta[j] * delta[j]
+        out[0] += weights
+        out[1] += lengths
+        out[2] += squares
+
+
 def stress_pass(pairs: Pairs, Z: Array, workers: Workers) -> tuple[float, Array]:
     """Return the stress at ``Z`` and its half-gradient ``(H - C) Z``, reading each dissimilarity once."""
     if pairs.n <= TILE:
@@ -417,3 +504,150 @@ def _runs(n: int, tiles: IntArray) -> Iterator[tuple[slice, slice]]:
         for first in range(columns[0], columns[-1] + 1, TILES_READ):
             last = min(first + TILES_READ, columns[-1] + 1)
             yield slice(row * TILE, min((row + 1) * TILE, n)), slice(first * TILE, min(last * TILE, n))
+
+
+# ---- passes over whole rows, which a fit makes once
+
+
+def _row_blocks(n: int) -> list[tuple[int, int]]:
+    count = min(max(1, n // ROWS_PER_CHUNK), MAX_CHUNKS)
+    edges = np.linspace(0, n, count + 1).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _over_rows(workers: Workers, n: int, rows: Callable[[int, int, int], None]) -> None:
+    blocks = _row_blocks(n)
+    workers.run(lambda b: rows(b, *blocks[b]), len(blocks))
+
+
+def _over_strips(workers: Workers, pairs: Pairs, rows: Callable[[int, tuple[Any, ...], int, int], None]) -> None:
+    """Call for each block of rows with what compiled code takes for it; of a source that is no array, for few rows."""
+
+    def block(number: int, first: int, last: int) -> None:
+        height = last - first if pairs.source.array is not None else strip_height(pairs.n)
+        for top in range(first, last, height):
+            strip = slice(top, min(top + height, last))
+            rows(number, (*pairs.part(strip, slice(0, pairs.n)), top), top, strip.stop)
+
+    _over_rows(workers, pairs.n, block)
+
+
+def laplacian_pass(pairs: Pairs, X: Array, workers: Workers) -> tuple[Array, Array]:
+    """Return the diagonal of ``H`` (sum of each object's weights) and ``H X``."""
+    Xt = np.ascontiguousarray(X.T, dtype=np.float64)
+    degrees, HX = np.empty(pairs.n), np.empty(X.shape)
+    _over_strips(workers, pairs, lambda _, part, a, b: _laplacian_rows(*part, Xt, a, b, degrees, HX))
+    return degrees, HX
+
+
+def squared_product(pairs: Pairs, X: Array, fill: Array, offset: float, workers: Workers) -> Array:
+    """Return ``D2 X`` for squared dissimilarities ``D2``, ``offset + |fill_i - fill_j|^2`` where pairs do not count."""
+    Xt, fill = np.ascontiguousarray(X.T, dtype=np.float64), np.ascontiguousarray(fill, dtype=np.float64)
+    out = np.empty(X.shape)
+
+    def rows(_: int, part: tuple[Any, ...], first: int, last: int) -> None:
+        D, W, mode, scale, _, _, top = part
+        _squared_product_rows(D, W, mode, scale, top, Xt, fill, offset, first, last, out)
+
+    _over_strips(workers, pairs, rows)
+    return out
+
+
+def pair_sums(pairs: Pairs, workers: Workers) -> Array:
+    """Return ``[sum of w, sum of w delta, sum of w delta^2]`` over the pairs i < j."""
+    out = np.zeros((len(_row_blocks(pairs.n)), 3))
+    _over_strips(workers, pairs, lambda block, part, a, b: _pair_sums_rows(*part, a, b, out[block]))
+    return np.asarray(out.sum(axis=0))
+
+
+# ---- the survey
+
+
+@_inner
+def _turn_round(part, below):  # type: ignore[no-untyped-def]
+    """Put columns of the mirror image into rows: a number that is known beforehand is twice as fast as any other."""
+    if part.shape[1] == SURVEYED:
+        for j in range(part.shape[0]):
+            for r in range(SURVEYED):
+                below[r, j] = part[j, r]
+    else:
+        for j in range(part.shape[0]):
+            for r in range(part.shape[1]):
+                below[r, j] = part[j, r]
+
+
+@_jit
+def _survey_chunk(D, mirror, top, left, n, tiles, counts, extremes, sums):  # type: ignore[no-untyped-def]
+    """Compare each tile above the diagonal with its mirror image, a few rows at a time, and add up the pairs.
+
+    A row without a new extreme, and without a pair that is missing or infinite, is passed over in one vector loop.
+    """
+    below, zero = np.empty((SURVEYED, TILE), D.dtype), D.dtype.type(0.0)
+    for t in range(tiles.shape[0]):
+        first, last = tiles[t, 0] * TILE, min((tiles[t, 0] + 1) * TILE, n)
+        start, stop = tiles[t, 1] * TILE, min((tiles[t, 1] + 1) * TILE, n)
+        for i in range(first, last):
+            at = (i - first) % SURVEYED
+            if at == 0:
+                _turn_round(mirror[start - left : stop - left, i - top : min(i + SURVEYED, last) - top], below)
+            begin = max(start, i + 1)
+            row, other = D[i - top, begin - left : stop - left], below[at, begin - start : stop - start]
+            smallest, largest = D.dtype.type(extremes[0]), D.dtype.type(extremes[1])
+            asymmetry, least = D.dtype.type(extremes[2]), D.dtype.type(extremes[3])
+            unusual, lengths, squares = 0, 0.0, 0.0
+            for j in range(stop - begin):
+                a, b = row[j], other[j]
+                usual = (abs(a - b) <= asymmetry) & (a >= smallest) & (b >= smallest) & (a <= largest) & (b <= largest)
+                unusual += not (usual & ((a >= least) | (a == zero)))
+            for j in range(stop - begin):
+                length = np.float64(row[j]) if row[j] == row[j] else 0.0
+                lengths += length
+                squares += length * length
+            sums[0] += lengths
+            sums[1] += squares
+            if unusual:
+                _survey_row(row, other, counts, extremes)
+
+
+@_jit
+def _survey_row(row, other, counts, extremes):  # type: ignore[no-untyped-def]
+    for j in range(row.shape[0]):
+        a, b = row[j], other[j]
+        counts[2] += np.isinf(a) + np.isinf(b)
+        if a != a and b != b:
+            counts[0] += 1
+        elif a != a or b != b:
+            counts[1] += 1
+        for value in (a, b):
+            if np.isfinite(value):
+                extremes[0] = min(extremes[0], value)
+                extremes[1] = max(extremes[1], value)
+        if np.isfinite(a) and np.isfinite(b):
+            extremes[2] = max(extremes[2], abs(a - b))
+        if a > 0.0:
+            extremes[3] = min(extremes[3], a)
+
+
+def survey(source: Source, workers: Workers) -> Survey:
+    """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
+    chunks = _chunks(source.n)
+    counts, sums = np.zeros((len(chunks), 3), np.int64), np.zeros((len(chunks), 2))
+    extremes = np.tile([0.0, 0.0, 0.0, np.inf], (len(chunks), 1))
+
+    def run(c: int) -> None:
+        if source.array is not None:
+            D = read_only(source.array)
+            _survey_chunk(D, D, 0, 0, source.n, chunks[c], counts[c], extremes[c], sums[c])
+            return
+        for tile in chunks[c]:
+            rows, columns = (slice(at * TILE, min((at + 1) * TILE, source.n)) for at in tile.tolist())
+            D = read_part(source, rows, columns)
+            mirror = read_only(D.T) if source.symmetric else read_part(source, columns, rows)
+            _survey_chunk(D, mirror, rows.start, columns.start, source.n, tile[None], counts[c], extremes[c], sums[c])
+
+    workers.run(run, len(chunks))
+    missing, one_sided, infinite = counts.sum(axis=0).tolist()
+    lengths, squares = sums.sum(axis=0).tolist()
+    added = Sums(lengths, squares, float(extremes[:, 3].min()))
+    smallest, largest, asymmetry = extremes[:, 0].min(), extremes[:, 1].max(), extremes[:, 2].max()
+    return Survey(missing, one_sided, infinite, float(smallest), float(largest), float(asymmetry), added)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array, IntArray
-from ._survey import Survey, survey_tiles
+from ._survey import Survey, survey_pairs
 from ._workers import Workers
 
 FEW = 100  # objects up to which a pass that is made once is not compiled
@@ -72,7 +72,13 @@ class Source:
 
     def survey(self, workers: Workers) -> Survey:
         """Look at every entry once: extremes, missing pairs, infinities, the largest asymmetry, and sums."""
-        return survey_tiles(self, workers)
+        if self.n > FEW:
+            from . import _fused
+
+            return _fused.survey(self, workers)
+        D = self.tile(slice(0, self.n), slice(0, self.n))
+        upper = np.triu_indices(self.n, 1)
+        return survey_pairs(D[upper], D.T[upper])
 
     def suspects(self) -> tuple[Source, IntArray | None]:
         """Return where to look for an entry that is wrong: a source, and its objects unless all are there."""

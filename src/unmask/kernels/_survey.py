@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Array
-from ._workers import Workers
-
-if TYPE_CHECKING:
-    from ._sources import Source
 
 TILE = 320  # rows and columns that a pass keeps in the cache (see _fused.py)
 
@@ -71,33 +66,9 @@ def survey_block(block: Array, mirror: Array, above: Any = True) -> Survey:
     return survey_pairs(block[above], np.ascontiguousarray(mirror.T)[above])
 
 
-@lru_cache(maxsize=8)
-def _above(n: int) -> Array:
-    """Return which entries of a square of n rows are above its diagonal."""
-    return ~np.tri(n, dtype=bool)
-
-
 def join_surveys(surveys: list[Survey]) -> Survey:
     """Return the survey of several parts together."""
     missing, one_sided, infinite, lows, highs, gaps, sums = zip(*surveys, strict=True)
     lengths, squares, least = zip(*sums, strict=True)
     added = Sums(sum(lengths), sum(squares), min(least))
     return Survey(sum(missing), sum(one_sided), sum(infinite), min(lows), max(highs), max(gaps), added)
-
-
-def survey_tiles(source: Source, workers: Workers) -> Survey:
-    """Return the survey of a table that is read a tile at a time, unless it is an array: then tiles are views."""
-    starts = range(0, source.n, TILE)
-    corners = [
-        (slice(a, min(a + TILE, source.n)), slice(b, min(b + TILE, source.n))) for a in starts for b in starts if b >= a
-    ]
-    surveys: list[Survey] = [None] * len(corners)  # type: ignore[list-item]
-
-    def run(at: int) -> None:
-        rows, columns = corners[at]
-        block = np.asarray(source.tile(rows, columns))
-        mirror = block.T if source.symmetric else np.asarray(source.tile(columns, rows))
-        surveys[at] = survey_block(block, mirror, _above(len(block)) if rows == columns else True)
-
-    workers.run(run, len(corners))
-    return join_surveys(surveys)

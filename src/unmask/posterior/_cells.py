@@ -1,7 +1,7 @@
-"""Cells of the known table that have a posterior of their own: missing ones, and those measured with error.
+"""Cells of the known table with a posterior: missing ones, and those measured with error.
 
-Every parameter is standard normal a priori, so that a model's log prior is minus half its sum of squares; where a cell
-has bounds, ``correction`` says what else there is.
+Every parameter is standard normal a priori, so that a model's log prior is minus half its sum of squares; for a cell
+with bounds, ``correction`` is added.
 """
 
 from __future__ import annotations
@@ -14,28 +14,38 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from .._typing import Array, IntArray
-from ..problem import Feature, KnownFeatures
+from ..problem import KnownFeatures
 
-# How far a missing level is from a mixture of all: the standard deviation of the logarithms of its shares.
+# The standard deviation of the logarithms of a missing level's shares: the larger, the nearer it is to one level.
 DECIDED = 1.5
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Cells of one numeric column: normal about ``mean``, within bounds; in standard units."""
+class _Cells:
+    """Cells in some rows and columns of the known table."""
 
     rows: IntArray
     columns: list[int]
+
+    @property
+    def at(self) -> tuple[IntArray, IntArray]:
+        """The index of the cells in the known table."""
+        return self.rows[:, None], np.asarray(self.columns)[None, :]
+
+    def correction(self, x: Array) -> tuple[float, Array | float]:  # noqa: ARG002
+        """Return the difference of the log prior from that of a standard normal, and its derivative."""
+        return 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class Numbers(_Cells):
+    """Cells of one numeric column: normal about ``mean``, within bounds; in standard units."""
+
     mean: Array
     sd: float
     low: Array | float
     high: Array | float
     measured: bool = False  # with error; else missing
-
-    @cached_property
-    def at(self) -> tuple[IntArray, IntArray]:
-        """Where the cells are in the known table."""
-        return cells_at(self.rows, self.columns)
 
     @property
     def size(self) -> int:
@@ -49,7 +59,6 @@ class Numbers:
         return np.asarray(gradient[:, 0] * self._moved(x)[1])
 
     def correction(self, x: Array) -> tuple[float, Array | float]:
-        """Return what the log prior is beside that of a standard normal, and its derivative."""
         if not self._bounded:
             return 0.0, 0.0
         value, slope = self._moved(x)
@@ -82,17 +91,10 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Mixtures:
+class Mixtures(_Cells):
     """Missing cells of a feature with levels (or a circle): shares of the levels, whose logarithms are normal."""
 
-    rows: IntArray
-    columns: list[int]
     corners: Array
-
-    @cached_property
-    def at(self) -> tuple[IntArray, IntArray]:
-        """Where the cells are in the known table."""
-        return cells_at(self.rows, self.columns)
 
     @property
     def size(self) -> int:
@@ -106,10 +108,6 @@ class Mixtures:
         shares, wanted = self._shares(x), gradient @ self.corners.T
         return np.asarray(DECIDED * shares * (wanted - np.sum(shares * wanted, axis=1, keepdims=True))).ravel()
 
-    def correction(self, x: Array) -> tuple[float, Array | float]:  # noqa: ARG002
-        """Return what the log prior is beside that of a standard normal, and its derivative: nothing."""
-        return 0.0, 0.0
-
     def _shares(self, x: Array) -> Array:
         logits = DECIDED * x.reshape(len(self.rows), len(self.corners))
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -119,26 +117,17 @@ class Mixtures:
 Cells = Numbers | Mixtures
 
 
-def cells_at(rows: IntArray, columns: list[int]) -> tuple[IntArray, IntArray]:
-    """Return an index of all cells in some rows and columns."""
-    return rows[:, None], np.asarray(columns)[None, :]
-
-
 def uncertain_cells(known: KnownFeatures) -> Iterator[Cells]:
-    """Return the cells that are not known for sure, feature by feature."""
+    """Yield the missing cells and those measured with error, feature by feature."""
     for feature in known.features:
         columns = known.columns_of(feature)
         if columns and len(feature.missing):
-            yield _missing(known, feature, columns)
+            corners, nothing = known.vertices_of(feature), np.zeros(len(feature.missing))
+            if corners is not None:
+                yield Mixtures(feature.missing, columns, corners)
+            else:  # values are in standard units: a missing one is distributed as the others are
+                yield Numbers(feature.missing, columns, nothing, 1.0, *known.bounds_of(feature))
         if columns and columns[0] in known.errors:
             rows = np.setdiff1d(np.arange(len(known.values)), feature.missing)
             given = known.values[rows, columns[0]]
             yield Numbers(rows, columns, given, known.errors[columns[0]], *known.bounds_of(feature), True)
-
-
-def _missing(known: KnownFeatures, feature: Feature, columns: list[int]) -> Cells:
-    corners = known.vertices_of(feature)
-    if corners is not None:
-        return Mixtures(feature.missing, columns, corners)
-    # Values are in standard units: a missing one is as the others are.
-    return Numbers(feature.missing, columns, np.zeros(len(feature.missing)), 1.0, *known.bounds_of(feature))

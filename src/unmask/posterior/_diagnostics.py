@@ -1,4 +1,4 @@
-"""Whether the chains agree, and how much they say: ArviZ's diagnostics, however draws are turned."""
+"""ArviZ's diagnostics of the chains, for quantities that do not change when a draw is rotated."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def diagnostics(draws: Draws) -> pd.DataFrame:
-    """Return R-hat and effective sample sizes, one row per quantity, the worst of each kind named by its kind.
+    """Return R-hat and effective sample sizes: one row per kind of quantity, with the worst of its values.
 
-    What is looked at is the noise, BB' and each object's coordinates, every draw turned onto the map.
+    The kinds are the noise, BB' and the objects' coordinates, every draw rotated onto the map.
     """
     import pandas as pd
 
@@ -38,7 +38,7 @@ def diagnostics(draws: Draws) -> pd.DataFrame:
 
 
 def _invariants(draws: Draws) -> dict[str, Array]:
-    """Return what is the same however a draw is turned: chains x draws x …; a chain alone is taken for two halves."""
+    """Return quantities that do not change when a draw is rotated: chains x draws x …; a single chain is halved."""
     chains, number = draws.chains.x.shape[:2]
     shape = (2, number // 2) if chains == 1 else (chains, number)
     found = {"s": draws.s, "gamma": draws.gamma}
@@ -55,7 +55,7 @@ def _invariants(draws: Draws) -> dict[str, Array]:
 def inference_data(
     posterior: dict[str, Array], sample_stats: dict[str, Array], coords: dict[str, Any], dims: dict[str, list[str]]
 ) -> Any:
-    """Return ArviZ's object of some draws, whichever it has: an ``InferenceData``, from version 1 a ``DataTree``."""
+    """Return some draws as ArviZ's ``InferenceData``, from its version 1 on as a ``DataTree``."""
     az = require_package("arviz", "a posterior", "posterior")
     groups = {"posterior": posterior, "sample_stats": sample_stats}
     if int(az.__version__.partition(".")[0]) < 1:

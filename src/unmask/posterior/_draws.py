@@ -1,4 +1,4 @@
-"""What the draws say: the map, the coefficients, the noise, what was missing, and dissimilarities to come."""
+"""Draws of a posterior: the map, the coefficients, the noise, missing cells, and new dissimilarities."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ from ._cells import Numbers
 from ._model import Model
 from ._sampling import Chains
 
-# Differences of coordinates, of some pairs in all draws, that are held at a time.
+# Most differences of coordinates, for some pairs in all draws, that are held in memory.
 AT_A_TIME = 4_000_000
 
 
 def interval(each: Array, level: float) -> tuple[Array, Array]:
-    """Return the ends of the central interval over draws, which come first: with one draw more, it would hold it."""
+    """Return the ends of the central interval over draws (the first axis), such that a new draw falls in it."""
     low, high = np.quantile(each, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull")
     return low, high
 
 
 class Predicted(NamedTuple):
-    """Of some pairs: the mean distance, and between which values a new judgement of it would be.
-
-    All in the model's units, in which a judgement may be negative.
-    """
+    """For some pairs the mean distance, and an interval for a new judgement of it, in the model's units."""
 
     distance: Array
     low: Array
@@ -38,9 +35,10 @@ class Predicted(NamedTuple):
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of a model's parameters in the model's units, and what is the same however each is turned.
+    """Draws of a model's parameters in the model's units, and quantities that do not change when a draw is rotated.
 
-    ``adjusted``: in each draw, what the known features predict is taken off the map; ``p`` axes of it are shown.
+    With ``adjusted``, the part that the known features predict is removed from the map of each draw. ``p`` axes are
+    shown.
     """
 
     model: Model
@@ -64,7 +62,7 @@ class Draws:
 
     @property
     def gamma(self) -> Array:
-        """By which power of the distance the noise grows, in each draw."""
+        """The power of the distance with which the noise grows, in each draw."""
         return self.parts[4]
 
     @cached_property
@@ -75,7 +73,7 @@ class Draws:
 
     @property
     def V(self) -> Array:  # noqa: N802
-        """What is known, with the cells that are not known for sure."""
+        """The known values, with the drawn cells."""
         return self.parts[2]
 
     @cached_property
@@ -89,29 +87,25 @@ class Draws:
         """How the known features act along the maps: 0 unless adjusted."""
         if not self.adjusted:
             return np.zeros((len(self), self.model.known.n_kept, self.model.p))
-        # Values that were measured with error are as measured: that is how they are known.
-        V = self._as_known - self._as_known.mean(axis=1, keepdims=True)
-        return np.asarray(np.linalg.pinv(V) @ self.free)
+        return np.asarray(np.linalg.pinv(self._as_known) @ self.free)
 
     @cached_property
     def _as_known(self) -> Array:
+        """The centred known values, those measured with error as measured."""
         V = self.V.copy()
         for cells, _ in self.model.cells:
             if isinstance(cells, Numbers) and cells.measured:
                 V[:, cells.rows, cells.columns[0]] = cells.mean
-        return V
+        return np.asarray(V - V.mean(axis=1, keepdims=True))
 
     @cached_property
     def shown(self) -> Array:
-        """The maps as they are shown: free, or adjusted for what is known."""
-        if not self.adjusted:
-            return self.free
-        V = self._as_known - self._as_known.mean(axis=1, keepdims=True)
-        return np.asarray(self.free - V @ self.A)
+        """The maps as they are shown: free, or adjusted for the known features."""
+        return np.asarray(self.free - self._as_known @ self.A) if self.adjusted else self.free
 
     @cached_property
     def axes(self) -> Array:
-        """All axes of the map: eigenvectors of the mean of UU', as long as the roots of their eigenvalues."""
+        """All axes of the map: eigenvectors of the mean of UU' times the roots of their eigenvalues."""
         side = self.shown.transpose(1, 0, 2).reshape(self.model.evidence.n, -1)
         values, vectors = np.linalg.eigh(side @ side.T / len(self))
         order = np.argsort(values)[::-1][: self.model.p]
@@ -123,15 +117,10 @@ class Draws:
         return self.axes[:, : self.p]
 
     @cached_property
-    def _turns(self) -> Array:
-        """What turns each draw onto the map."""
-        left, _, right = np.linalg.svd(self.shown.transpose(0, 2, 1) @ self.axes, full_matrices=False)
-        return np.asarray(left @ right)
-
-    @cached_property
     def aligned(self) -> Array:
-        """The maps, each turned onto the map as well as possible."""
-        return np.asarray(self.shown @ self._turns)[:, :, : self.p]
+        """The maps, each rotated onto the map as well as possible."""
+        left, _, right = np.linalg.svd(self.shown.transpose(0, 2, 1) @ self.axes, full_matrices=False)
+        return np.asarray(self.shown @ (left @ right))[:, :, : self.p]
 
     @cached_property
     def covariances(self) -> Array:
@@ -141,7 +130,7 @@ class Draws:
 
     @property
     def gram_everywhere(self) -> Array:
-        """BB', and AA' beside it: all that the known features do, in each draw."""
+        """BB' + AA': the whole effect of the known features, in each draw."""
         return np.asarray(self.gram + self.A @ self.A.transpose(0, 2, 1))
 
     def distances(self, rows: IntArray, columns: IntArray) -> Array:
@@ -151,11 +140,9 @@ class Draws:
         return np.asarray(np.linalg.norm(Z[:, rows] - Z[:, columns], axis=2))
 
     def predict(self, rows: IntArray, columns: IntArray, level: float, seed: int) -> Predicted:
-        """Return what another judgement of each of some pairs would be: as precise as the one seen, 1 if none was."""
-        rng, step = (
-            np.random.default_rng(seed),
-            max(1, AT_A_TIME // (len(self) * max(self.parts[0].shape[2] + self.parts[1].shape[2], 1))),
-        )
+        """Return new judgements of some pairs, as precise as those that were observed, of precision 1 if none was."""
+        rng, axes = np.random.default_rng(seed), self.parts[0].shape[2] + self.parts[1].shape[2]
+        step = max(1, AT_A_TIME // (len(self) * max(axes, 1)))
         seen, parts = self.model.evidence, []
         precision = seen.table(seen.precision, 1.0)[np.minimum(rows, columns), np.maximum(rows, columns)]
         for first in range(0, len(rows), step):

@@ -1,4 +1,4 @@
-"""What was observed: the dissimilarities of the pairs that count."""
+"""The observed dissimilarities of the pairs that count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..kernels import Edges, Pairs, power_of_two_near
 
 
 class Line(NamedTuple):
-    """What dissimilarities have beyond distances: a constant, and a unit."""
+    """The line from distances to dissimilarities: a constant, and a unit."""
 
     constant: float = 0.0
     slope: float = 1.0
@@ -21,7 +21,7 @@ class Line(NamedTuple):
         return np.asarray((delta - self.constant) / self.slope)
 
     def back(self, distance: Array) -> Array:
-        """Return the dissimilarities that some distances stand for; none is below 0."""
+        """Return the dissimilarities for some distances, at least 0."""
         return np.asarray(np.maximum(self.constant + self.slope * distance, 0.0))
 
 
@@ -47,7 +47,7 @@ class Evidence:
         return cls(pairs.n, rows[counts], columns[counts], delta[counts], weight / weight.mean())
 
     def line_to(self, distances: Array) -> Line:
-        """Return what brings dissimilarities of the interval level onto the scale of a square table of distances.
+        """Return the line that brings dissimilarities of the interval level onto the scale of a table of distances.
 
         The line through the dissimilarities given the distances, in this direction because the noise is theirs:
         disparities, which are distances given the dissimilarities, are all too near to each other.
@@ -68,7 +68,7 @@ class Evidence:
         return replace(self, delta=line(self.delta))
 
     def table(self, values: Array, others: float) -> Array:
-        """Return a square table, above its diagonal, of something about the pairs; ``others`` for those not seen."""
+        """Return values of the pairs above the diagonal of a square table; ``others`` for those not observed."""
         found = np.full((self.n, self.n), others)
         found[self.rows, self.columns] = values
         return found

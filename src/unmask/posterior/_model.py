@@ -1,4 +1,4 @@
-"""The model: dissimilarities are distances with noise, and what is unknown has a prior.
+"""The model: dissimilarities are distances with noise, and the unknown has a prior.
 
 In units in which the mean dissimilarity is 1 and the known features have unit standard deviations::
 
@@ -29,7 +29,7 @@ GAMMA, GAMMA_SD = 0.5, 0.5
 
 
 class Parameters(NamedTuple):
-    """The parameters in the model's units: the map, the coefficients, what is known, and the noise."""
+    """The parameters in the model's units: the map, the coefficients, the known values, and the noise."""
 
     U: Array
     C: Array  # known columns x columns of Z
@@ -44,7 +44,7 @@ class Parameters(NamedTuple):
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Which parameter each coefficient is: -1 where there is none; ``folded`` ones are taken without their sign."""
+    """The number of the parameter of each coefficient: -1 where it is 0; ``folded`` ones are taken without sign."""
 
     which: IntArray  # known columns x columns of Z
     folded: Any  # of each parameter
@@ -56,7 +56,7 @@ class Coefficients:
         folded: list[bool] = []
         at = 0
         for group, kind in zip(known.groups, known.block_types, strict=True):
-            own = _own_parameters(len(group), kind)
+            own = kind.layout(len(group))
             which[list(group), at : at + own.shape[1]] = np.where(own < 0, -1, own + len(folded))
             at += own.shape[1]
             # Ordered levels: no step between them is negative.
@@ -67,22 +67,12 @@ class Coefficients:
     def size(self) -> int:
         return len(self.folded)
 
-    @cached_property
-    def places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Rows and columns of the coefficients that there are, and the parameter that each is."""
-        rows, columns = np.nonzero(self.which >= 0)
-        return rows, columns, self.which[rows, columns]
-
     def table(self, b: Array) -> Array:
-        C = np.zeros(self.which.shape)
-        rows, columns, which = self.places
-        C[rows, columns] = np.where(self.folded, np.abs(b), b)[which]
-        return C
+        return np.append(np.where(self.folded, np.abs(b), b), 0.0)[self.which]
 
     def pull(self, b: Array, gradient: Array) -> Array:
         """Return the gradient in the parameters for one in the table."""
-        rows, columns, which = self.places
-        summed = np.bincount(which, gradient[rows, columns], minlength=self.size)
+        summed = np.bincount(self.which.ravel() + 1, gradient.ravel(), self.size + 1)[1:]
         return np.where(self.folded & (b < 0), -summed, summed)
 
     def pack(self, gram: Array, known: KnownFeatures) -> Array:
@@ -91,27 +81,8 @@ class Coefficients:
         for group, kind in zip(known.groups, known.block_types, strict=True):
             own = self.which[list(group)]
             own = own[:, (own >= 0).any(axis=0)]
-            b[own[own >= 0]] = _own_table(gram[np.ix_(group, group)], kind)[own >= 0]
+            b[own[own >= 0]] = kind.nearest(symmetric_root(gram[np.ix_(group, group)]))[own >= 0]
         return b
-
-
-def _own_parameters(q: int, kind: Any) -> IntArray:
-    """Return which of a block's own parameters each of its coefficients is."""
-    if kind.one_axis:
-        return np.arange(q)[:, None]
-    if kind.one_scale:
-        return np.where(np.eye(q, dtype=bool), 0, -1)
-    return np.arange(q * q).reshape(q, q)
-
-
-def _own_table(gram: Array, kind: Any) -> Array:
-    """Return coefficients of a block with this product, or the nearest that it can have."""
-    if kind.one_axis:
-        values, vectors = np.linalg.eigh(gram)
-        return np.asarray(np.sqrt(max(values[-1], 0.0)) * vectors[:, -1:])
-    if kind.one_scale:
-        return np.asarray(np.sqrt(np.mean(np.diagonal(gram))) * np.eye(len(gram)))
-    return symmetric_root(gram)
 
 
 @dataclass(frozen=True)
@@ -148,7 +119,7 @@ class Model:
         return int(self._parts[1].stop) + sum(cells.size for cells, _ in self.cells) + 2
 
     def parameters(self, x: Array) -> Parameters:
-        """Return what x stands for."""
+        """Return the parameters in the model's units."""
         unknown, coef = self._parts
         U = self.tau * x[unknown].reshape(self.evidence.n, self.p)
         C = self.coefficients.table(COEF_SD * x[coef])
@@ -183,14 +154,12 @@ class Model:
         return value, gradient
 
     def start(self, U: Array, gram: Array) -> Array:
-        """Return x for a map and BB', with noise as large as what they leave of the dissimilarities."""
+        """Return x for a map and BB', with noise as large as their residuals."""
         x = np.zeros(self.size)
         unknown, coef = self._parts
         x[unknown] = U.ravel() / self.tau
         x[coef] = self.coefficients.pack(gram, self.known) / COEF_SD
-        x[-2] = (np.log(max(np.sqrt(np.mean(self._residuals(x) ** 2)), 0.01)) - LOG_S) / LOG_S_SD
-        return x
-
-    def _residuals(self, x: Array) -> Array:
         Z, seen = self.parameters(x).Z, self.evidence
-        return np.asarray(np.linalg.norm(Z[seen.rows] - Z[seen.columns], axis=1) - seen.delta)
+        residuals = np.linalg.norm(Z[seen.rows] - Z[seen.columns], axis=1) - seen.delta
+        x[-2] = (np.log(max(np.sqrt(np.mean(residuals**2)), 0.01)) - LOG_S) / LOG_S_SD
+        return x

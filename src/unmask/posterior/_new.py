@@ -1,4 +1,4 @@
-"""New objects: where each may be in every draw, by the dissimilarities it has to fitted objects and what is known."""
+"""New objects: their places in every draw, from dissimilarities to fitted objects and from known features."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from .. import kernels
 from .._typing import Array
 from ._draws import Draws, Predicted, interval
 
-# Steps to the most likely place; a step that leads uphill is halved at most so many times.
+# Most steps to the most likely place, and most halvings of a step that leads uphill.
 STEPS, HALVINGS = 50, 25
-# Steps so short, in standard deviations of the prior, that the place is found.
+# A step shorter than this, in standard deviations of the prior, is the last.
 NEAR = 1e-8
-# The exact curvature counts where it is at least so much of the prior's; elsewhere the expected one stands in for it.
+# The exact curvature is used where it is at least this share of the prior's, elsewhere the expected one.
 LEAST_CURVATURE = 0.5
 
 
 def predict_new(draws: Draws, delta: Array, v: Array, level: float, rng: np.random.Generator) -> Predicted:
-    """Return what judgements of the pairs of a new object with every fitted one would be.
+    """Return judgements of the pairs of a new object with every fitted one.
 
-    ``delta`` has its dissimilarities in the model's units, NaN where there is none, and ``v`` what is known about it.
-    In each draw its place is drawn from the normal distribution about the most likely one. The fitted objects stay
-    where they are: what a new object says about them is not taken into account.
+    ``delta`` holds its dissimilarities in the model's units, NaN where there is none, and ``v`` its known features. In
+    each draw its place is drawn from the normal distribution about the most likely one. The fitted objects stay where
+    they are.
     """
     here = _Beside(draws, delta, v)
     u = here.drawn(rng)
@@ -35,7 +35,7 @@ class _Beside:
     def __init__(self, draws: Draws, delta: Array, v: Array) -> None:
         U, C, V, log_s, self.gamma = draws.parts
         self.U, self.tau = U, draws.model.tau
-        self.apart = np.sum(((V - v) @ C) ** 2, axis=2)  # squared distances in what is known
+        self.apart = np.sum(((V - v) @ C) ** 2, axis=2)  # squared distances in the known features
         self.seen, self.delta = ~np.isnan(delta), np.nan_to_num(delta)
         self.log_s = log_s
 
@@ -65,8 +65,7 @@ class _Beside:
         u = self.U[:, nearest] if self.seen.any() else np.zeros_like(self.U[:, 0])
         u = u + 0.1 * self.tau * rng.standard_normal(u.shape)  # in one place with another, nothing says where to go
         for _ in range(STEPS):
-            step = self._step(u)
-            u = u - step
+            u = u - (step := self._step(u))
             if np.all(np.abs(step) < NEAR * self.tau):
                 break
         return np.asarray(u)

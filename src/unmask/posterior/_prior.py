@@ -1,4 +1,4 @@
-"""The spread of the unknown, by empirical Bayes from the least-squares fit: learning it collapses where noise rules."""
+"""The prior's spread of the unknown, by empirical Bayes from the least-squares fit; drawn, it collapses under noise."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -11,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import require_package
 from ..progress import Progress, Watch
 from ._model import Model
 
 STAGE = "posterior"
 TUNING = 300
-# At most 2^5 - 1 passes a draw. Deeper trees (10, of 90 passes on average) cost four times as much, and 30 objects had
-# no more effective draws for it that anybody would see: 1,000 instead of 700 of 1,600.
+# At most 2^5 - 1 passes a draw. Deeper trees (10, with 90 passes on average) cost four times as much, and raised the
+# effective draws of 30 objects only from 700 to 1,000 of 1,600.
 DEPTH = 5
 # How far from the fit, in standard deviations of the prior, chains begin.
 SCATTER = 0.3
 # Passes that a draw takes, nearly always.
 PASSES = 31
-BETWEEN = 0.05  # seconds between two looks at how far the chains are
+BETWEEN = 0.05  # seconds between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -37,18 +36,6 @@ class Chains:
     finished: bool = True
 
 
-class _Counts:
-    """How many draws each chain has made, warm-up included."""
-
-    def __init__(self, chains: int) -> None:
-        self.done = np.zeros(chains, dtype=int)
-        self._lock = threading.Lock()
-
-    def add(self, chain: int) -> None:
-        with self._lock:
-            self.done[chain] += 1
-
-
 def sample(
     model: Model, start: Array, *, draws: int, tuning: int, chains: int, cores: int, seed: int, watch: Watch
 ) -> Chains:
@@ -57,10 +44,9 @@ def sample(
     Chains that are stopped end where they are, and all are cut to the shortest.
     """
     nutpie = require_package("nutpie", "a posterior", "posterior")
-    counts = _Counts(chains)
-    compiled = _compiled(model, start, counts)
+    counts = np.zeros(chains, dtype=int)  # draws of each chain, warm-up included; each thread has its own entry
     sampler = nutpie.sample(
-        compiled,
+        _compiled(model, start, counts),
         draws=draws,
         tune=tuning,
         chains=chains,
@@ -72,22 +58,24 @@ def sample(
         blocking=False,
     )
     try:
-        finished = _followed(sampler, counts, watch, tuning + draws)
+        finished = _follow(sampler, counts, watch, tuning + draws)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of ArviZ, about chains that were stopped early
             trace = sampler.wait() if finished else sampler.abort()
     except BaseException:
         sampler.cancel()
         raise
-    return _chains(trace, finished)
+    x = np.asarray(trace.posterior["x"], dtype=np.float64)
+    whole = np.isfinite(x).all(axis=(0, 2))
+    return Chains(x[:, whole], np.asarray(trace.sample_stats["diverging"])[:, whole], finished)
 
 
-def _compiled(model: Model, start: Array, counts: _Counts) -> Any:
+def _compiled(model: Model, start: Array, counts: IntArray) -> Any:
     from nutpie.compiled_pyfunc import from_pyfunc
 
     def make_expand(_seed: Any, _other: Any, chain: int) -> Callable[..., dict[str, Array]]:
         def expand(x: Array, **_: Any) -> dict[str, Array]:
-            counts.add(chain)
+            counts[chain] += 1
             return {"x": x}
 
         return expand
@@ -106,21 +94,25 @@ def _compiled(model: Model, start: Array, counts: _Counts) -> Any:
     )
 
 
-def _followed(sampler: Any, counts: _Counts, watch: Watch, total: int) -> bool:
-    """Tell how far the chains are until they have come to their end; return False where they are to stop."""
-    chains = len(counts.done)
-    told = np.zeros(chains, dtype=int)
+def _follow(sampler: Any, counts: IntArray, watch: Watch, total: int) -> bool:
+    """Report the progress of the chains until they end; return False if the callback stops them."""
+    chains = len(counts)
+    reported = np.zeros(chains, dtype=int)
+
+    def progress(iteration: int, chain: int) -> Progress:
+        return Progress(STAGE, iteration, start=chain + 1, n_starts=chains, kind="chain", max_iter=total)
+
     if watch.begin(STAGE, chains):
         return False
     while not _has_finished(sampler):
         time.sleep(BETWEEN)
-        for chain in np.flatnonzero(counts.done > told).tolist():
-            told[chain] = done = min(int(counts.done[chain]), total)
-            if watch.update(_progress(done, chain, chains, total)):
+        for chain in np.flatnonzero(counts > reported).tolist():
+            reported[chain] = done = min(int(counts[chain]), total)
+            if watch.update(progress(done, chain)):
                 return False
     for chain in range(chains):
-        last = _progress(total, chain, chains, total)
-        if told[chain] < total:  # an end is of something that was heard of
+        last = progress(total, chain)
+        if reported[chain] < total:
             watch.update(last)
         watch.end(last, True)
     return True
@@ -129,31 +121,16 @@ def _followed(sampler: Any, counts: _Counts, watch: Watch, total: int) -> bool:
 def _has_finished(sampler: Any) -> bool:
     try:
         return bool(sampler.is_finished)
-    except TimeoutError:  # so nutpie 0.16 says that it has not
+    except TimeoutError:  # nutpie 0.16 raises it while sampling
         return False
 
 
-def _progress(iteration: int, chain: int, chains: int, total: int) -> Progress:
-    return Progress(STAGE, iteration, start=chain + 1, n_starts=chains, kind="chain", max_iter=total)
-
-
-def _chains(trace: Any, finished: bool) -> Chains:
-    x = np.asarray(trace.posterior["x"], dtype=np.float64)
-    whole = np.isfinite(x).all(axis=(0, 2))
-    diverged = np.asarray(trace.sample_stats["diverging"])
-    return Chains(x[:, whole], diverged[:, whole], finished)
-
-
-def seconds_of_a_pass(model: Model, start: Array) -> float:
-    """Return how long one evaluation takes, which is compiled first if it must be."""
-    model(start)
+def expected_seconds(model: Model, start: Array, *, iterations: int, chains: int, cores: int) -> float:
+    """Return about how long sampling will take, from a few timed passes."""
+    model(start)  # compiles the pass
     begun, number = time.perf_counter(), 0
     while number < 3 or time.perf_counter() - begun < 0.01:
         model(start)
         number += 1
-    return (time.perf_counter() - begun) / number
-
-
-def expected_seconds(model: Model, start: Array, *, iterations: int, chains: int, cores: int) -> float:
-    """Return about how long sampling will take."""
-    return seconds_of_a_pass(model, start) * PASSES * iterations * chains / max(min(cores, chains), 1)
+    seconds = (time.perf_counter() - begun) / number
+    return seconds * PASSES * iterations * chains / max(min(cores, chains), 1)

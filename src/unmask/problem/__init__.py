@@ -1,6 +1,6 @@
 """Coding known features, weights, structures: everything that makes a frozen problem.
 
-Two modules of it are used by themselves: ``leak`` (what a map repeats of what is known) and ``linalg``.
+Three modules are used by themselves: ``leak`` (what a map repeats of the known features), ``chance`` and ``linalg``.
 """
 
 from ._blocks import Cells, CommonBlock
@@ -8,20 +8,10 @@ from ._costs import Distance, Loss, Neighbours, make_cost
 from ._graph import WeightGraph, make_graph
 from ._known import Feature, KnownFeatures, check_known, known_table
 from ._levels import LEVELS, TIES, Curve, make_level, ranked
-from ._pairs import build_pairs, warn_of_few_pairs
-from ._problem import Problem, check_dimension
-from ._schemes import SCHEMES, Equal, Scheme, register_scheme
-from ._structures import KnownSpace, Structure, make_structure
+from ._pairs import SCHEMES, Equal, Scheme, build_pairs, register_scheme, warn_of_few_pairs
+from ._problem import KnownSpace, Problem, Structure, check_dimension, make_structure
 from ._types import (
     FEATURE_TYPES,
-    Coding,
-    Cyclic,
-    FeatureType,
-    LevelCoding,
-    Nominal,
-    Numeric,
-    Ordinal,
-    Spline,
     declares_error,
     feature_type,
     inferred_type,
@@ -30,6 +20,9 @@ from ._types import (
     types_with_levels,
     without_errors,
 )
+from ._types._base import Coding, FeatureType
+from ._types._categories import LevelCoding, Nominal, Ordinal
+from ._types._numbers import Cyclic, Numeric, Spline
 
 __all__ = [
     "FEATURE_TYPES",

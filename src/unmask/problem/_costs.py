@@ -1,4 +1,4 @@
-"""The three functions of a general cost: what is matched, what matches it, and what a mismatch costs."""
+"""The three functions of a general cost: targets, fitted values, and what their difference costs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,19 @@ from ..kernels import Cost, Form, PairFunction, Workers, square_array
 from ..kernels import plain_costs as functions
 
 FORMS = {"squared distance": Form.SQUARED, "inner product": Form.INNER, "absolute differences": Form.COLUMNS}
-# Where functions of a pair are tried before a fit; an inner product may be negative.
-_PLACES = {Form.SQUARED: (0.3, 0.9, 1.7), Form.INNER: (-0.7, 0.3, 1.7), Form.COLUMNS: (0.3, 0.9, 1.7)}
+
+# Where functions are tried before a fit. An inner product may be negative.
+_DISTANCE_PLACES = {
+    Form.SQUARED: [(0.3,), (0.9,), (1.7,)],
+    Form.INNER: [(-0.7,), (0.3,), (1.7,)],
+    Form.COLUMNS: [(0.3,), (0.9,), (1.7,)],
+}
+_LOSS_PLACES = [(fitted, target) for fitted in (0.3, 0.9, 1.7) for target in (1.0, 0.5)]
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How a pair's fitted value follows from the map.
+    """The fitted value of a pair as a function of the map.
 
     Parameters
     ----------
@@ -55,14 +61,14 @@ class Distance:
 
     @property
     def form(self) -> Form:
-        """What compiled code calls ``of``."""
+        """The compiled code's name for ``of``."""
         require_choice("of", self.of, tuple(FORMS))
         return FORMS[self.of]
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What it costs that a fitted value differs from its target.
+    """The cost of the difference between a fitted value and its target.
 
     Parameters
     ----------
@@ -97,7 +103,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Targets of t-SNE: how likely two objects are to be taken for neighbours.
+    """Targets of t-SNE: the probabilities that two objects are neighbours.
 
     Parameters
     ----------
@@ -119,14 +125,6 @@ class Neighbours:
         return np.asarray((shares + shares.T) / n)
 
 
-def _dissimilarities(D: Array, workers: Workers) -> Array:
-    return D
-
-
-def _squares(D: Array, workers: Workers) -> Array:
-    return D**2
-
-
 def _inner_products(D: Array, workers: Workers) -> Array:
     """Return the inner products of centred points with these distances (Torgerson)."""
     squares = D**2
@@ -135,8 +133,8 @@ def _inner_products(D: Array, workers: Workers) -> Array:
 
 
 TARGETS: dict[str, Callable[[Array, Workers], Array]] = {
-    "dissimilarity": _dissimilarities,
-    "squared": _squares,
+    "dissimilarity": lambda D, _: D,
+    "squared": lambda D, _: D**2,
     "inner": _inner_products,
     "neighbours": Neighbours(),
 }
@@ -155,15 +153,10 @@ LOSSES = {
     "logarithmic": Loss(functions.logarithmic, least_target=np.nextafter(0.0, 1.0), positive=True),
     "kullback-leibler": Loss(functions.kullback_leibler, least_target=0.0, positive=True),
 }
-# Parameters of the losses above, as multiples of the median positive target: where Huber's loss turns straight, below
-# what the absolute one is smoothed, and the least fitted value of which a logarithm is taken.
-_SHARES = {"absolute": 0.01, "huber": 0.1, "logarithmic": 1e-6}
-_SMOOTHING = 0.01
-# Those of the functions above that have a parameter at all.
-_WITH_PARAMETER = {
-    "distance_parameter": ("cityblock",),
-    "loss_parameter": ("absolute", "huber", "sammon", "logarithmic"),
-}
+# Default parameters, as multiples of the median positive target (of the median dissimilarity for city-block): below it
+# absolute values are smoothed, from it on Huber's loss is straight, and it is the least fitted value of which a
+# logarithm is taken. Sammon's is the smallest positive target. The others have no parameter.
+_SHARES = {"cityblock": 0.01, "absolute": 0.01, "huber": 0.1, "logarithmic": 1e-6, "sammon": np.nan}
 
 
 def make_cost(
@@ -178,37 +171,61 @@ def make_cost(
     loss_parameter: float | None = None,
 ) -> Cost:
     """Put the three functions together, each by name or as an object, and check them against the data."""
-    matching = _by_name("distance", distance, DISTANCES, Distance)
-    paying = _by_name("loss", loss, LOSSES, Loss)
-    _require_positive_fits(matching, distance, paying, loss)
-    targets = make_targets(target, checked, workers)
-    if matching.normalised and (weights is not None or np.isnan(targets[~np.eye(len(targets), dtype=bool)]).any()):
+    link: Distance = _by_name("distance", distance, DISTANCES, Distance)
+    paid: Loss = _by_name("loss", loss, LOSSES, Loss)
+    if paid.positive:
+        for (x,) in _DISTANCE_PLACES[link.form]:
+            if (fitted := link.function(x, link.parameter)[0]) < 0.0:
+                raise ValueError(
+                    f"loss={loss!r} needs positive fitted values, and distance={distance!r} makes {fitted:.3g} of "
+                    f"{link.of} {x:g}; use another loss."
+                )
+    values = square_array(checked.source, "a general cost", "use ConditionalMDS")
+    upper = np.triu(values.astype(np.float64), 1)  # the half that every pass reads
+    D = upper + upper.T
+    targets = _targets(target, D, checked.missing, workers)
+    if link.normalised and (weights is not None or np.isnan(targets[~np.eye(len(D), dtype=bool)]).any()):
         raise ValueError(
             f"distance={distance!r} is a share of all pairs, so every pair must count the same; fill in missing "
             "dissimilarities, and pass no weights."
         )
-    cost = Cost(
-        targets,
-        matching.form,
-        matching.function,
-        paying.function,
-        weights,
-        _distance_parameter(matching, distance, distance_parameter, checked),
-        _loss_parameter(paying, loss, loss_parameter, targets),
-        matching.normalised,
+    parameters = (
+        _parameter("distance", distance, link, distance_parameter, D),
+        _parameter("loss", loss, paid, loss_parameter, targets),
     )
-    _require_targets(cost, paying, loss, checked)
+    if link.form == Form.COLUMNS and not parameters[0] > 0.0:
+        raise ValueError(
+            f"distance={distance!r} is of absolute differences, which are smoothed below its parameter; "
+            f"parameter={parameters[0]:g} must be greater than 0."
+        )
+    cost = Cost(targets, link.form, link.function, paid.function, weights, *parameters, link.normalised)
+    if paid.least_target is not None:
+        low = targets < paid.least_target
+        if weights is not None:
+            low &= weights > 0
+        np.fill_diagonal(low, cost.counts_itself & (np.diagonal(targets) < paid.least_target))
+        if low.any():
+            i, j = np.argwhere(low)[0]
+            raise ValueError(
+                f"loss={loss!r} needs {'positive' if paid.least_target > 0 else 'non-negative'} targets, and that of "
+                f"{name_object(checked.labels, i)} and {name_object(checked.labels, j)} is {targets[i, j]:g}; use "
+                "another loss, or make the pair missing (NaN)."
+            )
     return cost
 
 
-def make_targets(target: Any, checked: Dissimilarities, workers: Workers) -> Array:
+def _targets(target: Any, D: Array, missing: int, workers: Workers) -> Array:
     """Return what the map is to match, n x n."""
-    values = square_array(checked.source, "a general cost", "use ConditionalMDS")
-    upper = np.triu(values.astype(np.float64), 1)  # the half that every pass reads
-    D = upper + upper.T
-    make = _target_function(target)
-    if checked.missing and (make is _inner_products or isinstance(make, Neighbours)):
-        raise ValueError(f"target={target!r} is computed from all dissimilarities and {checked.missing} are missing.")
+    if isinstance(target, str) and target in TARGETS:
+        make = TARGETS[target]
+    elif callable(target):
+        make = target if isinstance(target, Neighbours) else lambda D, _: target(D)
+    else:
+        given = repr(target) if isinstance(target, str) else f"a {type(target).__name__}"
+        listed = ", ".join(map(repr, TARGETS))
+        raise ValueError(f"target is {given}, and neither one of {listed} nor a function of the dissimilarities.")
+    if missing and (make is _inner_products or isinstance(make, Neighbours)):
+        raise ValueError(f"target={target!r} is computed from all dissimilarities and {missing} are missing.")
     targets = np.require(make(D, workers), np.float64, ["C", "W"])
     if targets.shape != D.shape:
         raise ValueError(f"target={target!r} returned shape {targets.shape}; it must return one like D, {D.shape}.")
@@ -218,129 +235,50 @@ def make_targets(target: Any, checked: Dissimilarities, workers: Workers) -> Arr
     return targets
 
 
-def _target_function(target: Any) -> Callable[[Array, Workers], Array]:
-    if isinstance(target, Neighbours):
-        return target
-    if callable(target):
-        return lambda D, _: target(D)
-    if not isinstance(target, str) or target not in TARGETS:
-        given = repr(target) if isinstance(target, str) else f"a {type(target).__name__}"
-        listed = ", ".join(map(repr, TARGETS))
-        raise ValueError(f"target is {given}, and neither one of {listed} nor a function of the dissimilarities.")
-    return TARGETS[target]
-
-
-def _by_name(name: str, value: Any, table: dict[str, Any], kind: type) -> Any:
-    if isinstance(value, kind):
-        _require_function(name, value)
-        return value
-    if not isinstance(value, str) or value not in table:
+def _by_name(name: str, value: Any, table: dict[str, Any], kind: type[Distance | Loss]) -> Any:
+    """Return a distance or loss from its table, or a user's own if its function is sound."""
+    if isinstance(value, str) and value in table:
+        return table[value]
+    if not isinstance(value, kind):
         listed = ", ".join(map(repr, table))
         raise ValueError(f"{name}={value!r} is neither one of {listed} nor an unmask.{kind.__name__}.")
-    return table[value]
-
-
-def _require_function(name: str, own: Any) -> None:
-    """Raise unless a user's function returns a value and its derivative, and can be compiled."""
-    places = [(x,) for x in _PLACES[own.form]] if isinstance(own, Distance) else _LOSS_PLACES
-    for place in places:
-        _require_slope(name, own, place)
-    reason = kernels.general.why_not_compiled(own.function, len(places[0]) + 1)
+    places: list[Any] = _DISTANCE_PLACES[value.form] if isinstance(value, Distance) else _LOSS_PLACES
+    for x, *other in places:
+        try:
+            below, (_, slope), above = (value.function(x + h, *other, value.parameter) for h in (-1e-6, 0.0, 1e-6))
+            measured = (above[0] - below[0]) / 2e-6
+        except TypeError as error:
+            arguments = "fitted, target, parameter" if other else "x, parameter"
+            raise ValueError(
+                f"{name}: the function must take ({arguments}) and return (value, derivative): {error}."
+            ) from error
+        if not abs(measured - slope) <= 1e-4 * max(1.0, abs(measured)):
+            at = f"fitted={x}, target={other[0]}" if other else f"x={x}"
+            raise ValueError(
+                f"{name}: at {at} the function returns the slope {slope:.6g}, but its values change by "
+                f"{measured:.6g} per unit; it must return (value, derivative)."
+            )
+    reason = kernels.general.why_not_compiled(value.function, len(places[0]) + 1)
     if reason is not None:
         raise ValueError(
             f"{name}: numba cannot compile the function ({reason}); write it in arithmetic and the functions of math."
         )
+    return value
 
 
-_LOSS_PLACES = [(fitted, target) for fitted in (0.3, 0.9, 1.7) for target in (1.0, 0.5)]
-
-
-def _require_slope(name: str, own: Any, place: tuple[float, ...]) -> None:
-    """Raise if the second of what a user's function returns is not the derivative of the first."""
-    step, (x, *target) = 1e-6, place
-    try:
-        below, (_, slope), above = (own.function(x + h, *target, own.parameter) for h in (-step, 0.0, step))
-        measured = (above[0] - below[0]) / (2 * step)
-    except TypeError as error:
-        arguments = "x, parameter" if len(place) == 1 else "fitted, target, parameter"
-        raise ValueError(
-            f"{name}: the function must take ({arguments}) and return (value, derivative): {error}."
-        ) from error
-    if not abs(measured - slope) <= 1e-4 * max(1.0, abs(measured)):
-        at = f"fitted={x}, target={target[0]}" if target else f"x={x}"
-        raise ValueError(
-            f"{name}: at {at} the function says its slope is {slope:.6g}, but its values change by "
-            f"{measured:.6g} per unit; it must return (value, derivative)."
-        )
-
-
-def _require_positive_fits(matching: Distance, distance: Any, paying: Loss, loss: Any) -> None:
-    """Raise where a loss takes logarithms of fitted values that may be negative."""
-    if not paying.positive:
-        return
-    for x in _PLACES[matching.form]:
-        fitted = matching.function(x, matching.parameter)[0]
-        if fitted < 0.0:
-            raise ValueError(
-                f"loss={loss!r} needs positive fitted values, and distance={distance!r} makes {fitted:.3g} of "
-                f"{matching.of} {x:g}; use another loss."
-            )
-
-
-def _require_targets(cost: Cost, paying: Loss, loss: Any, checked: Dissimilarities) -> None:
-    if paying.least_target is None:
-        return
-    low = cost.targets < paying.least_target
-    if cost.weights is not None:
-        low &= cost.weights > 0
-    np.fill_diagonal(low, cost.counts_itself & (np.diagonal(cost.targets) < paying.least_target))
-    if low.any():
-        i, j = np.argwhere(low)[0]
-        which = "positive" if paying.least_target > 0 else "non-negative"
-        raise ValueError(
-            f"loss={loss!r} needs {which} targets, and that of {name_object(checked.labels, i)} and "
-            f"{name_object(checked.labels, j)} is {cost.targets[i, j]:g}; use another loss, or make the pair missing "
-            "(NaN)."
-        )
-
-
-def _median_size(targets: Array) -> float:
-    sizes = np.abs(targets[np.triu_indices(len(targets), 1)])
+def _parameter(name: str, chosen: Any, own: Distance | Loss, given: float | None, scale: Array) -> float:
+    """Return the parameter of a function: as given, the user's own, or one by the size of some values."""
+    if given is not None:
+        if isinstance(chosen, str) and chosen not in _SHARES:
+            raise ValueError(f"{name}_parameter={given!r} means nothing with {name}={chosen!r}; leave it out.")
+        number = require_number(f"{name}_parameter", given, 0.0)
+        if isinstance(chosen, str) and number == 0.0:
+            raise ValueError(f"{name}_parameter={given!r} must be greater than 0.")
+        return number
+    if not isinstance(chosen, str):
+        return float(own.parameter)
+    sizes = np.abs(scale[np.triu_indices(len(scale), 1)])
+    if chosen == "sammon":
+        return float(np.min(scale, where=scale > 0, initial=np.inf))
     sizes = sizes[sizes > 0]
-    return float(np.median(sizes)) if len(sizes) else 1.0
-
-
-def _require_parameter(name: str, given: Any, function: Any) -> float:
-    """Return a parameter that was given, for a function that has one."""
-    if isinstance(function, str) and function not in _WITH_PARAMETER[name]:
-        which = name.removesuffix("_parameter")
-        raise ValueError(f"{name}={given!r} means nothing with {which}={function!r}; leave it out.")
-    number = require_number(name, given, 0.0)
-    if isinstance(function, str) and number == 0.0:
-        raise ValueError(f"{name}={given!r} must be greater than 0.")
-    return number
-
-
-def _distance_parameter(matching: Distance, distance: Any, given: float | None, checked: Dissimilarities) -> float:
-    if given is not None:
-        parameter = _require_parameter("distance_parameter", given, distance)
-    elif isinstance(distance, str) and matching.form == Form.COLUMNS:
-        parameter = _SMOOTHING * _median_size(checked.array_for("GeneralMDS"))
-    else:
-        parameter = float(matching.parameter)
-    if matching.form == Form.COLUMNS and not parameter > 0.0:
-        raise ValueError(
-            f"distance={distance!r} is of absolute differences, which are smoothed below its parameter; "
-            f"parameter={parameter:g} must be greater than 0."
-        )
-    return parameter
-
-
-def _loss_parameter(paying: Loss, loss: Any, given: float | None, targets: Array) -> float:
-    if given is not None:
-        return _require_parameter("loss_parameter", given, loss)
-    if not isinstance(loss, str):
-        return float(paying.parameter)
-    if loss == "sammon":  # a target of zero counts as the smallest positive one
-        return float(np.min(targets, where=targets > 0, initial=np.inf))
-    return _SHARES.get(loss, 0.0) * _median_size(targets)
+    return _SHARES.get(chosen, 0.0) * (float(np.median(sizes)) if len(sizes) else 1.0)

@@ -1,7 +1,7 @@
 """The graph whose nodes are the objects and whose edges are the pairs that count, each with a weight and a length.
 
-What a fit asks about the weights apart from a pass: sums, the Laplacian ``H = diag(W 1) - W`` and its inverse, and what
-hangs together. It does not change during a fit, whatever cost is minimised.
+It answers what a fit asks about the weights apart from a pass: sums, the Laplacian ``H = diag(W 1) - W`` and its
+inverse, and connected components. It does not change during a fit, whatever cost is minimised.
 """
 
 from __future__ import annotations
@@ -11,23 +11,24 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
 
 from .. import kernels
 from .._typing import Array, IntArray
 from ..kernels import Edges, Pairs, Weighting, Which, Workers, rectangle, square_array, strip_height
-from ._laplacian import dense_solver, sparse_solver
 
-BLOCK = 256  # rows that are looked at together
+BLOCK = 256  # rows that are read together
 
 
 class WeightGraph:
     """What every graph of weights offers; some do not read all pairs, and lack the methods that need them."""
 
     n: int
-    unit_weights: bool  # every pair has a dissimilarity and counts the same
-    every_pair: bool  # every pair has a dissimilarity and counts
+    unit_weights = False  # every pair has a dissimilarity and counts the same
+    every_pair = False  # every pair has a dissimilarity and counts
 
     degrees: Any  # diagonal of H: the sum of each object's weights
 
@@ -49,11 +50,21 @@ class WeightGraph:
 
     def pair_counts(self) -> IntArray:
         """Return the number of each object's pairs that count."""
-        raise NotImplementedError
+        return sum(
+            (np.bincount(np.concatenate(pairs), minlength=self.n) for pairs in self.observed_pairs()),
+            np.zeros(self.n, dtype=np.int64),
+        )
 
     def components(self) -> IntArray:
-        """Return the number of the connected component that each object is in."""
-        raise NotImplementedError
+        """Return the number of each object's connected component."""
+        component = np.arange(self.n)
+        for rows, columns in self.observed_pairs():
+            ends = component[rows], component[columns]
+            joined = sp.coo_array((np.ones(len(rows)), ends), shape=(self.n, self.n))
+            component = connected_components(joined, directed=False)[1][component]
+            if not component.any():
+                break
+        return component
 
     def squared_rows(self, which: IntArray, columns: Which) -> Iterator[tuple[slice, Array]]:
         """Yield squared dissimilarities of some objects to others, NaN where there is none, a few objects at a time."""
@@ -90,7 +101,7 @@ class TableGraph(WeightGraph):
     def laplacian(self, X: Array) -> Array:
         if self.unit_weights:
             return np.asarray(self.n * X - X.sum(axis=0))
-        # Whoever asks for this before the degrees spares a reading of the pairs.
+        # Asking for this before the degrees saves a reading of the pairs.
         self.degrees, HX = self._passes.laplacian_pass(self.pairs, X, self.workers)
         return np.asarray(HX)
 
@@ -98,7 +109,7 @@ class TableGraph(WeightGraph):
         if self.unit_weights:
             return lambda X: np.asarray((X - X.mean(axis=0)) / self.n)
         square_array(self.pairs.source, "solver='smacof' where pairs differ in weight", "use solver='lbfgs'")
-        return dense_solver(kernels.plain.pair_weights(self.pairs))
+        return _pseudo_inverse(kernels.plain.pair_weights(self.pairs))
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
         return np.asarray(self._passes.squared_product(self.pairs, X, fill, offset, self.workers))
@@ -111,48 +122,19 @@ class TableGraph(WeightGraph):
             squares *= self.pairs.scale
             yield part, np.square(squares, out=squares)
 
-    def _counting(self, rows: IntArray) -> Array:
-        """Return which pairs of some objects count; an object with itself is none."""
-        counts = ~np.isnan(self.pairs.source.rows(rows))
-        if self.pairs.weighting == Weighting.ARRAY:
-            counts &= self.pairs.W[rows] > 0
-        counts[np.arange(len(rows)), rows] = False
-        return counts
-
-    def _blocks(self) -> Iterator[tuple[int, Array]]:
-        """Yield the number of the first row of each block, and which of its pairs count."""
-        for first in range(0, self.n, BLOCK):
-            yield first, self._counting(np.arange(first, min(first + BLOCK, self.n)))
-
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
-        for first, counts in self._blocks():
+        for first in range(0, self.n, BLOCK):
+            block = np.arange(first, min(first + BLOCK, self.n))
+            counts = ~np.isnan(self.pairs.source.rows(block))
+            if self.pairs.weighting == Weighting.ARRAY:
+                counts &= self.pairs.W[block] > 0
+            counts &= np.arange(self.n) > block[:, None]
             rows, columns = np.nonzero(counts)
-            above = columns > rows + first
-            yield rows[above] + first, columns[above]
-
-    def pair_counts(self) -> IntArray:
-        return np.concatenate([np.count_nonzero(counts, axis=1) for _, counts in self._blocks()])
-
-    def components(self) -> IntArray:
-        component, number = np.full(self.n, -1), -1
-        waiting: IntArray = np.empty(0, dtype=np.int64)
-        while (component < 0).any():
-            if not len(waiting):
-                number += 1
-                waiting = np.flatnonzero(component < 0)[:1]
-                component[waiting] = number
-            reached = self._counting(waiting[:BLOCK]).any(axis=0)
-            fresh = np.flatnonzero(reached & (component < 0))
-            component[fresh] = number
-            waiting = np.concatenate([waiting[BLOCK:], fresh])
-        return component
+            yield rows + first, columns
 
 
 class EdgeGraph(WeightGraph):
     """The graph of a list of pairs: time and memory grow with their number."""
-
-    unit_weights = False
-    every_pair = False
 
     def __init__(self, edges: Edges) -> None:
         self.edges, self.n = edges, edges.n
@@ -169,10 +151,10 @@ class EdgeGraph(WeightGraph):
         return np.asarray(self.degrees[:, None] * X - self._weights @ X)
 
     def solver(self) -> Callable[[Array], Array]:
-        return sparse_solver(self._weights)
+        return _pseudo_inverse(self._weights)
 
     def squared_product(self, X: Array, fill: Array, offset: float) -> Array:
-        """Model of all pairs (low rank) plus what the edges differ from it (sparse): never N x N."""
+        """Return a model of all pairs (low rank) plus the edges' difference from it (sparse): never N x N."""
         squares = np.einsum("ij,ij->i", fill, fill)
         sums = X.sum(axis=0)
         model = offset * (sums - X) + squares[:, None] * sums + squares @ X - 2.0 * fill @ (fill.T @ X)
@@ -183,10 +165,36 @@ class EdgeGraph(WeightGraph):
     def observed_pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
         yield self.edges.rows, self.edges.columns
 
-    def pair_counts(self) -> IntArray:
-        return np.bincount(np.concatenate([self.edges.rows, self.edges.columns]), minlength=self.n)
 
-    def components(self) -> IntArray:
-        ends = self.edges.rows.astype(np.int32), self.edges.columns.astype(np.int32)
-        graph = sp.coo_array((self.edges.weight, ends), shape=(self.n, self.n))
-        return np.asarray(connected_components(graph, directed=False)[1])
+def _pseudo_inverse(weights: Array | sp.csr_array) -> Callable[[Array], Array]:
+    """Return the pseudo-inverse of H for a symmetric matrix of weights, dense or sparse, factorised once.
+
+    For a right side whose columns sum to zero in each component (a gradient's do), the system with one coordinate of
+    each component held at 0 is solved and the means taken out. Compared with H + c11' this needs no constant c of the
+    right size, and an M-matrix loses no digits in its factorisation even where weights are tiny (Sammon's).
+    """
+    n, component = weights.shape[0], connected_components(sp.csr_array(weights), directed=False)[1]
+    members = sp.csr_array((np.ones(n), (component, np.arange(n))))
+    size = np.bincount(component)[:, None]
+    last = np.zeros(len(size), dtype=np.int64)
+    last[component] = np.arange(n)
+    free = np.setdiff1d(np.arange(n), last)
+    inner: Callable[[Array], Array]
+    if sp.issparse(weights):
+        H = sp.csr_array(sp.diags_array(np.asarray(weights.sum(axis=1))) - weights)
+        lu = splu(sp.csc_array(H[free][:, free]))
+        inner = lambda X: lu.solve(np.ascontiguousarray(X))  # noqa: E731
+    else:
+        H = np.diag(weights.sum(axis=1)) - weights
+        factor = scipy.linalg.cho_factor(H[np.ix_(free, free)], overwrite_a=True, check_finite=False)
+        inner = lambda X: scipy.linalg.cho_solve(factor, X, check_finite=False)  # noqa: E731
+
+    def centred(X: Array) -> Array:
+        return np.asarray(X - ((members @ X) / size)[component])
+
+    def solve(X: Array) -> Array:
+        out = np.zeros_like(X)
+        out[free] = inner(centred(X)[free])
+        return centred(out)
+
+    return solve

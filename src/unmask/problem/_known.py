@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from ..checking import (
     require_real,
     warn_user,
 )
-from ._blocks import CoefBlock, CommonBlock, DenseBlock
-from ._types import Coding, feature_type, inferred_type
+from ._blocks import Block, CommonBlock, DenseBlock
+from ._types import feature_type, inferred_type
+from ._types._base import Coding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
 # A column whose part not explained by the columns before it is below this share of its spread is redundant.
 DEPENDENCE = 1e-6
 
-Blocks = list[tuple[tuple[int, ...], type[CoefBlock]]]  # coded columns that share coefficients, and how
+Blocks = list[tuple[tuple[int, ...], type[Block]]]  # coded columns that share coefficients, and how
 
 
-@dataclass(frozen=True)
-class KnownColumn:
+class KnownColumn(NamedTuple):
     """One column of the known table: its name, its own label (a tuple below a two-level header), its cells."""
 
     name: str
@@ -69,12 +69,12 @@ class KnownFeatures:
     scale: Array
     groups: tuple[tuple[int, ...], ...]
     redundant: dict[str, str] = field(default_factory=dict)
-    block_types: tuple[type[CoefBlock], ...] = ()
+    block_types: tuple[type[Block], ...] = ()
     features: tuple[Feature, ...] = ()
 
     @classmethod
     def nothing(cls, n: int) -> KnownFeatures:
-        """Return an empty set of known features, as in ordinary multidimensional scaling."""
+        """Return an empty set of known features, for ordinary multidimensional scaling."""
         empty = np.empty(0)
         return cls((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
 
@@ -84,7 +84,7 @@ class KnownFeatures:
 
     @property
     def n_dimensions(self) -> int:
-        """Number of dimensions the known features take of the fitted space."""
+        """Number of dimensions of the fitted space that the known features take."""
         return sum(1 if kind.one_axis else len(g) for g, kind in zip(self.groups, self.block_types, strict=True))
 
     @property
@@ -107,18 +107,17 @@ class KnownFeatures:
             )
 
     def take(self, rows: IntArray) -> KnownFeatures:
-        """Return what is known about some of the objects, in the same units."""
+        """Return the known features of some of the objects, in the same units."""
         features = tuple(
             replace(feature, missing=np.flatnonzero(np.isin(rows, feature.missing))) for feature in self.features
         )
         return replace(self, values=self.values[rows], features=features)
 
     def with_residuals_in_order(self, number: int, order: IntArray) -> KnownFeatures:
-        """Return the same with the residuals of one feature, given the others, in another order.
+        """Return the features with the residuals of one of them, given the others, in another order.
 
-        The part of its columns that a regression on the other features predicts stays where it is, so that their
-        correlations are kept. A missing cell has no residual and moves with its row of residuals; among the other
-        features a missing cell is at its mean.
+        The part that a regression on the other features predicts stays, so that correlations are kept. A missing cell
+        moves with its row of residuals; in the other features a missing cell counts as the mean.
         """
         feature = self.features[number]
         own, values = self.columns_of(feature), self.values.copy()
@@ -155,12 +154,8 @@ class KnownFeatures:
         """Return where a feature's columns are among the kept ones."""
         return [self.kept.index(c) for c in feature.columns if c in self.kept]
 
-    def feature_of(self, column: int) -> Feature:
-        """Return the feature that a kept column belongs to."""
-        return next(feature for feature in self.features if self.kept[column] in feature.columns)
-
     def vertices_of(self, feature: Feature) -> Array | None:
-        """Return what a missing cell of a feature is a mixture of, in standard units; None if any number will do."""
+        """Return the rows that a missing cell is a mixture of, in standard units; None if any number will do."""
         vertices = feature.coding.vertices()
         if vertices is None:
             return None
@@ -181,13 +176,13 @@ class KnownFeatures:
             if not np.isfinite(columns).all():
                 row = int(np.argmax(~np.isfinite(columns).all(axis=1)))
                 raise ValueError(
-                    f"known has no finite value in column {feature.name!r}, row {row}; a new object is placed by what "
-                    "is known about it: fill the cell, or leave the object out."
+                    f"known has no finite value in column {feature.name!r}, row {row}; a new object is placed by its "
+                    "known features: fill the cell, or leave the object out."
                 )
         return np.column_stack(coded) if coded else np.empty((0, 0))
 
     def of_new(self, known: Any, rows: int, labels: pd.Index | None) -> Array:
-        """Return what is known about new objects, coded and in the units of the fit."""
+        """Return the known features of new objects, coded and in the units of the fit."""
         if not self.features:
             if known is not None:
                 raise ValueError("known was given, but the map was fitted without known features; fit it with known=….")
@@ -217,59 +212,75 @@ def check_known(
     types: Mapping[Any, Any] | None = None,
 ) -> KnownFeatures:
     """Check, align, code and standardise known features; ``coef`` says which columns share a block of coefficients."""
-    if data is None:
-        _require_nothing_declared(types)
-        return KnownFeatures.nothing(n)
     if isinstance(data, KnownFeatures):
         return data
-    table = known_table(data, n, labels)
+    if types is not None and not isinstance(types, Mapping):
+        raise ValueError(f"known_types={types!r} must be a dictionary from known columns to their types.")
+    if data is None and types:
+        raise ValueError(f"known_types names {quote(types)} but no known features were given; pass known to fit.")
+    table = [] if data is None else known_table(data, n, labels)
     if not table:
         return KnownFeatures.nothing(n)
-    features, raw = _code(table, types)
-    blocks = _grouped(features, coef, table)
+    features, raw = _code(table, types or {})
+    blocks = _blocks_of(features, coef, table)
     reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
-    constant |= np.abs(standard).max(axis=0) <= DEPENDENCE
+    constant = constant | (np.abs(standard).max(axis=0) <= DEPENDENCE)
     names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
-    constants = {int(c): "constant" for c in np.flatnonzero(constant)}
-    redundant = _Redundancy(standard, names, constants).look(features, blocks)
-    kept = tuple(c for c in range(len(names)) if c not in redundant)
-    place = {column: position for position, column in enumerate(kept)}
-    left = [(tuple(place[c] for c in columns if c in place), kind) for columns, kind in blocks]
+    redundant = _redundant_columns(standard, constant, names, features, blocks)
+    kept = [c for c in range(len(names)) if c not in redundant]
+    left = [(tuple(kept.index(c) for c in columns if c in kept), kind) for columns, kind in blocks]
     return KnownFeatures(
         names=names,
-        kept=kept,
-        values=standard[:, list(kept)],
+        kept=tuple(kept),
+        values=standard[:, kept],
         reference=reference,
         centre=centre,
         scale=scale,
-        groups=tuple(g for g, _ in left if g),
-        redundant=_reported(redundant, names, features),
-        block_types=tuple(kind for g, kind in left if g),
+        groups=tuple(group for group, _ in left if group),
+        redundant=_report(redundant, names, features) if redundant else {},
+        block_types=tuple(kind for group, kind in left if group),
         features=features,
     )
 
 
-def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Any]:
+def _code(table: list[KnownColumn], types: Mapping[Any, Any]) -> tuple[tuple[Feature, ...], Array]:
+    """Return the features and their coded columns side by side, NaN where a cell is missing."""
+    declared = {_find_column(key, table, "known_types"): value for key, value in types.items()}
+    features, coded, first = [], [], 0
+    for at, (name, _, cells) in enumerate(table):
+        kind = feature_type(declared[at], name) if at in declared else None
+        require_real(cells, f"known: column {name!r}")
+        coding = (kind or inferred_type(cells, name)).learn(cells, name)
+        columns = coding.encode(cells)
+        missing = np.flatnonzero(np.isnan(columns).any(axis=1))
+        if len(missing) == len(columns):
+            raise ValueError(f"known has no value at all in column {name!r}; leave the column out.")
+        places = tuple(range(first, first + columns.shape[1]))
+        corners = coding.vertices() if coding.levels else None
+        counts = () if corners is None else tuple(int((columns == corner).all(axis=1).sum()) for corner in corners)
+        features.append(Feature(name, coding, places, at in declared, missing, counts))
+        coded.append(columns)
+        first += columns.shape[1]
+    return tuple(features), np.column_stack(coded)
+
+
+def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Array]:
     """Return each coded column's reference, its centre from there, its scale, and whether it is constant."""
-    reference = np.array([column[np.isfinite(column)][0] if np.isfinite(column).any() else 0.0 for column in raw.T])
+    present = np.isfinite(raw)
+    reference = np.where(present.any(axis=0), raw[np.argmax(present, axis=0), np.arange(raw.shape[1])], 0.0)
     shifted = raw - reference
     spread = np.nanmax(np.abs(shifted), axis=0, initial=0.0)
-    largest = np.nanmax(np.abs(raw), axis=0, initial=0.0)
-    constant = spread <= 8 * np.finfo(float).eps * largest
-    unit = np.where(constant, 1.0, spread)  # divide before squaring: the squares of 1e200 overflow
-    centre = np.nan_to_num(_mean(shifted / unit)) * unit
-    deviation = np.sqrt(np.nan_to_num(_mean(((shifted - centre) / unit) ** 2))) * unit
+    constant = spread <= 8 * np.finfo(float).eps * np.nanmax(np.abs(raw), axis=0, initial=0.0)
+    unit, number = np.where(constant, 1.0, spread), np.maximum(present.sum(axis=0), 1)
+    # Divided before squaring: the squares of 1e200 overflow.
+    centre = np.nansum(shifted / unit, axis=0) / number * unit
+    deviation = np.sqrt(np.nansum(((shifted - centre) / unit) ** 2, axis=0) / number) * unit
     scale = np.where(constant, 1.0, deviation)
-    for group in (list(columns) for columns, kind in blocks if kind.one_scale):
-        scale[group] = np.sqrt(np.mean(scale[group] ** 2))
+    for columns, kind in blocks:
+        if kind.one_scale:
+            scale[list(columns)] = np.sqrt(np.mean(scale[list(columns)] ** 2))
     return reference, centre, scale, constant
-
-
-def _mean(table: Array) -> Array:
-    """Return the mean of each column's finite cells; 0 where there is none."""
-    count = np.maximum(np.isfinite(table).sum(axis=0), 1)
-    return np.asarray(np.nansum(table, axis=0) / count)
 
 
 # ---- reading the table
@@ -280,40 +291,30 @@ def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]
     data = align_rows(data, labels, "known")
     if is_pandas(data) and not hasattr(data, "columns"):
         data = data.to_frame(data.name if data.name is not None else "known0")
-    columns = _columns_of_frame(data) if hasattr(data, "columns") else _columns_of_array(data)
-    repeated = sorted({c.name for c in columns if [other.name for other in columns].count(c.name) > 1})
-    if repeated:
-        raise ValueError(f"known has duplicate column names: {quote(repeated)}; give every feature a name of its own.")
-    rows = len(columns[0].cells) if columns else n
-    if rows != n:
-        raise ValueError(f"known has {rows} rows but there are {n} objects; pass one row per object.")
+    if hasattr(data, "columns"):
+        cells = [data.iloc[:, at] if is_pandas(data) else polars_column(data, c) for at, c in enumerate(data.columns)]
+        names = ["/".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns]
+        columns = [KnownColumn(*column) for column in zip(names, data.columns, cells, strict=True)]
+    else:
+        if isinstance(data, np.ma.MaskedArray):
+            data = np.ma.filled(data.astype(np.float64), np.nan)
+        array = np.asarray(data)
+        array = array[:, None] if array.ndim == 1 else array
+        if array.ndim != 2:
+            raise ValueError(f"known has {array.ndim} dimensions; pass one row per object and one column per feature.")
+        columns = [KnownColumn(f"known{c}", c, array[:, c]) for c in range(array.shape[1])]
+        names = [column.name for column in columns]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise ValueError(
+            f"known has duplicate column names: {quote(sorted(repeated))}; give every feature a name of its own."
+        )
+    if columns and len(columns[0].cells) != n:
+        raise ValueError(f"known has {len(columns[0].cells)} rows but there are {n} objects; pass one row per object.")
     return columns
 
 
-def _columns_of_frame(data: Any) -> list[KnownColumn]:
-    labels = list(data.columns)
-    if is_pandas(data):
-        return [KnownColumn(name_of(label), label, data.iloc[:, at]) for at, label in enumerate(labels)]
-    return [KnownColumn(name_of(label), label, polars_column(data, label)) for label in labels]
-
-
-def _columns_of_array(data: Any) -> list[KnownColumn]:
-    if isinstance(data, np.ma.MaskedArray):
-        data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data).astype(np.float64))
-    array = np.asarray(data)
-    array = array[:, None] if array.ndim == 1 else array
-    if array.ndim != 2:
-        raise ValueError(f"known has {array.ndim} dimensions; pass one row per object and one column per feature.")
-    return [KnownColumn(f"known{c}", c, array[:, c]) for c in range(array.shape[1])]
-
-
-def name_of(label: Any) -> str:
-    """Return a column's label as text, levels joined by a slash."""
-    return "/".join(map(str, label)) if isinstance(label, tuple) else str(label)
-
-
-def find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
-    """Find a column by its label, by its name as text, or else by its position."""
+def _find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
+    """Return the position of a column that is named by its label, by its name as text, or else by its position."""
     labels, names = [column.label for column in table], [column.name for column in table]
     if member in labels:
         return labels.index(member)
@@ -324,154 +325,93 @@ def find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
     raise ValueError(f"{what} names {member!r}, which is not a known column; the columns are {quote(names)}.")
 
 
-def _code(table: list[KnownColumn], types: Mapping[Any, Any] | None) -> tuple[tuple[Feature, ...], Array]:
-    """Return the features and their coded columns side by side, NaN where a cell is missing."""
-    declared = {find_column(key, table, "known_types"): value for key, value in _mapping(types).items()}
-    features, coded, first = [], [], 0
-    for at, column in enumerate(table):
-        kind = feature_type(declared[at], column.name) if at in declared else None
-        require_real(column.cells, f"known: column {column.name!r}")
-        coding = (kind or inferred_type(column.cells, column.name)).learn(column.cells, column.name)
-        columns = coding.encode(column.cells)
-        missing = _missing_rows(columns, column)
-        places = tuple(range(first, first + columns.shape[1]))
-        corners = coding.vertices() if coding.levels else None
-        counts = () if corners is None else tuple(int((columns == corner).all(axis=1).sum()) for corner in corners)
-        features.append(Feature(column.name, coding, places, at in declared, missing, counts))
-        coded.append(columns)
-        first += columns.shape[1]
-    return tuple(features), np.column_stack(coded)
-
-
-def _missing_rows(columns: Array, column: KnownColumn) -> IntArray:
-    missing = np.flatnonzero(np.isnan(columns).any(axis=1))
-    if len(missing) == len(columns):
-        raise ValueError(f"known has no value at all in column {column.name!r}; leave the column out.")
-    return missing
-
-
-def _mapping(types: Any) -> Mapping[Any, Any]:
-    if types is None:
-        return {}
-    if not isinstance(types, Mapping):
-        raise ValueError(f"known_types={types!r} must be a dictionary from known columns to their types.")
-    return types
-
-
-def _require_nothing_declared(types: Any) -> None:
-    if _mapping(types):
-        raise ValueError(f"known_types names {quote(types)} but no known features were given; pass known to fit.")
-
-
-# ---- which columns share coefficients
-
-
-def _grouped(features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
-    """Return groups of coded columns and the block of each: what the type of feature says, or else ``coef``."""
-    if isinstance(coef, str) and coef == "auto":
+def _blocks_of(features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
+    """Return groups of coded columns and the block of each: that of the type of feature, or else as ``coef`` says."""
+    every = list(range(len(features)))
+    if coef == "auto":
         coef = "full" if all(feature.coding.is_number for feature in features) else "grouped"
+    if coef == "full":
+        groups = [every]
+    elif coef == "diagonal":
+        groups = [[f] for f in every]
+    elif isinstance(coef, str):
+        # One block per feature: the columns below one label of a two-level header, or each column.
+        above = [column.label[0] if isinstance(column.label, tuple) else column.label for column in table]
+        groups = [[f for f in every if above[f] == name] for name in dict.fromkeys(above)]
+    else:
+        groups = [[_find_column(member, table, "coef") for member in group] for group in coef]
+        if sorted(f for group in groups for f in group) != every:
+            raise ValueError(
+                f"coef={list(coef)!r} must name every known column exactly once; the columns are "
+                f"{quote(column.name for column in table)}."
+            )
     blocks: Blocks = [(f.columns, f.coding.block) for f in features if f.coding.block is not None]
-    for members in _groups_of_features(coef, features, table):
-        columns = tuple(c for m in members if features[m].coding.block is None for c in features[m].columns)
+    for group in groups:
+        columns = tuple(c for f in group if features[f].coding.block is None for c in features[f].columns)
         if columns:
             # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
             blocks.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
     return sorted(blocks, key=lambda block: block[0][0])
 
 
-def _groups_of_features(
-    coef: str | Sequence[Sequence[Any]], features: tuple[Feature, ...], table: list[KnownColumn]
-) -> list[list[int]]:
-    every = range(len(features))
-    if isinstance(coef, str):
-        if coef == "full":
-            return [list(every)]
-        if coef == "diagonal":
-            return [[f] for f in every]
-        # One block per feature: what stands above the columns, or each column.
-        above = [column.label[0] if isinstance(column.label, tuple) else column.label for column in table]
-        return [[f for f in every if above[f] == name] for name in dict.fromkeys(above)]
-    groups = [[find_column(member, table, "coef") for member in group] for group in coef]
-    if sorted(f for group in groups for f in group) != list(every):
-        raise ValueError(
-            f"coef={list(coef)!r} must name every known column exactly once; the columns are "
-            f"{quote(column.name for column in table)}."
-        )
-    return groups
-
-
 # ---- redundancy
 
 
-@dataclass
-class _Redundancy:
-    """Coded columns without information of their own, and why: constant, explained in their block, or by another."""
+def _redundant_columns(
+    standard: Array, constant: Array, names: tuple[str, ...], features: tuple[Feature, ...], blocks: Blocks
+) -> dict[int, str]:
+    """Return coded columns without information of their own, and why: constant, or explained by others."""
+    redundant = dict.fromkeys(np.flatnonzero(constant).tolist(), "constant")
 
-    standard: Array
-    names: tuple[str, ...]
-    redundant: dict[int, str]
-
-    def look(self, features: tuple[Feature, ...], blocks: Blocks) -> dict[int, str]:
-        free = [columns for columns, kind in blocks if kind.free]
-        self._copies([f.columns[0] for f in features if len(f.columns) == 1], {c: len(g) for g in free for c in g})
-        for columns in free:
-            self._dependent([c for c in columns if c not in self.redundant])
-        self._contained([([c for c in g if c not in self.redundant], kind.free) for g, kind in blocks])
-        return self.redundant
-
-    def _copies(self, single: list[int], company: dict[int, int]) -> None:
-        """Find proportional copies of features of one column.
-
-        Of two copies the one in the smaller block goes, because the other acts together with its neighbours.
-        """
-        single = [column for column in single if column in company]
-        for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
-            if not {column, other} & set(self.redundant) and self._explained([column], [other]):
-                lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
-                self.redundant[lesser] = f"a copy of {self.names[greater]!r}"
-
-    def _dependent(self, columns: list[int]) -> None:
-        """Find columns of a block that are linear combinations of the columns before them."""
-        before: list[int] = []
-        for column in columns:
-            if before and self._explained([column], before):
-                names = quote(self.names[c] for c in before)
-                self.redundant[column] = f"{'a copy' if len(before) == 1 else 'a linear combination'} of {names}"
-            else:
-                before.append(column)
-
-    def _contained(self, left: list[tuple[list[int], bool]]) -> None:
-        """Find blocks that lie within the space of another free block, which can do all that they can."""
-        for at, (group, _) in enumerate(left):
-            for other, (container, free) in enumerate(left):
-                larger = (len(container), at) > (len(group), other)  # of two that are as large, the first
-                usable = free and len(container) > 1 and other != at and not set(container) & set(self.redundant)
-                if group and larger and usable and self._explained(group, container):
-                    self.redundant |= {c: "a function of " + quote(self.names[c] for c in container) for c in group}
-                    break
-
-    def _explained(self, columns: list[int], others: list[int]) -> bool:
-        """Tell whether others leave next to nothing of any of the columns (in their standard deviations)."""
-        design, target = self.standard[:, others], self.standard[:, columns]
+    def explained(columns: list[int], others: list[int]) -> bool:
+        """Return whether others leave next to nothing of each of the columns (in their standard deviations)."""
+        design, target = standard[:, others], standard[:, columns]
         rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
         share = np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300))
         return float(share.max()) < DEPENDENCE
 
+    free = [columns for columns, kind in blocks if kind.free]
+    # Proportional copies of features of one column. The copy in the smaller block goes, because the other acts together
+    # with its neighbours.
+    company = {c: len(group) for group in free for c in group}
+    single = [f.columns[0] for f in features if len(f.columns) == 1 and f.columns[0] in company]
+    for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
+        if not {column, other} & set(redundant) and explained([column], [other]):
+            lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
+            redundant[lesser] = f"a copy of {names[greater]!r}"
+    # Columns of a block that are linear combinations of the columns before them.
+    for columns in free:
+        before: list[int] = []
+        for column in (c for c in columns if c not in redundant):
+            if before and explained([column], before):
+                how = "a copy" if len(before) == 1 else "a linear combination"
+                redundant[column] = f"{how} of {quote(names[c] for c in before)}"
+            else:
+                before.append(column)
+    # Blocks within the space of another free block. Of two that are as large, the first is kept.
+    left = [([c for c in group if c not in redundant], kind.free) for group, kind in blocks]
+    for at, (group, _) in enumerate(left):
+        for other, (container, can_hold) in enumerate(left):
+            larger = (len(container), at) > (len(group), other)
+            usable = can_hold and len(container) > 1 and other != at and not set(container) & set(redundant)
+            if group and larger and usable and explained(group, container):
+                redundant |= dict.fromkeys(group, "a function of " + quote(names[c] for c in container))
+                break
+    return redundant
 
-def _reported(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:
-    """Return the redundant columns by name, a feature's all together, and warn about them."""
+
+def _report(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:
+    """Return the redundant columns by name, all of a feature under its name, and warn about them."""
     report: dict[str, str] = {}
     for feature in features:
-        gone = [c for c in feature.columns if c in redundant]
-        if gone and len(gone) == len(feature.columns):
-            report[feature.name] = redundant[gone[0]]
+        if all(c in redundant for c in feature.columns):
+            report[feature.name] = redundant[feature.columns[0]]
         else:
-            report |= {names[c]: redundant[c] for c in gone}
-    if report:
-        listed = "; ".join(f"{name!r} is {why}" for name, why in report.items())
-        warn_user(
-            f"known columns carry no information of their own: {listed}. The fit goes on without "
-            f"{'them' if len(report) > 1 else 'it'} (coefficient 0).",
-            KnownFeatureWarning,
-        )
+            report |= {names[c]: redundant[c] for c in feature.columns if c in redundant}
+    listed = "; ".join(f"{name!r} is {why}" for name, why in report.items())
+    warn_user(
+        f"known columns carry no information of their own: {listed}. The fit goes on without "
+        f"{'them' if len(report) > 1 else 'it'} (coefficient 0).",
+        KnownFeatureWarning,
+    )
     return report

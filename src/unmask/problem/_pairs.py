@@ -1,4 +1,8 @@
-"""Dissimilarities and weights combined into what the passes read."""
+"""Dissimilarities and weights combined into what the passes read; schemes of weights.
+
+A scheme is a rule with a name, by which pairs count. A new one is a subclass of Scheme with a name and the weight of a
+dissimilarity, and a line that registers it.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +10,121 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, MapWarning, name_object, quote, warn_user
-from ..kernels import (
-    Edges,
-    Pairs,
-    Source,
-    Weighting,
-    Workers,
-    power_of_two_near,
-    read_entries,
-    strips,
-)
+from ..kernels import Edges, Pairs, Sums, Weighting, Workers, power_of_two_near, square_array
 from ._graph import make_graph
-from ._schemes import SCHEMES
-from ._weights import check_array, check_sparse, list_edges
+from ._weights import list_edges, require_weights, weighted_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_GROUPS = 5  # that an error lists
+
+
+class Scheme:
+    """How pairs are weighted; unless a subclass says otherwise, by their dissimilarities."""
+
+    name: str | None
+    summary: str  # half a sentence for those who choose
+    follows_map = False  # weights that change with the map are kept as a square table
+
+    def require(self, level: str, n_components: int) -> None:
+        """Raise where other parameters of an estimator contradict the scheme."""
+        if level != "ratio":
+            raise ValueError(
+                f"weights={self.name!r} with level={level!r}: these weights need dissimilarities in units that "
+                "mean something; use weights=None (or an array in fit), or level='ratio'."
+            )
+
+    def weigh(self, delta: Array, smallest: float) -> Array:
+        """Return weights, up to a common factor, for dissimilarities in any unit, those of new objects too.
+
+        ``smallest`` is the smallest positive dissimilarity of the fit; one of 0 may count as this.
+        """
+        raise NotImplementedError
+
+    def of_pairs(self, delta: Array) -> Array:
+        """Return the weights of all pairs of a fit, from a list of their dissimilarities."""
+        return self.weigh(delta, float(np.min(delta, where=delta > 0, initial=np.inf)))
+
+    def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
+        """Return what the passes read: a list if only some pairs are stored, and a table otherwise."""
+        source, scale = dissimilarities.source, power_of_two_near(dissimilarities.largest)
+        if source.lists_pairs:
+            rows, columns, delta = source.stored_pairs()
+            weight = np.where(np.isnan(delta), 0.0, self.of_pairs(delta.astype(np.float64) * scale))
+            require_weights(weight, rows, columns, dissimilarities.labels)
+            return list_edges(source.n, rows, columns, delta, weight)
+        D, smallest = square_array(source, f"weights={self.name!r}", "use weights=None"), source.smallest_positive()
+        W = np.where(np.isnan(D), 0.0, self.weigh(D * scale, smallest * scale))
+        np.fill_diagonal(W, 0.0)
+        pairs = weighted_pairs(dissimilarities, W, workers)
+        return replace(pairs, floor=smallest * pairs.scale)  # for the weights of new objects
+
+    def refine(self, problem: Any, stage: Any, workers: Workers, settings: Any) -> tuple[Any, float | None]:
+        """Go on from the best start where weights follow the map; return the last stage, and their radius if any."""
+        return stage, None
+
+
+class Equal(Scheme):
+    """Every pair counts the same."""
+
+    name: str | None = None
+    summary = "every pair counts the same"
+
+    def require(self, level: str, n_components: int) -> None:
+        """Accept every parameter."""
+
+    def weigh(self, delta: Array, smallest: float) -> Array:
+        return np.ones_like(delta)
+
+    def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
+        """Return pairs whose weights are not stored but computed in each pass."""
+        if dissimilarities.source.lists_pairs:
+            return super().build(dissimilarities, workers)
+        scale, missing = power_of_two_near(dissimilarities.largest), dissimilarities.missing
+        weighting = Weighting.MASKED if missing else Weighting.UNIT
+        sums = None if dissimilarities.sums is None else dissimilarities.sums.scaled(scale)
+        return Pairs(dissimilarities.source, scale, weighting, every_pair=not missing, sums=sums)
+
+
+class Sammon(Equal):
+    """1 / (delta * sum of delta), where a dissimilarity of 0 counts as the smallest positive one."""
+
+    name = "sammon"
+    summary = "small dissimilarities count more, each by its reciprocal"
+    require = Scheme.require
+
+    def weigh(self, delta: Array, smallest: float) -> Array:
+        return np.asarray(1.0 / np.maximum(delta, smallest))
+
+    def of_pairs(self, delta: Array) -> Array:
+        return super().of_pairs(delta) / float(np.nansum(delta))
+
+    def build(self, dissimilarities: Dissimilarities, workers: Workers) -> Pairs | Edges:
+        pairs = super().build(dissimilarities, workers)
+        if isinstance(pairs, Edges):
+            return pairs
+        sums = pairs.sums
+        if sums is None:
+            masked = replace(pairs, weighting=Weighting.MASKED)
+            _, lengths, squares = pairs.source.passes_once.pair_sums(masked, workers)
+            sums = Sums(float(lengths), float(squares), pairs.source.smallest_positive() * pairs.scale)
+        return replace(pairs, weighting=Weighting.SAMMON, floor=sums.least, factor=1.0 / sums.lengths, sums=sums)
+
+
+SCHEMES: dict[str | None, Scheme] = {}
+
+
+def register_scheme(scheme: Scheme) -> None:
+    """Offer a scheme by its name, wherever one is chosen."""
+    SCHEMES[scheme.name] = scheme
+
+
+register_scheme(Equal())
+register_scheme(Sammon())
 
 
 def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: Any, workers: Workers) -> Pairs | Edges:
@@ -36,72 +133,25 @@ def build_pairs(dissimilarities: Dissimilarities, scheme: str | None, weights: A
         raise ValueError(
             f"weights={scheme!r} asks for a scheme and fit received an array of weights; choose one of them."
         )
-    source, rule = dissimilarities.source, None if weights is not None else SCHEMES[scheme]
-    weights = weights if rule is None else rule.weights_for(dissimilarities)
-    if rule is not None and weights is None:
-        pairs = rule.build(dissimilarities, workers)
-    elif sp.issparse(weights):
-        pairs = _with_sparse(source, check_sparse(weights, dissimilarities))
+    if weights is None:
+        pairs = SCHEMES[scheme].build(dissimilarities, workers)
     else:
-        pairs = _with_array(source, *check_array(weights, dissimilarities, workers))
-        if rule is not None:  # which will weigh new objects too
-            pairs = replace(pairs, floor=source.smallest_positive() * pairs.scale)
+        pairs = weighted_pairs(dissimilarities, weights, workers)
     graph = make_graph(pairs, workers)
     if not graph.every_pair:
-        _require_one_group(graph.components(), dissimilarities.labels, weighted=weights is not None)
+        weighted = weights is not None or not isinstance(SCHEMES[scheme], Equal)
+        _require_one_group(graph.components(), dissimilarities.labels, weighted=weighted)
     return pairs
 
 
-def _with_array(source: Source, W: Array, largest: float) -> Pairs | Edges:
-    if source.lists_pairs:
-        rows, columns, delta = source.stored_pairs()
-        return list_edges(source.n, rows, columns, delta, W[rows, columns].astype(np.float64))
-    if source.on_workers:
-        raise ValueError(
-            "weights is an array with as many numbers as the dissimilarities, which lie on the workers of a cluster; "
-            "use weights='sammon' or none, or a sparse matrix of weights for some pairs."
-        )
-    largest_delta, every_pair = _pairs_that_count(source, W)
-    # Brought near 1, like the dissimilarities; only ratios of weights matter to the map.
-    factor = power_of_two_near(largest)
-    scale = power_of_two_near(largest_delta)
-    return Pairs(source, scale, Weighting.ARRAY, W, factor=factor, every_pair=every_pair)
-
-
-def _with_sparse(source: Source, W: sp.csr_array) -> Edges:
-    if source.lists_pairs:
-        rows, columns, delta = source.stored_pairs()
-        return list_edges(source.n, rows, columns, delta, np.asarray(W[rows, columns]).ravel())
-    upper = sp.triu(W, 1).tocoo()
-    rows, columns = upper.coords
-    return list_edges(source.n, rows, columns, read_entries(source, rows, columns), upper.data)
-
-
-def _pairs_that_count(source: Source, W: Array) -> tuple[float, bool]:
-    """Return the largest dissimilarity of a pair with a positive weight, and whether every pair has one."""
-    largest, counted, n = 0.0, 0, source.n
-    for rows, strip in strips(source):
-        counts = (W[rows] > 0) & ~np.isnan(strip)
-        counts[np.arange(len(strip)), np.arange(n)[rows]] = False
-        counted += int(np.count_nonzero(counts))
-        largest = max(largest, float(np.max(strip, where=counts, initial=0.0)))
-    if largest == 0:
-        raise ValueError("all dissimilarities with a positive weight are zero or missing; there is nothing to map.")
-    return largest, counted == n * (n - 1)
-
-
 def _require_one_group(component: IntArray, labels: pd.Index | None, *, weighted: bool) -> None:
-    """Raise when no pair that counts connects some groups of objects: nothing says how far apart these are."""
+    """Raise when no pair that counts connects some groups of objects: their distances are not determined."""
     sizes = np.bincount(component)
     if len(sizes) == 1:
         return
     if np.any(sizes == 1):
         alone = int(np.flatnonzero(sizes[component] == 1)[0])
-        why = (
-            "weight with any other object (all are 0)"
-            if weighted
-            else "dissimilarity to any other object left (all are NaN)"
-        )
+        why = "weight with any other object (all are 0)" if weighted else "dissimilarity to any other object left"
         raise ValueError(f"{name_object(labels, alone)} has no {why}; leave it out.")
     members = (np.flatnonzero(component == number) for number in np.argsort(-sizes, kind="stable")[:MOST_GROUPS])
     listed = "; ".join(f"{len(m)} objects ({quote(m if labels is None else labels[m])})" for m in members)
@@ -114,7 +164,7 @@ def _require_one_group(component: IntArray, labels: pd.Index | None, *, weighted
 
 
 def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | None) -> None:
-    """Warn of objects that have no more pairs than dimensions: these do not hold them in one place."""
+    """Warn of objects that have no more pairs than dimensions, which do not hold them in one place."""
     graph = make_graph(pairs, Workers())
     if graph.every_pair:
         return

@@ -1,18 +1,39 @@
-"""The frozen problem: checked data and the options that define what is minimised."""
+"""The frozen problem, and the structure of its parameters: the only code that knows what is known.
+
+A structure maps a flat parameter vector to coordinates and gradients back::
+
+    theta = (U, B, cells)  -- lift -->  Z = [U, VB]  -- pass -->  G = (H - C) Z  -- adjoint -->  gradient in theta
+
+The parameters are measured in the majoriser's metric: U is multiplied by the root of H's diagonal (N for unit
+weights), and each block of V is rotated and scaled so that V'HV = I. In these units the majoriser is the identity for
+the coefficients always and for U with unit weights, so a step of conditional SMACOF is "theta minus gradient", and
+a limited-memory method needs no preconditioner.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import scipy.linalg
+
+from .._typing import Array
 from ..checking import count
+from ._blocks import Block, Cells, coef_blocks, moving_cells
+from ._graph import WeightGraph
 from ._known import KnownFeatures
-from .linalg import orthonormal_basis
+from .linalg import orthonormal_basis, symmetric_root
+
+# A cell of a known table is measured in this share of the coefficients' unit: of the order of one, in dissimilarities
+# that are of the order of one.
+TYPICAL_COEFFICIENT = 0.3
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: pairs, what is known, how many unknown dimensions, and whether they are orthogonal to it."""
+    """What is minimised: pairs, known features, the number of unknown dimensions, and whether U is orthogonal to V."""
 
     pairs: Any  # Pairs or Edges, as the engine of the fit reads them
     known: KnownFeatures
@@ -25,36 +46,193 @@ class Problem:
         return int(self.pairs.n)
 
     def require_room(self) -> None:
-        """Raise if a map orthogonal to what is known would put all objects in one place."""
-        if not (self.orthogonal and self.p > 0 and self.known.n_kept):
-            return
-        taken = orthonormal_basis(self.known.values).shape[1]
-        if taken >= self.n - 1:
-            raise ValueError(
-                f"orthogonal=True: the known features fill all {taken} dimensions of the {self.n} objects: nothing is "
-                "left for a map; pass fewer known features."
-            )
+        """Raise if a map orthogonal to the known features would put all objects in one place."""
+        if self.orthogonal and self.p > 0 and self.known.n_kept:
+            taken = orthonormal_basis(self.known.values).shape[1]
+            if taken >= self.n - 1:
+                raise ValueError(
+                    f"orthogonal=True: the known features fill all {taken} dimensions of the {self.n} objects: "
+                    "nothing is left for a map; pass fewer known features."
+                )
 
 
 def check_dimension(p: int, n: int, known: KnownFeatures) -> None:
     """Raise when the objects cannot fill the dimensions asked for, or when there is nothing to estimate."""
-    most = n - 1 - known.n_dimensions
-    if most < 0:
-        raise ValueError(
-            f"{_counted(known)} are too many for {n} objects; keep at most {n - 1} columns "
-            "(a nominal feature has one for each level but one)."
-        )
-    if p > most:
-        raise ValueError(
-            f"n_components={p} is too many: {n} objects and {_counted(known)} leave at most n_components={most}."
-        )
+    taken = known.n_dimensions
+    most = n - 1 - taken
     if p == 0 and known.n_kept == 0:
         raise ValueError(
             "n_components=0 fits the coefficients of known features alone; pass known, or n_components >= 1."
         )
+    if p <= most:
+        return
+    counted = count(len(known.features), "known feature")
+    if taken != len(known.features):
+        counted += f" ({count(taken, 'column')})"
+    if most < 0:
+        raise ValueError(
+            f"{counted} are too many for {n} objects; keep at most {n - 1} columns "
+            "(a nominal feature has one for each level but one)."
+        )
+    raise ValueError(f"n_components={p} is too many: {n} objects and {counted} leave at most n_components={most}.")
 
 
-def _counted(known: KnownFeatures) -> str:
-    """Say how many features are known, and how many columns these are where it is another number."""
-    features, columns = len(known.features), known.n_dimensions
-    return count(features, "known feature") + (f" ({count(columns, 'column')})" if columns != features else "")
+@dataclass(frozen=True)
+class KnownSpace:
+    """The space spanned by the known features, as an orthonormal basis Q of the centred columns."""
+
+    Q: Array
+
+    def off(self, U: Array) -> Array:
+        """Return the part of U that is orthogonal to the known features."""
+        return np.asarray(U - self.Q @ (self.Q.T @ U))
+
+    def hold(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """Turn the inverse of H into the inverse on the complement of Q, so that steps of U stay there."""
+        S = solve(self.Q)
+        correction = scipy.linalg.solve(self.Q.T @ S, S.T)
+        return lambda X: np.asarray(solve(X) - S @ (correction @ X))
+
+
+class Structure:
+    """theta = (U, B, cells) for U free or orthogonal to the known features, B in blocks, and cells that move.
+
+    ``root_degrees`` is the root of H's diagonal as a column, or one number for unit weights; U is orthogonal to
+    ``space``; a cell's r times ``cell_unit`` is its theta.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        p: int,
+        root_degrees: Array,
+        blocks: list[Block],
+        space: KnownSpace | None,
+        cells: list[Cells],
+        cell_unit: float,
+    ) -> None:
+        self.n, self.p, self.root_degrees, self.space = n, p, root_degrees, space
+        self.blocks, self.cells, self.cell_unit = blocks, cells, cell_unit
+        self.n_unknown = first = n * p  # parameters of U; they come first in theta
+        axis = p
+        self.layout: list[tuple[Block, slice, slice]] = []  # each block, its place in theta and its columns of Z
+        self.cell_parts: list[slice] = []  # the place of each group of cells in theta
+        for block in blocks:
+            self.layout.append(
+                (block, slice(first, first := first + block.size), slice(axis, axis := axis + block.width))
+            )
+        for group in cells:
+            self.cell_parts.append(slice(first, first := first + group.size))
+        self.size, self.k = first, axis  # number of parameters, and of columns of Z
+        # Whether cells of the known table move, so that the lift is not linear and a step may overshoot.
+        self.nonlinear = bool(cells)
+        # Whether some parts of theta must stay in a convex set: ordered levels, cells.
+        self.constrained = self.nonlinear or any(block.constrained for block in blocks)
+
+    def unknown(self, theta: Array) -> Array:
+        """Return U."""
+        U = theta[: self.n_unknown].reshape(self.n, self.p) / self.root_degrees
+        return U if self.space is None else self.space.off(U)
+
+    def moved(self, theta: Array) -> list[tuple[Cells, Array]]:
+        """Return the estimated cells, each with its mixture of levels or its change."""
+        moves = (theta[part] / self.cell_unit for part in self.cell_parts)
+        return [(cells, r.reshape(cells.shape)) for cells, r in zip(self.cells, moves, strict=True)]
+
+    def lift(self, theta: Array) -> Array:
+        """Return Z = [U, VB]."""
+        Z = np.empty((self.n, self.k))
+        Z[:, : self.p] = self.unknown(theta)
+        for block, part, axes in self.layout:
+            Z[:, axes] = block.lift(theta[part])
+        if self.cells:
+            for cells, r in self.moved(theta):
+                block, part, axes = self.layout[cells.block]
+                Z[cells.rows, axes] += r @ cells.corners @ block.table(theta[part])
+        return Z
+
+    def adjoint(self, theta: Array, G: Array) -> Array:
+        """Return the gradient in theta for the gradient G in Z."""
+        g, GU = np.empty(self.size), G[:, : self.p]
+        if self.space is not None:
+            GU = self.space.off(GU)
+        np.divide(GU, self.root_degrees, out=g[: self.n_unknown].reshape(self.n, self.p))
+        for block, part, axes in self.layout:
+            g[part] = block.adjoint(G[:, axes])
+        if self.cells:
+            for (cells, r), own in zip(self.moved(theta), self.cell_parts, strict=True):
+                block, part, axes = self.layout[cells.block]
+                G_rows = G[cells.rows, axes]
+                g[part] += block.gather((r @ cells.corners).T @ G_rows)
+                slope = G_rows @ block.table(theta[part]).T @ cells.corners.T + cells.price * r
+                g[own] = slope.ravel() / self.cell_unit
+        return g
+
+    def project(self, theta: Array) -> Array:
+        """Return the nearest permitted parameters."""
+        if not self.constrained:
+            return theta
+        held = [block.project(theta[part]) for block, part, _ in self.layout]
+        cells = [(cells.project(r) * self.cell_unit).ravel() for cells, r in self.moved(theta)]
+        return np.concatenate([theta[: self.n_unknown], *held, *cells])
+
+    def price(self, theta: Array) -> float:
+        """Return the penalty on values moved within their measurement error; `adjoint` has its gradient."""
+        return sum(float(cells.price * np.sum(r**2)) for cells, r in self.moved(theta))
+
+    def gram(self, theta: Array) -> Array:
+        """Return BB' in standard units (kept columns x kept columns)."""
+        q = sum(len(block.columns) for block in self.blocks)
+        M = np.zeros((q, q))
+        for block, part, _ in self.layout:
+            M[np.ix_(block.columns, block.columns)] = block.gram(theta[part])
+        return M
+
+    def step(self, solve: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """Return the step of conditional SMACOF in theta, given the inverse of H; B's majoriser is the identity."""
+        solve = solve if self.space is None else self.space.hold(solve)
+
+        def step(gradient: Array) -> Array:
+            # In U the step is H+ G. Theta is root * U and its gradient is G / root.
+            out = gradient.copy()
+            G = gradient[: self.n_unknown].reshape(self.n, self.p) * self.root_degrees
+            out[: self.n_unknown] = (solve(G) * self.root_degrees).ravel()
+            return out
+
+        return step
+
+    def pack(self, U: Array, B: Array, rng: np.random.Generator | None = None) -> Array:
+        """Return theta for a map U and coefficients B in standard units (kept columns); ``rng`` scatters free cells."""
+        blocks = [block.pack(B[np.ix_(block.columns, block.columns)]) for block in self.blocks]
+        cells = [cells.start(rng).ravel() * self.cell_unit for cells in self.cells]
+        return self.project(np.concatenate([(U * self.root_degrees).ravel(), *blocks, *cells]))
+
+    def carry(self, theta: Array, to: Structure) -> Array:
+        """Return the same map and coefficients as parameters of another structure of the same known features."""
+        gram = self.gram(theta)
+        B = np.zeros_like(gram)
+        for block in self.blocks:
+            own = np.ix_(block.columns, block.columns)
+            B[own] = symmetric_root(gram[own])
+        carried = to.pack(self.unknown(theta), B)
+        estimated = {tuple(cells.columns): r for cells, r in self.moved(theta) if cells.price == 0.0}
+        for cells, part in zip(to.cells, to.cell_parts, strict=True):
+            if cells.price == 0.0 and tuple(cells.columns) in estimated:
+                carried[part] = estimated[tuple(cells.columns)].ravel() * to.cell_unit
+        return carried
+
+
+def make_structure(problem: Problem, graph: WeightGraph) -> Structure:
+    """Return the structure of a problem's parameters."""
+    known, n = problem.known, problem.n
+    HV = graph.laplacian(known.values)  # before the degrees, which the same reading of the pairs gives
+    degrees = graph.degrees
+    blocks = coef_blocks(known, HV, degrees)
+    cells = moving_cells(known, blocks, problem.error_price)
+    unit = TYPICAL_COEFFICIENT * float(np.sqrt(degrees.mean()))
+    if not (problem.orthogonal and problem.p and known.n_kept):
+        root = np.sqrt(degrees[:1] if graph.unit_weights else degrees[:, None])
+        return Structure(n, problem.p, root, blocks, None, cells, unit)
+    # One scale for all objects, so that the projection stays symmetric in theta and the step safe.
+    root, space = np.sqrt(degrees.max(keepdims=True)), KnownSpace(orthonormal_basis(known.values))
+    return Structure(n, problem.p, root, blocks, space, cells, unit)

@@ -1,8 +1,7 @@
-"""Weights that were given: an array or a sparse matrix, checked; and pairs as a list."""
+"""Weights that were given, an array or a sparse matrix: checked, and combined with the dissimilarities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +9,74 @@ import scipy.sparse as sp
 
 from .._typing import Array, IntArray
 from ..checking import Dissimilarities, align_columns, align_rows, is_source, name_object, require_real, rounding_level
-from ..kernels import ArraySource, Edges, Workers, power_of_two_near
+from ..kernels import ArraySource, Edges, Pairs, Weighting, Workers, power_of_two_near, read_entries, strips
 
 if TYPE_CHECKING:
     import pandas as pd
 
+NOTHING_COUNTS = "weights are all zero; at least the pairs that matter need a positive weight."
 
-def check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers) -> tuple[Array, float]:
+
+def weighted_pairs(dissimilarities: Dissimilarities, weights: Any, workers: Workers) -> Pairs | Edges:
+    """Return the pairs of a fit with given weights."""
+    source = dissimilarities.source
+    if sp.issparse(weights):
+        sparse = _check_sparse(weights, dissimilarities)
+        if source.lists_pairs:
+            rows, columns, delta = source.stored_pairs()
+            return list_edges(source.n, rows, columns, delta, np.asarray(sparse[rows, columns]).ravel())
+        upper = sp.triu(sparse, 1).tocoo()
+        rows, columns = upper.coords
+        return list_edges(source.n, rows, columns, read_entries(source, rows, columns), upper.data)
+    W, largest = _check_array(weights, dissimilarities, workers)
+    if source.lists_pairs:
+        rows, columns, delta = source.stored_pairs()
+        return list_edges(source.n, rows, columns, delta, W[rows, columns].astype(np.float64))
+    if source.on_workers:
+        raise ValueError(
+            "weights is an array with as many numbers as the dissimilarities, which lie on the workers of a cluster; "
+            "use weights='sammon' or none, or a sparse matrix of weights for some pairs."
+        )
+    longest, counted, n = 0.0, 0, source.n
+    for part, strip in strips(source):
+        counts = (W[part] > 0) & ~np.isnan(strip)
+        counts[np.arange(len(strip)), np.arange(n)[part]] = False
+        counted += int(np.count_nonzero(counts))
+        longest = max(longest, float(np.max(strip, where=counts, initial=0.0)))
+    if longest == 0:
+        raise ValueError("all dissimilarities with a positive weight are zero or missing; there is nothing to map.")
+    # Both are brought near 1; only ratios of weights matter to the map.
+    scale, factor = power_of_two_near(longest), power_of_two_near(largest)
+    return Pairs(source, scale, Weighting.ARRAY, W, factor=factor, every_pair=counted == n * (n - 1))
+
+
+def list_edges(n: int, rows: IntArray, columns: IntArray, delta: Array, weight: Array) -> Edges:
+    """Return the pairs that have a dissimilarity and a weight, both brought near 1 by powers of two."""
+    counts = ~np.isnan(delta) & (weight > 0)
+    if not counts.any():
+        raise ValueError(NOTHING_COUNTS)
+    counted = delta[counts].astype(np.float64)
+    if not counted.any():
+        raise ValueError("all dissimilarities with a positive weight are zero; there is nothing to map.")
+    scale = power_of_two_near(float(counted.max()))
+    weight = weight[counts] * power_of_two_near(float(weight.max()))
+    floor = float(np.min(counted, where=counted > 0, initial=np.inf)) * scale
+    return Edges(n, rows[counts], columns[counts], counted * scale, weight, scale, floor)
+
+
+def require_weights(weight: Array, rows: IntArray, columns: IntArray, labels: pd.Index | None) -> None:
+    """Raise on a weight that is negative or not finite."""
+    wrong = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(wrong):
+        at = wrong[0]
+        why = "is negative" if np.isfinite(weight[at]) else "is not finite"
+        raise ValueError(
+            f"weights has {weight[at]:g} for {_name_pair(labels, rows[at], columns[at])}, which {why}; "
+            "use 0 to leave a pair out."
+        )
+
+
+def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers) -> tuple[Array, float]:
     """Return an array of weights in the order of the objects, and the largest of them."""
     labels = dissimilarities.labels
     if isinstance(weights, str):
@@ -28,30 +88,28 @@ def check_array(weights: Any, dissimilarities: Dissimilarities, workers: Workers
     W = np.ascontiguousarray(W, dtype=W.dtype if W.dtype in (np.float32, np.float64) else np.float64)
     _require_shape(W, dissimilarities.n, "an array")
     survey = ArraySource(W).survey(workers)
-    if survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
-        _require_weights(_without_diagonal(W), lambda i, j: _name_pair(labels, i, j))
-    if survey.asymmetry > rounding_level(W, survey.largest):
-        gap = np.abs(_without_diagonal(W) - _without_diagonal(W).T)
-        _refuse_asymmetry(W, np.argwhere(gap > rounding_level(W, survey.largest))[0], labels)
+    asymmetric = survey.asymmetry > rounding_level(W, survey.largest)
+    if asymmetric or survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
+        off = W.copy()
+        np.fill_diagonal(off, 0.0)  # an object's weight with itself is never used and may be anything
+        rows, columns = np.indices(W.shape)
+        require_weights(off.ravel(), rows.ravel(), columns.ravel(), labels)
+        _require_symmetry(sp.csr_array(off), rounding_level(W, survey.largest), labels)
     if survey.largest == 0:
-        raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
+        raise ValueError(NOTHING_COUNTS)
     return W, survey.largest
 
 
-def check_sparse(weights: Any, dissimilarities: Dissimilarities) -> sp.csr_array:
+def _check_sparse(weights: Any, dissimilarities: Dissimilarities) -> sp.csr_array:
     """Return a sparse matrix of weights without a diagonal."""
-    labels = dissimilarities.labels
     _require_shape(weights, dissimilarities.n, "a sparse matrix")
     W = sp.csr_array(weights).astype(np.float64)
     W.setdiag(0.0)
     W.sum_duplicates()
     W.eliminate_zeros()
     coo = W.tocoo()
-    _require_weights(coo.data[None, :], lambda _, e: _name_pair(labels, coo.coords[0][e], coo.coords[1][e]))
-    gap = sp.triu(abs(W - W.T), 1).tocoo()
-    wrong = np.flatnonzero(gap.data > rounding_level(weights, float(W.max())))
-    if len(wrong):
-        _refuse_asymmetry(W, [ends[wrong[0]] for ends in gap.coords], labels)
+    require_weights(coo.data, coo.coords[0], coo.coords[1], dissimilarities.labels)
+    _require_symmetry(W, rounding_level(weights, float(W.max())), dissimilarities.labels)
     return W
 
 
@@ -60,43 +118,16 @@ def _require_shape(W: Any, n: int, what: str) -> None:
         raise ValueError(f"weights has shape {W.shape} but there are {n} objects; pass {what} of shape ({n}, {n}).")
 
 
-def _require_weights(off: Array, name: Callable[[int, int], str]) -> None:
-    for wrong, why in ((~np.isfinite(off), "is not finite"), (off < 0, "is negative")):
-        if wrong.any():
-            i, j = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"weights has {off[i, j]:g} for {name(int(i), int(j))}, which {why}; use 0 to leave a pair out."
-            )
-
-
-def _refuse_asymmetry(W: Any, pair: Any, labels: pd.Index | None) -> None:
-    i, j = map(int, pair)
-    raise ValueError(
-        f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
-        "pass (weights + weights.T) / 2."
-    )
+def _require_symmetry(W: sp.csr_array, rounding: float, labels: pd.Index | None) -> None:
+    gap = sp.triu(abs(W - W.T), 1).tocoo()
+    wrong = np.flatnonzero(gap.data > rounding)
+    if len(wrong):
+        i, j = (int(ends[wrong[0]]) for ends in gap.coords)
+        raise ValueError(
+            f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
+            "pass (weights + weights.T) / 2."
+        )
 
 
 def _name_pair(labels: pd.Index | None, i: int, j: int) -> str:
     return f"the pair ({name_object(labels, int(i))}, {name_object(labels, int(j))})"
-
-
-def _without_diagonal(W: Array) -> Array:
-    """Return a copy with a zero diagonal: an object's weight with itself is never used and may be anything."""
-    off = W.copy()
-    np.fill_diagonal(off, 0.0)
-    return off
-
-
-def list_edges(n: int, rows: IntArray, columns: IntArray, delta: Array, weight: Array) -> Edges:
-    """Return the pairs that have a dissimilarity and a weight, both brought near 1 by powers of two."""
-    counts = ~np.isnan(delta) & (weight > 0)
-    if not counts.any():
-        raise ValueError("weights are all zero; at least the pairs that matter need a positive weight.")
-    counted = delta[counts].astype(np.float64)
-    if not counted.any():
-        raise ValueError("all dissimilarities with a positive weight are zero; there is nothing to map.")
-    scale = power_of_two_near(float(counted.max()))
-    weight = weight[counts] * power_of_two_near(float(weight.max()))
-    floor = float(np.min(counted, where=counted > 0, initial=np.inf)) * scale
-    return Edges(n, rows[counts], columns[counts], counted * scale, weight, scale, floor)

@@ -45,7 +45,7 @@ class NonNegative:
 
 
 def orthonormal_basis(X: Array) -> Array:
-    """Return an orthonormal basis of the centred columns of ``X``; columns without a part of their own add nothing."""
+    """Return an orthonormal basis of the centred columns of ``X``; dependent columns add nothing."""
     centred = X - X.mean(axis=0)
     size = np.abs(centred).max(axis=0, initial=0.0)
     centred = centred[:, size > 0] / size[size > 0]
@@ -61,17 +61,14 @@ def canonical_correlations(X: Array, Y: Array) -> Array:
     They are the cosines of the angles between the two column spaces, found from orthonormal bases: forming the
     covariance matrices first would square their condition numbers.
     """
-    bases = orthonormal_basis(X), orthonormal_basis(Y)
-    if min(base.shape[1] for base in bases) == 0:
-        return np.empty(0)
-    return np.asarray(np.clip(scipy.linalg.svdvals(bases[0].T @ bases[1]), 0.0, 1.0))
+    product = orthonormal_basis(X).T @ orthonormal_basis(Y)
+    return np.asarray(np.clip(np.linalg.svd(product, compute_uv=False), 0.0, 1.0))
 
 
 def axes_that_show(U: Array, beside: float = 0.0) -> Array:
-    """Return the axes of a map that are more than rounding.
+    """Return the axes of a map that are more than rounding beside the largest axis, or beside a given distance.
 
-    They have one unit, so that an axis of rounding beside the largest one, or beside a distance that ``beside`` gives,
-    shows nothing and repeats nothing. (Known columns each have their own unit.)
+    All axes of a map have one unit. (Known columns each have their own.)
     """
     size = np.abs(U - U.mean(axis=0)).max(axis=0, initial=0.0)
     return np.asarray(U[:, size > ROUNDING * max(beside, size.max(initial=0.0))])

@@ -1,8 +1,8 @@
 """Types of known features: each turns a column as people have it into columns of numbers.
 
-A type (what the user declares, or what is inferred) looks at a column and becomes a coding, which remembers what it saw
-and codes new values the same way. A new type is a file with the two classes, and its place in the table below: the
-estimators, the command line and saved studies go by it.
+A type (declared by the user, or inferred) looks at a column and returns a coding, which codes new values the same way.
+A new type is a file with the two classes, and its place in the table below, which the estimators, the command line and
+saved studies read.
 """
 
 from __future__ import annotations
@@ -11,33 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ._base import Coding, FeatureType
-from ._cyclic import Cyclic
-from ._nominal import LevelCoding, Nominal
-from ._numeric import Numeric
-from ._ordinal import Ordinal
-from ._spline import Spline
+from ._base import FeatureType
+from ._categories import Nominal, Ordinal
+from ._numbers import Cyclic, Numeric, Spline
 
-__all__ = [
-    "FEATURE_TYPES",
-    "Coding",
-    "Cyclic",
-    "FeatureType",
-    "LevelCoding",
-    "Nominal",
-    "Numeric",
-    "Ordinal",
-    "Spline",
-    "declares_error",
-    "feature_type",
-    "inferred_type",
-    "type_as_text",
-    "type_from_text",
-    "types_with_levels",
-    "without_errors",
-]
-
-# By name. Of a column of which nothing is declared the last is asked first whether it is one of its own.
+# By name. The last type is the first to be asked whether it recognises a column.
 FEATURE_TYPES: dict[str, type[FeatureType]] = {
     kind.coding.kind: kind for kind in (Numeric, Nominal, Ordinal, Cyclic, Spline)
 }
@@ -49,12 +27,12 @@ def types_with_levels() -> list[str]:
 
 
 def inferred_type(column: Any, name: str) -> FeatureType:
-    """Return what a column looks like: ordered categories, other categories and text, or numbers."""
+    """Return the type of a column as it looks: ordered categories, other categories and text, or numbers."""
     return next(kind for kind in reversed(FEATURE_TYPES.values()) if kind.recognises(column, name))()
 
 
 def feature_type(declared: Any, name: str) -> FeatureType:
-    """Return the type a user declared."""
+    """Return the type that a user declared."""
     if isinstance(declared, FeatureType):
         return declared
     known = FEATURE_TYPES.get(declared) if isinstance(declared, str) else None
@@ -63,10 +41,10 @@ def feature_type(declared: Any, name: str) -> FeatureType:
     way = "Numeric(log=True)" if declared == "log" else known and known.signature
     if way:
         raise ValueError(f"known_types: {name!r} is declared {declared!r}; declare it {way}.")
-    words = [repr(word) for word, kind in FEATURE_TYPES.items() if kind.by_name]
+    names = [repr(key) for key, kind in FEATURE_TYPES.items() if kind.by_name]
     raise ValueError(
         f"known_types: {name!r} is declared {declared!r}, which is none of "
-        f"{', '.join([*words, *(kind.signature for kind in FEATURE_TYPES.values())])}."
+        f"{', '.join([*names, *(kind.signature for kind in FEATURE_TYPES.values())])}."
     )
 
 
@@ -83,26 +61,22 @@ def without_errors(types: Mapping[Any, Any] | None) -> dict[Any, Any] | None:
 
 
 def type_from_text(text: str) -> Any:
-    """Return a type that is written as on the command line: nominal, cyclic:24."""
+    """Return a type from its form on the command line: nominal, cyclic:24."""
     name, colon, options = text.partition(":")
-    kind = FEATURE_TYPES.get(name)
-    if kind is None or not any((":" in form) == bool(colon) for form in kind.forms):
-        raise ValueError(f"{text!r} is no type; {_every_form()}.")
-    if kind.by_name and not colon:
-        return name
-    try:
-        return kind.from_text(options)
-    except ValueError:
-        raise ValueError(f"{options!r} is not what {name} takes; {_every_form()}.") from None
+    kind, problem = FEATURE_TYPES.get(name), f"{text!r} is not a type"
+    if kind is not None and any((":" in form) == bool(colon) for form in kind.forms):
+        if kind.by_name and not colon:
+            return name
+        try:
+            return kind.from_text(options)
+        except ValueError:
+            problem = f"{options!r} is not what {name} takes"
+    *forms, last = (form for each in FEATURE_TYPES.values() for form in each.forms)
+    raise ValueError(f"{problem}; write {', '.join(forms)} or {last}.")
 
 
 def type_as_text(declared: FeatureType | str) -> str:
-    """Return a type as it is written on the command line, where nominal features do not list their levels."""
+    """Return a type in its form on the command line, where nominal features do not list their levels."""
     if isinstance(declared, str):
         return declared
     return f"{declared.coding.kind}{':' if declared.options else ''}{declared.options}"
-
-
-def _every_form() -> str:
-    *forms, last = (form for kind in FEATURE_TYPES.values() for form in kind.forms)
-    return f"write {', '.join(forms)} or {last}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from unmask.checking import as_large, as_small, wilks_p_value
+from unmask.problem.chance import as_large, as_small, wilks_p_value
 
 
 @pytest.mark.parametrize("observed", [1.0, -1.0, 1e-20, -3e9])

@@ -1,4 +1,4 @@
-"""Comparing what was observed with what chance gives."""
+"""P-values: comparing an observed value with what chance gives."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ import scipy.stats
 
 from .._typing import Array
 
-# A statistic that is found anew from permuted data differs by its rounding, and what sums up many, such as the tail of
-# a distribution, by a multiple of it.
+# A statistic of permuted data that means the same differs by its rounding, and a sum of many by a multiple of it.
 ROUNDING = 1e-9
 
 
 def as_large(values: Any, observed: Any, *, slack: float = 0.0) -> Array:
-    """Tell which values are as large as the observed one, up to rounding.
+    """Return which values are as large as the observed one, up to rounding.
 
-    An order that changes nothing, as one that only swaps the names of two levels, must count: or p-values for few
-    objects are too small. ``slack`` is what two values that mean the same may differ by in addition.
+    An order that changes nothing, such as one that only swaps the names of two levels, must count: otherwise p-values
+    for few objects are too small. ``slack`` is by how much two values that mean the same may differ in addition.
     """
     least = observed * (1.0 - ROUNDING * np.sign(observed)) - slack  # an infinite one stays so
     return np.asarray(np.asarray(values) >= least)
 
 
 def as_small(values: Any, observed: Any, *, slack: float = 0.0) -> Array:
-    """Tell which values are as small as the observed one, up to rounding; see :func:`as_large`."""
+    """Return which values are as small as the observed one, up to rounding; see :func:`as_large`."""
     return as_large(-np.asarray(values), -np.asarray(observed), slack=slack)
 
 
@@ -41,12 +40,11 @@ def holm(p_values: Array) -> Array:
 def wilks_p_value(correlations: Array, n: int, p: int, q: int) -> float:
     """Return how probable canonical correlations as large as these are for two tables that are not related.
 
-    The tables have `n` objects and, centred, the ranks `p` and `q`. Wilks's Λ is Π (1 - r²). Bartlett compares -m ln Λ,
-    m = n - 1 - (p + q + 1) / 2, with χ² of pq degrees of freedom; this is its refinement by Rao, an F that is exact
-    where p or q is 1 or 2. It was taken because χ² raises false alarms where there are few objects for the columns: 19%
-    at n, p, q = 12, 2, 8, where F has its 5%. With p = q = 1 it is the t test of a correlation, with p = 1 one-way
-    analysis of variance. It is 1 where p or q is 0, as nothing is related to nothing, and where p + q > n - 1, as some
-    correlations then are 1 whatever the data are.
+    The tables have `n` objects and, centred, the ranks `p` and `q`. Wilks's Λ is Π (1 - r²). Its p-value is that of
+    Rao's F, which is exact where p or q is 1 or 2. Bartlett's χ² was rejected because it raises false alarms where
+    there are few objects for the columns: 19% at n, p, q = 12, 2, 8, where F has its 5%. With p = q = 1 it is the t
+    test of a correlation, with p = 1 one-way analysis of variance. It is 1 where p or q is 0, and where p + q > n - 1,
+    as some correlations are then 1 for all data.
 
     References
     ----------
@@ -55,7 +53,7 @@ def wilks_p_value(correlations: Array, n: int, p: int, q: int) -> float:
 
     Examples
     --------
-    >>> from unmask.checking import wilks_p_value
+    >>> from unmask.problem.chance import wilks_p_value
     >>> round(wilks_p_value([0.65], n=14, p=2, q=1), 3), round(wilks_p_value([0.65], n=30, p=2, q=1), 5)
     (0.049, 0.0006)
     """
