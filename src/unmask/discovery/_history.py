@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 
@@ -41,7 +41,7 @@ class History:
 
     def add(self, action: Done, parent: int) -> Done:
         """Add an action after another one, and return it with its id."""
-        added = action.model_copy(update={"id": len(self.actions) + 1, "parent": parent})
+        added = cast("Done", action.model_copy(update={"id": len(self.actions) + 1, "parent": parent}))
         self.actions = (*self.actions, added)
         return added
 
