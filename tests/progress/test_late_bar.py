@@ -90,8 +90,7 @@ def test_it_appears_in_the_middle_of_a_stage_without_iterations(monkeypatch):
     monkeypatch.setattr(_bar, "Timer", Timer)
     monkeypatch.setattr(_bar.time, "monotonic", lambda: now[0])
     with redirect_stderr(Terminal()) as terminal:
-        bar = _bar.LateBar()
-        (timer,) = timers
+        (bar,), (timer,) = _bar.late_bars(), timers
         bar.begin("paths", 0)
         assert terminal.getvalue() == ""
         now[0] = timer.seconds
