@@ -184,7 +184,8 @@ def _make_line(file: Any) -> Line:
 
 
 def _in_notebook() -> bool:
-    return hasattr(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)(), "kernel")
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def late_bars() -> list[ProgressBar]:
