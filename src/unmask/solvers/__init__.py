@@ -10,7 +10,7 @@ from ._canonical import (
     principal_turn,
 )
 from ._closed_form import closed_form
-from ._loop import Reason, SearchSettings, Solution, Stage, hearing_interrupt, minimise, run_stage
+from ._loop import Reason, SearchSettings, Solution, Stage, catching_interrupt, minimise, run_stage
 from ._objective import Objective, Point, make_objective
 from ._rules import RULES, Lbfgs
 from ._stages import CurvilinearWeights, within_errors
@@ -48,11 +48,11 @@ __all__ = [
     "axis_signs",
     "best_of",
     "canonical_map",
+    "catching_interrupt",
     "closed_form",
     "descend",
     "fit_landmarks",
     "given_start",
-    "hearing_interrupt",
     "make_objective",
     "make_starts",
     "minimise",

@@ -209,7 +209,7 @@ def run_stage(name: str, objective: Objective, theta: Array, settings: SearchSet
 
 
 @contextmanager
-def hearing_interrupt(pressed: threading.Event) -> Iterator[None]:
+def catching_interrupt(pressed: threading.Event) -> Iterator[None]:
     """Let the first Ctrl-C only set ``pressed``, for the loop to look up; a second one raises KeyboardInterrupt.
 
     As an exception Ctrl-C could end any line, and compiled code turns it into a SystemError. Signals reach the main

@@ -17,7 +17,7 @@ from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
 from ..progress import Progress, SavedFit
 from ._closed_form import closed_form, coefficients
-from ._loop import MakeRule, Reason, Report, SearchSettings, Solution, hearing_interrupt, minimise
+from ._loop import MakeRule, Reason, Report, SearchSettings, Solution, catching_interrupt, minimise
 from ._objective import Objective
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
@@ -171,7 +171,7 @@ def attempt_all(
         report.end(solution)
 
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
-    with hearing_interrupt(watch.stopped):
+    with catching_interrupt(watch.stopped):
         try:
             (workers if together else Workers(1)).run(attempt, len(queue))
         except KeyboardInterrupt:

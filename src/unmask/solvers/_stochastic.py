@@ -8,7 +8,7 @@ compared on the same fresh references, so that their common noise cancels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..problem.linalg import symmetric_root
 from ..progress import Progress
 from ._canonical import canonical_map
 from ._closed_form import closed_form
-from ._loop import Reason, Report, SearchSettings, Solution, Stage, hearing_interrupt, run_stage
+from ._loop import Reason, Report, SearchSettings, Solution, Stage, catching_interrupt, run_stage
 from ._objective import Objective, Point, make_objective
 from ._starts import LEAST_SHARE, START_ACCURACY, Start, attempt_all, automatic_n_starts, best_of, make_starts, off_zero
 
@@ -58,14 +58,6 @@ def choose_landmarks(known: KnownFeatures, pool: IntArray, number: int, rng: np.
     return np.unique(np.concatenate(chosen))
 
 
-@dataclass(frozen=True)
-class Landmarks:
-    """Objects that were fitted exactly, and their fit."""
-
-    objects: IntArray
-    stage: Stage
-
-
 def fit_landmarks(
     problem: Problem,
     settings: SearchSettings,
@@ -73,8 +65,8 @@ def fit_landmarks(
     rng: np.random.Generator,
     init: str,
     number: int | None,
-) -> Landmarks:
-    """Return landmarks, fitted to each other; from several starts in few dimensions, where local minima abound."""
+) -> tuple[IntArray, Stage]:
+    """Return landmarks and their fit to each other; from several starts in few dimensions, where minima abound."""
     settings = replace(settings, share=LANDMARK_SHARE, saved=None)
     assert isinstance(problem.pairs, SampledPairs)
     at = choose_landmarks(problem.known, problem.pairs.pool, LANDMARKS, rng)
@@ -94,8 +86,8 @@ def fit_landmarks(
         attempts = attempt_all(first, starts, workers, settings, "landmarks")
         best = best_of(attempts)
         if theta is None or best.value < (1.0 - NO_LOWER) * attempts[0].solution.value:
-            theta = place_others(objective, own, Landmarks(few, Stage(first, best)), workers)
-    return Landmarks(at, run_stage("landmarks", objective, theta, settings))
+            theta = place_others(objective, own, few, Stage(first, best), workers)
+    return at, run_stage("landmarks", objective, theta, settings)
 
 
 def closed_form_of_all(
@@ -131,10 +123,10 @@ def _pairs(problem: Problem) -> Pairs:
     return problem.pairs
 
 
-def place_others(objective: Objective, problem: Problem, landmarks: Landmarks, workers: Workers) -> Array:
+def place_others(objective: Objective, problem: Problem, at: IntArray, stage: Stage, workers: Workers) -> Array:
     """Return theta for all objects: the landmarks where they are, the others placed by some of them."""
-    known, p, at = problem.known, problem.p, landmarks.objects
-    structure, theta = landmarks.stage.objective.structure, landmarks.stage.solution.theta
+    known, p = problem.known, problem.p
+    structure, theta = stage.objective.structure, stage.solution.theta
     gram = structure.gram(theta)
     B = known.blockwise(lambda group: symmetric_root(gram[np.ix_(group, group)]))
     U = np.empty((problem.n, p))
@@ -175,7 +167,7 @@ def descend(objective: Objective, theta: Array, settings: SearchSettings, kind: 
     """Step against random references until the stress on fresh ones falls by less than its standard error."""
     settings.watch.begin("stochastic", 1)
     report = Report(settings, objective, Progress("stochastic", start=1, n_starts=1, kind=kind))
-    with hearing_interrupt(settings.watch.stopped):
+    with catching_interrupt(settings.watch.stopped):
         solution = _Descent(objective).follow(theta, settings.max_iter, report)
     report.end(solution)
     return solution
