@@ -28,7 +28,7 @@ from ..estimators import (
     stress_of_known,
 )
 from ..progress import Callback, Listener, Progress, SavedFit, listeners_of
-from ..solvers import hearing_interrupt
+from ..solvers import catching_interrupt
 from ._material import Material
 from ._records import Step
 from ._values import plain
@@ -188,7 +188,7 @@ def _fit_until_stopped(
         refit(mds, D, n_free=n_free, **options)
         return
     stopped = threading.Event()
-    with hearing_interrupt(stopped):
+    with catching_interrupt(stopped):
         refit(mds, D, n_free=n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
 
 
