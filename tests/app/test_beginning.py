@@ -6,6 +6,7 @@ import queue
 import sys
 import threading
 import zipfile
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -240,7 +241,7 @@ def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_ope
     np.save(secret, load_kinship().dissimilarities.to_numpy())
 
     def name_it(told):
-        told["file"] = {"path": str(secret), "checksum": 0}
+        told["data"] |= {"path": str(secret), "checksum": 0}
 
     file = drop(page, "mine.zip", saved(Discovery(load_kinship().dissimilarities), tmp_path, name_it))
     (problem,) = page.ask("detect", files=[file])["problems"]
@@ -254,7 +255,7 @@ def test_a_study_that_names_a_file_of_this_machine_is_refused_before_that_is_ope
 def test_what_is_wrong_with_a_study_is_said_under_the_name_that_people_know(page, content):
     file = drop(page, "broken.zip", content)
     why = page.refused("begin", study=file)
-    assert why.startswith("broken.zip: is no zip file")
+    assert why.startswith("broken.zip: is not a zip file")
     assert file not in why
 
 
@@ -262,8 +263,12 @@ def test_pictures_of_a_loaded_study_are_written_anew(page, tmp_path):
     rest = b"the rest of another file"
     study = Discovery(load_kinship().dissimilarities, pictures={"Aunt": png() + rest, "Uncle": png()})
     uncle = list(study.material.objects).index("Uncle")
-    broken = {f"picture{uncle}.png": png()[:60]}
-    page.ask("begin", study=drop(page, "kin.zip", saved(study, tmp_path, **broken)))
+    name, broken = f"picture{uncle}-{study.uuid[:8]}.png", png()[:60]
+
+    def damage(told):
+        told["files"][name]["sha256"] = sha256(broken).hexdigest()
+
+    page.ask("begin", study=drop(page, "kin.zip", saved(study, tmp_path, damage, **{name: broken})))
     (found,) = page.ask("pictures", objects=list(range(14)))["pictures"]
     assert page.ask("objects")["labels"][found["object"]] == "Aunt"
     assert found["data"].startswith(b"\x89PNG")

@@ -56,4 +56,4 @@ def whole(kinship):
 
 @pytest.fixture
 def folder(whole, tmp_path):
-    return whole.save(tmp_path / "study")
+    return whole.branch(whole.title).save(tmp_path / "study")

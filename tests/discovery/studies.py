@@ -6,7 +6,6 @@ import pandas as pd
 
 FAST = {"n_init": 4}
 KINDS = ["folder", "study.zip"]
-# A study of the first schema.
 
 
 def assert_same(one, other):

@@ -11,7 +11,7 @@ from .studies import FAST, assert_same
 
 
 def test_adopted_features_are_known_to_later_steps_and_to_no_earlier_one(fitted):
-    before = fitted.step.copy()
+    before = fitted.step.model_copy(deep=True)
     fitted.adopt("gender", column="gender", why="men above, women below")
     step = fitted.fit(2, **FAST)
     assert step.known == ("gender",)

@@ -1,6 +1,5 @@
 """Studies whose maps are adjusted for what is known, as the fit decides, and come to the same maps again."""
 
-import json
 import subprocess
 import sys
 
@@ -71,24 +70,3 @@ def test_the_script_makes_the_same_map(study, tmp_path):
     script.write_text(study.to_script(tmp_path / "study"), encoding="utf-8")
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert f"stress {study.step.stress:.6f}" in run.stdout
-
-
-def test_a_study_of_an_earlier_version_is_not_adjusted(tables, tmp_path):
-    D, known = tables
-    old = Discovery(D, known=known)
-    old.fit(2, n_init=2, adjust=False)
-    old.save(tmp_path / "study")
-    path = tmp_path / "study" / "study.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    (fit,) = record["actions"]
-    for name in ("free_leak", "leak_reference"):
-        del fit[name]
-    del fit["params"]["adjust"]
-    path.write_text(json.dumps(record), encoding="utf-8")
-    loaded = Discovery.load(tmp_path / "study")
-    assert not loaded.step.adjusted
-    assert loaded.step.free_leak == loaded.step.leak
-    assert np.isnan(loaded.step.leak_reference)
-    assert loaded.replay()["same"].all()
-    loaded.save(tmp_path / "again")  # what it has no word of, it has no word of again
-    assert np.isnan(Discovery.load(tmp_path / "again").step.leak_reference)

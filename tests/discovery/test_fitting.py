@@ -47,7 +47,7 @@ def test_the_seed_is_0_unless_another_is_given(study):
 
 
 def test_a_step_cannot_be_changed(fitted):
-    with pytest.raises(AttributeError):
+    with pytest.raises(ValueError, match="frozen"):
         fitted.step.stress = 0.0
 
 

@@ -1,13 +1,12 @@
-"""The time left of a fit, and the bar that shows it."""
+"""The time left of a fit."""
 
-import io
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from unmask import ConditionalMDS, GeneralMDS, Progress, ProgressBar
+from unmask import ConditionalMDS, GeneralMDS, Progress
 from unmask.progress import TimeLeft, _bar
 from unmask.progress._bar import WINDOW, iterations_left
 
@@ -122,37 +121,6 @@ def test_a_fit_ends_when_its_stress_falls_by_less_than_tol(estimator, rng):
     falls = -np.diff([progress.stress for progress in path])
     assert (falls[-3:] < path[-1].tol).all()
     assert falls[-4] >= path[-1].tol
-
-
-# ---- the bar
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_the_bar_shows_the_position_and_disappears(rng, monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    terminal, other = Terminal(), io.StringIO()
-    ConditionalMDS(n_init=3, random_state=0).fit(
-        rng.standard_normal((40, 3)), callback=[ProgressBar(terminal), ProgressBar(other)]
-    )
-    assert "start 1 of 3, iteration 0, stress " in terminal.getvalue()
-    assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")
-    assert other.getvalue() == ""  # not a terminal
-
-
-def test_the_bar_disappears_when_a_fit_fails(rng, monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    terminal = Terminal()
-
-    def fail(progress):
-        raise RuntimeError("broken")
-
-    with pytest.raises(RuntimeError, match="broken"):
-        ConditionalMDS().fit(rng.standard_normal((40, 3)), callback=[ProgressBar(terminal), fail])
-    assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")
 
 
 def test_the_stochastic_solver_says_when_it_checks_next():

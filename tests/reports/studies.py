@@ -57,9 +57,7 @@ def nasty_study():
     table = pd.DataFrame(cells, index=NASTY)
     study = Discovery(D, table=table, title="<script>alert('title')</script> & \"title\" שלום " + "long " * 60)
     study.fit(2, n_init=1)
-    study.adopt(
-        "<img src=x onerror=alert(4)>", column=table.columns[0], why="<script>alert('why')</script> \u202e \ud800 why"
-    )
+    study.adopt("<img src=x onerror=alert(4)>", column=table.columns[0], why="<script>alert('why')</script> \u202e why")
     study.adopt('" onmouseover="alert(5)', from_axis=0, why="y" * 3000)
     study.adopt("n" * 300, column="n" * 300)
     study.fit(2, n_init=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from unmask.solvers._canonical import (
+from unmask.solvers import (
     axis_signs,
     canonical_map,
     ordered_axes,

@@ -8,6 +8,7 @@ import pytest
 from tests.helpers import noisy_distances
 from unmask.datasets import make_car_brands
 from unmask.solvers import _closed_form, canonical_map, closed_form
+from unmask.solvers._closed_form import regress_squares
 
 from .problems import objective_for
 
@@ -25,8 +26,6 @@ def test_closed_form_matches_the_independent_one(kinship, reference):
 @pytest.mark.parametrize("coef", ["full", "diagonal", [["known0", "known2"], ["known1"]]])
 @pytest.mark.parametrize("holes", [False, True])
 def test_regression_of_the_closed_form_equals_least_squares_on_all_pairs(rng, coef, holes):
-    from unmask.solvers._closed_form import _regressors, regress_squares
-
     n = 30
     V = rng.standard_normal((n, 3))
     D = np.sqrt(noisy_distances(rng, n) ** 2 + 0.3 * ((V[:, None] - V[None]) ** 2).sum(axis=2))
@@ -36,7 +35,7 @@ def test_regression_of_the_closed_form_equals_least_squares_on_all_pairs(rng, co
             objective, coded = objective_for(D, V, coef=coef)
     else:
         objective, coded = objective_for(D, V, coef=coef)
-    gram, intercept = regress_squares(objective.engine, _regressors(coded, start=False), coded.values)
+    gram, intercept = regress_squares(objective.engine, coded)
     i, j = np.nonzero(np.triu(~np.isnan(D), 1))
     difference = coded.values[i] - coded.values[j]
     terms = [(a, b) for g in coded.groups for a in g for b in g if a <= b]

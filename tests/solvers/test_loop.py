@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import noisy_distances
-from unmask.solvers import RULES, Reason, make_starts, minimise
-from unmask.solvers._objective import Point
+from unmask.solvers import RULES, Point, Reason, make_starts, minimise
 
 from .problems import objective_for
 

@@ -1,4 +1,4 @@
-"""Fits in stages: weights that follow the map, values that move within their errors, maps written down apart."""
+"""Fits in stages: weights that follow the map, values that move within their errors."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -8,22 +8,20 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from tests.helpers import noisy_distances, with_missing
-from unmask import MissingDissimilarityWarning, Numeric
+from unmask import MapWarning, MissingDissimilarityWarning, Numeric
 from unmask.checking import check_dissimilarities
 from unmask.engines import make_engine
 from unmask.kernels import Workers
-from unmask.problem import Problem, build_pairs, check_known
+from unmask.problem import SCHEMES, Problem, build_pairs, check_known
 from unmask.solvers import (
     RULES,
     SearchSettings,
     Stage,
-    canonical_map,
     make_objective,
     make_starts,
     minimise,
     within_errors,
 )
-from unmask.solvers._curvilinear import curvilinear
 
 
 def first_stage(D, known=None, p=2, rule="lbfgs", types=None, max_iter=1000, **options):
@@ -40,6 +38,10 @@ def first_stage(D, known=None, p=2, rule="lbfgs", types=None, max_iter=1000, **o
 # ---- curvilinear weights
 
 
+def curvilinear(problem, stage, workers, settings):
+    return SCHEMES["curvilinear"].refine(problem, stage, workers, settings)
+
+
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 def test_curvilinear_stress_is_weighted_by_the_distances_on_the_map(rng, rule, missing):
@@ -47,19 +49,20 @@ def test_curvilinear_stress_is_weighted_by_the_distances_on_the_map(rng, rule, m
     D = with_missing(rng, noisy_distances(rng, 80, 2, noise=0.05), missing)
     with pytest.warns(MissingDissimilarityWarning) if missing else nullcontext():
         problem, stage, workers, settings = first_stage(D, rule=rule)
-    found = curvilinear(problem, stage, workers, settings)
-    assert not found.too_small
-    engine, W = found.stage.objective.engine, found.stage.objective.engine.pairs.W
-    Z = found.stage.objective.structure.lift(found.stage.solution.theta)
+    stage, radius = curvilinear(problem, stage, workers, settings)  # warnings are errors: it is not too small
+    engine, W = stage.objective.engine, stage.objective.engine.pairs.W
+    Z = stage.objective.structure.lift(stage.solution.theta)
     upper = np.triu_indices(80, 1)
     delta, d, w = D[upper] * engine.scale, pdist(Z), W[upper]
     assert np.all(w[np.isnan(delta)] == 0)
     expected = np.nansum(w * (delta - d) ** 2) / np.nansum(w * delta**2)
-    assert found.stage.solution.value == pytest.approx(expected, rel=1e-9)
+    assert stage.solution.value == pytest.approx(expected, rel=1e-9)
     present = w > 0
     # What the weights were: a Gaussian of the distances at the beginning of the stage.
     assert np.corrcoef(np.log(w[present]), -(d[present] ** 2))[0, 1] > 0.95
-    assert np.polyfit(d[present] ** 2, np.log(w[present]), 1)[0] == pytest.approx(-1 / found.radius**2, rel=0.2)
+    assert np.polyfit(d[present] ** 2, np.log(w[present]), 1)[0] == pytest.approx(
+        -1 / (radius * engine.scale) ** 2, rel=0.2
+    )
     # Small for most, and enough for all.
     neighbours = W.sum(axis=1)
     assert neighbours.min() >= 2 + 3
@@ -72,25 +75,25 @@ def test_curvilinear_weights_may_leave_clusters_to_themselves(rng, rule):
     X = rng.standard_normal((80, 3))
     X[40:, 0] += 60
     problem, stage, workers, settings = first_stage(cdist(X, X), rule=rule)
-    found = curvilinear(problem, stage, workers, settings)
-    assert np.all(found.stage.objective.engine.pairs.W[:40, 40:] == 0)
-    Z = found.stage.objective.structure.lift(found.stage.solution.theta)
+    stage, _ = curvilinear(problem, stage, workers, settings)
+    assert np.all(stage.objective.engine.pairs.W[:40, 40:] == 0)
+    Z = stage.objective.structure.lift(stage.solution.theta)
     assert np.isfinite(Z).all()
-    assert np.all(np.diff(found.stage.solution.path) <= 0)
+    assert np.all(np.diff(stage.solution.path) <= 0)
 
 
 def test_a_neighbourhood_too_small_from_the_start_leaves_the_map_as_it_was(rng):
     problem, stage, workers, settings = first_stage(noisy_distances(rng, 7, 3))
-    found = curvilinear(problem, stage, workers, settings)
-    assert found.too_small
-    assert found.radius == np.inf
-    assert found.stage is stage
+    with pytest.warns(MapWarning, match="too few for neighbourhoods"):
+        last, radius = curvilinear(problem, stage, workers, settings)
+    assert radius == np.inf
+    assert last is stage
 
 
 @pytest.mark.parametrize(("max_iter", "converged"), [(1000, True), (60, False), (3, False)])
 def test_the_last_stage_is_followed_to_its_end_within_max_iter(rng, max_iter, converged):
     problem, stage, workers, settings = first_stage(noisy_distances(rng, 60, 4), rule="smacof", max_iter=max_iter)
-    solution = curvilinear(problem, stage, workers, replace(settings, tol=1e-8)).stage.solution
+    solution = curvilinear(problem, stage, workers, replace(settings, tol=1e-8))[0].solution
     assert solution.converged == converged
     assert solution.n_iter <= max_iter
     assert solution.n_iter == max_iter or converged
@@ -117,14 +120,3 @@ def test_a_move_by_one_error_costs_the_mean_squared_residual(rng, rule):
     assert price * np.sum(((x - V[:, 0]) / 0.4) ** 2) == pytest.approx(expected, rel=1e-9)
     assert moved.solution.value < stage.solution.value  # stress and price together
     assert list(cells.rows) == list(range(n))
-
-
-# ---- writing maps down
-
-
-def test_a_map_of_fewer_objects_than_dimensions_keeps_its_dimensions(rng):
-    U = rng.standard_normal((2, 3))
-    found = canonical_map(U)
-    assert found.shape == (2, 3)
-    np.testing.assert_allclose(pdist(found), pdist(U), rtol=1e-12)
-    np.testing.assert_allclose(found[:, 1:], 0, atol=1e-12)

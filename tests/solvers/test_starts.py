@@ -5,8 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from tests.helpers import noisy_distances
-from unmask.solvers import closed_form
-from unmask.solvers._starts import automatic_n_starts, given_start, make_starts
+from unmask.solvers import automatic_n_starts, closed_form, given_start, make_starts
 
 from .problems import objective_for
 

@@ -194,7 +194,7 @@ class Session:
                 if failure is not None:
                     self.tell({"event": "notice", "level": "warning", "text": failure})
                 else:
-                    study._saved = now._saved  # so that the next save writes only what is new
+                    study.revision = now.revision
                     if self._unsaved is unsaved:  # no change since
                         self._unsaved = None
                 if failure != failed_before:

@@ -141,8 +141,8 @@ def _scree(study: Discovery, callback: Callback) -> dict[str, Any]:
     return {"stress": found["stress"].tolist(), "elbow": found.attrs["elbow"]}
 
 
-def _shepard(study: Discovery, callback: Callback) -> dict[str, Any]:
-    pairs = study.reading().shepard(callback=callback)
+def _shepard(study: Discovery, _: Callback) -> dict[str, Any]:
+    pairs = study.reading().shepard()
     shown = pairs.sample(min(len(pairs), SHOWN_PAIRS), random_state=0)
     correlation = float(pairs["dissimilarity"].corr(pairs["distance"]))
     columns = {name: shown[name].to_numpy("f4") for name in ("dissimilarity", "distance")}

@@ -2,19 +2,19 @@
 
 from ..checking import UnfinishedWarning as UnfinishedWarning
 from ..progress import Stopped
-from ._actions import Action as Action
-from ._actions import Adoption, Amendment, Forgetting, Step
-from ._actions import Change as Change
 from ._curve import along_curve
 from ._fitting import ESTIMATORS as ESTIMATORS
 from ._fitting import PACKAGES as PACKAGES
 from ._fitting import fit_alone as fit_alone
-from ._load import read_tables
+from ._loading import read_tables
 from ._material import Material
 from ._preview import Preview
 from ._reading import FittedPairs as FittedPairs
 from ._reading import LeftOut as LeftOut
 from ._reading import Reading
+from ._records import Action as Action
+from ._records import Adoption, Amendment, Forgetting, Step
+from ._records import Change as Change
 from ._study import Discovery
 
 __all__ = [

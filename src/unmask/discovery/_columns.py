@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from .._typing import Array, IntArray
 from ..inspection import name_axes
 from ..problem.chance import as_small, rao_p_value
 from ..problem.linalg import orthonormal_basis
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def _nobody() -> None:
@@ -106,8 +104,6 @@ def _read(embedding: pd.DataFrame, column: pd.Series[Any]) -> ComparedColumn:
 
 
 def _basis(cells: pd.Series[Any], *, numeric: bool) -> Array:
-    import pandas as pd
-
     if numeric:
         return orthonormal_basis(cells.to_numpy(dtype=np.float64)[:, None])
     codes = pd.factorize(cells)[0]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import chi2, rankdata
 
@@ -18,9 +19,6 @@ from ..checking import find_labels, quote
 from ..problem import Cyclic, Nominal, Ordinal, feature_type
 from ..problem.chance import holm
 from ._proposals import own_labels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Mask = NDArray[np.bool_]
 
@@ -52,8 +50,6 @@ def sides(objects: pd.Index, group: Any, other: Any) -> tuple[Mask, Mask]:
 
 
 def _mask(objects: pd.Index, labels: Any, what: str) -> Mask:
-    import pandas as pd
-
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise ValueError(f"{what}={labels!r} must be a list of labels of objects.")
     own = own_labels(labels, objects, what)
@@ -68,8 +64,6 @@ def contrast(
     known: pd.DataFrame, types: Mapping[str, Any], table: pd.DataFrame, inside: Mask, outside: Mask
 ) -> pd.DataFrame:
     """Return how a group of objects differs from another in every known feature and every other column."""
-    import pandas as pd
-
     groups = Groups()
     rows = [
         {"where": "known", "arguments": {}, **_row(known[name], types.get(str(name)), inside, outside, groups)}
@@ -136,7 +130,6 @@ def _middle(ordered: pd.Series[Any], kind: str) -> str:
 
 def make_trait(cells: pd.Series[Any], kind: Any) -> Trait:
     """Return a column with the scores that suit its type: ranks, levels, or angles of ranks."""
-    import pandas as pd
     from pandas.api import types
 
     declared = None if kind is None else feature_type(kind, str(cells.name))

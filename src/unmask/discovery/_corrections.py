@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..checking import is_missing, is_pandas, quote
 from ._proposals import in_order, own_labels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def corrected(column: pd.Series[Any], given: Any) -> tuple[pd.Series[Any], tuple[Any, ...]]:
@@ -17,8 +16,6 @@ def corrected(column: pd.Series[Any], given: Any) -> tuple[pd.Series[Any], tuple
 
     A dictionary or a Series may name some of the objects; anything else has a value for each, in order.
     """
-    import pandas as pd
-
     if given is None:
         return column, ()
     objects = column.index
@@ -49,8 +46,6 @@ def _same(old: Any, new: Any) -> bool:
 
 def _levels(dtype: Any, cells: list[Any], name: Any) -> Any:
     """Return the categories of a feature, with new ones at the end; where they have an order there can be none."""
-    import pandas as pd
-
     new = [cell for cell in dict.fromkeys(cells) if not is_missing(cell) and cell not in dtype.categories]
     if new and dtype.ordered:
         raise ValueError(

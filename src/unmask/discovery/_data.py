@@ -11,65 +11,83 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from .._typing import IntArray
 from ..checking import is_file, is_source, open_file
 from ..dissimilarities import Metric
 from ..kernels import LARGE, MOST_SQUARED, ArraySource, Source, rectangle
-from ._locked import lock_tables
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ._records import read_only
+from ._values import require_text
 
 
-class Data(Protocol):
+class Data:
     """Where the dissimilarities of a study come from."""
+
+    @property
+    def words(self) -> str:
+        """Where that is, in words; nothing of a plain table."""
+        return ""
+
+    @property
+    def missing_pairs(self) -> int | None:
+        """Number of pairs without a dissimilarity; None where all pairs would have to be read to count them."""
+        return None
 
     @property
     def objects(self) -> pd.Index:
         """Labels of the objects."""
+        raise NotImplementedError
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the dissimilarities."""
+    def source(self) -> Source:
+        """What reads any part of the table of dissimilarities."""
+        raise NotImplementedError
 
     @property
     def fitted(self) -> Any:
         """What an estimator is fitted to."""
+        raise NotImplementedError
 
     @property
     def params(self) -> dict[str, Any]:
         """How the estimator makes dissimilarities of that."""
+        return {"metric": "precomputed"}
 
     @property
-    def missing_pairs(self) -> int | None:
-        """Number of pairs without a dissimilarity; None where that would take looking at all pairs."""
-
-    @property
-    def words(self) -> str:
-        """Where the dissimilarities come from, in words; nothing of a plain table."""
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the dissimilarities."""
+        return self.source.dtype
 
     def square(self) -> pd.DataFrame:
         """Return the square table; raise where it would be too large."""
+        n = len(self.objects)
+        if n > MOST_SQUARED:
+            raise ValueError(
+                f"the study has no table of {n:,} x {n:,} dissimilarities, but {self.words}; "
+                "study.material.among(positions) returns those among some objects."
+            )
+        return self.among(np.arange(n))
 
     def among(self, at: IntArray) -> pd.DataFrame:
         """Return the square table of some objects, by their positions."""
+        names = self.objects[at]
+        return pd.DataFrame(rectangle(self.source, np.asarray(at), np.asarray(at)), index=names, columns=names)
 
 
 @dataclass(frozen=True)
-class SquareTable:
+class SquareTable(Data):
     """A table of dissimilarities, NaN where missing."""
 
     table: pd.DataFrame
-    words = ""
 
     def __post_init__(self) -> None:
-        lock_tables(self)
+        object.__setattr__(self, "table", read_only(self.table))
 
     @property
     def objects(self) -> pd.Index:
@@ -83,10 +101,6 @@ class SquareTable:
     def fitted(self) -> pd.DataFrame:
         return self.table
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"metric": "precomputed"}
-
     @cached_property
     def missing_pairs(self) -> int:
         return int(np.isnan(self.table.to_numpy()).sum()) // 2
@@ -98,45 +112,8 @@ class SquareTable:
         return self.table.iloc[at, at]
 
 
-class _ReadInParts:
-    """What has no table of N x N numbers, but can show any part of one."""
-
-    missing_pairs = None
-
-    @property
-    def objects(self) -> pd.Index:
-        raise NotImplementedError
-
-    @property
-    def words(self) -> str:
-        raise NotImplementedError
-
-    @property
-    def source(self) -> Source:
-        raise NotImplementedError
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.source.dtype
-
-    def square(self) -> pd.DataFrame:
-        n = len(self.objects)
-        if n > MOST_SQUARED:
-            raise ValueError(
-                f"the study has no table of {n:,} x {n:,} dissimilarities, but {self.words}; "
-                "study.material.among(positions) returns those among some objects."
-            )
-        return self.among(np.arange(n))
-
-    def among(self, at: IntArray) -> pd.DataFrame:
-        import pandas as pd
-
-        names = self.objects[at]
-        return pd.DataFrame(rectangle(self.source, np.asarray(at), np.asarray(at)), index=names, columns=names)
-
-
 @dataclass(frozen=True)
-class ComparedFeatures(_ReadInParts):
+class ComparedFeatures(Data):
     """Features of many objects, one row each, and the name of the metric that compares them when it is needed."""
 
     features: pd.DataFrame
@@ -145,7 +122,7 @@ class ComparedFeatures(_ReadInParts):
     single: bool = False
 
     def __post_init__(self) -> None:
-        lock_tables(self)
+        object.__setattr__(self, "features", read_only(self.features))
 
     @property
     def objects(self) -> pd.Index:
@@ -178,10 +155,13 @@ class ComparedFeatures(_ReadInParts):
 
 
 @dataclass(frozen=True)
-class TableInFile(_ReadInParts):
+class TableInFile(Data):
     """A large table of dissimilarities that stays in its file, by the path of an npy or zarr file."""
 
     path: str
+
+    def __post_init__(self) -> None:
+        require_text(self.path, "the path of dissimilarities")
 
     @cached_property
     def source(self) -> Source:
@@ -190,8 +170,6 @@ class TableInFile(_ReadInParts):
 
     @cached_property
     def objects(self) -> pd.Index:
-        import pandas as pd
-
         return pd.RangeIndex(self.source.n)
 
     @property
@@ -203,12 +181,8 @@ class TableInFile(_ReadInParts):
         return self.source if self.source.array is None else self.source.array
 
     @property
-    def params(self) -> dict[str, Any]:
-        return {"metric": "precomputed"}
-
-    @property
     def checksum(self) -> int:
-        """What tells the file from others: both ends of its diagonal."""
+        """A number that changes with the file: of both ends of its diagonal."""
         n = self.source.n
         ends = (slice(0, min(n, 100)), slice(max(0, n - 100), n))
         return crc32(b"".join(np.ascontiguousarray(self.source.tile(end, end)).tobytes() for end in ends))
@@ -221,7 +195,7 @@ class TableInFile(_ReadInParts):
 
 
 def large_file(data: Any) -> TableInFile | None:
-    """Return a square table that is too large to be read into memory as what stays in its file; None if it is none."""
+    """Return a square table in a file, if it is too large for memory; None for anything else."""
     path: Any = data.filename if isinstance(data, np.memmap) else data
     if not is_file(path):
         return None
@@ -234,7 +208,7 @@ def large_file(data: Any) -> TableInFile | None:
 
 
 def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:
-    """Tell whether a memory map shows all of its file as it is, and not a view, or a copy that may have been edited."""
+    """Return whether a memory map shows all of its file as it is: not a view, nor a copy that may have been edited."""
     if not isinstance(mapped.base, mmap) or mapped.mode == "c":
         return False
     file, names = source.array, ("shape", "dtype", "strides", "offset")
@@ -242,7 +216,7 @@ def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:
 
 
 def is_many(transformer: Any, X: Any) -> bool:
-    """Tell whether a table of dissimilarities of these features would be large; raise where it would be needed."""
+    """Return whether a table of dissimilarities of these features would be large; raise where it would be needed."""
     shape = getattr(X, "shape", None)
     n = int(shape[0]) if shape else len(X) if hasattr(X, "__len__") else 0
     if 8 * n**2 <= LARGE:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from ..checking import UnfinishedWarning, quote, require_choice, require_integer, warn_user
@@ -21,18 +22,16 @@ from ..estimators import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
+    known_part_of,
     names_checkpoint,
     refit,
     stress_of_known,
 )
 from ..progress import Callback, Listener, Progress, SavedFit, listeners_of
-from ..solvers import hearing_interrupt
-from ._actions import Step
+from ..solvers import catching_interrupt
 from ._material import Material
+from ._records import Step
 from ._values import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PACKAGES = ("unmask", "numpy", "scipy", "scikit-learn", "pandas", "numba")
 
@@ -141,6 +140,7 @@ def fit_step(
         known_types=declared,
         embedding=_map_table(mds.embedding_, known.index),
         free_embedding=_map_table(mds.free_embedding_, known.index),
+        known_map=_map_table(known_part_of(mds), known.index),
         coef=mds.coef_,
         importance=mds.importance_,
         imputed=mds.known_imputed_,
@@ -188,7 +188,7 @@ def _fit_until_stopped(
         refit(mds, D, n_free=n_free, **options)
         return
     stopped = threading.Event()
-    with hearing_interrupt(stopped):
+    with catching_interrupt(stopped):
         refit(mds, D, n_free=n_free, callback=[*listeners_of(callback), _Interrupt(stopped)], **options)
 
 
@@ -230,7 +230,5 @@ def _decided(params: Mapping[str, Any], mds: Any) -> dict[str, Any]:
 
 
 def _map_table(embedding: Any, objects: pd.Index) -> pd.DataFrame:
-    import pandas as pd
-
-    axes = [f"axis{c + 1}" for c in range(embedding.shape[1])]
+    axes = pd.Index([f"axis{c + 1}" for c in range(embedding.shape[1])], dtype="str")
     return pd.DataFrame(embedding.astype(float), index=objects, columns=axes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..checking import (
     MissingDissimilarityWarning,
@@ -25,11 +26,8 @@ from ..estimators import some_objects
 from ..kernels import Workers, resolve_threads
 from ..problem import feature_type
 from ._data import ComparedFeatures, Data, SquareTable, is_many, large_file
-from ._locked import lock_tables
-from ._values import plain
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ._records import read_only
+from ._values import plain, require_text
 
 WRITABLE = "use text, whole numbers or numbers."
 
@@ -64,7 +62,9 @@ class Material:
     pictures: dict[Any, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lock_tables(self)
+        for name in ("known", "table", "weights"):
+            table = getattr(self, name)
+            object.__setattr__(self, name, None if table is None else read_only(table))
 
     @property
     def objects(self) -> pd.Index:
@@ -105,8 +105,6 @@ def read_material(
 
 def _read_data(given: Any, transformer: Any) -> tuple[Data, pd.Index | None]:
     """Return what maps are made from, and the labels by which other tables are aligned, if there are any."""
-    import pandas as pd
-
     if transformer is not None and is_many(transformer, given):
         return _read_features(given, transformer)
     in_file = large_file(given) if transformer is None else None
@@ -124,8 +122,6 @@ def _read_data(given: Any, transformer: Any) -> tuple[Data, pd.Index | None]:
 
 def _read_features(given: Any, metric: Metric) -> tuple[Data, pd.Index | None]:
     """Return the features of many objects."""
-    import pandas as pd
-
     labels = labels_of(given)
     objects = pd.RangeIndex(len(given)) if labels is None else _plain_labels(labels)
     features = read_columns(given, None, objects, "features")
@@ -133,8 +129,6 @@ def _read_features(given: Any, metric: Metric) -> tuple[Data, pd.Index | None]:
 
 
 def _plain_labels(labels: pd.Index) -> pd.Index:
-    import pandas as pd
-
     if labels.nlevels > 1:
         raise ValueError(
             "dissimilarities has labels of several levels; give every object one label, for example by "
@@ -143,13 +137,12 @@ def _plain_labels(labels: pd.Index) -> pd.Index:
     if labels.isna().any():
         raise ValueError("dissimilarities has a missing label; give every object a label.")
     cells = [plain(label, "a label of dissimilarities", WRITABLE) for label in labels]
-    index: pd.Index = pd.Index(cells, name=None if labels.name is None else str(labels.name), tupleize_cols=False)
+    name = None if labels.name is None else require_text(str(labels.name), "the name of the labels")
+    index: pd.Index = pd.Index(cells, name=name, tupleize_cols=False)
     return index
 
 
 def _read_weights(weights: Any, labels: pd.Index | None, objects: pd.Index) -> pd.DataFrame | None:
-    import pandas as pd
-
     if weights is None:
         return None
     if isinstance(weights, str):
@@ -187,14 +180,12 @@ def read_types(known_types: Any, known: pd.DataFrame) -> dict[str, Any]:
 
 def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: str) -> pd.DataFrame:
     """Return any table as a DataFrame indexed by the objects, with text as column names and columns fit to be saved."""
-    import pandas as pd
-
     if data is None:
         return pd.DataFrame(index=objects)
     frame = _as_frame(align_rows(data, labels, what), what)
     if len(frame) != len(objects):
         raise ValueError(f"{what} has {len(frame)} rows but there are {len(objects)} objects; pass one row per object.")
-    names = [str(name) for name in frame.columns]
+    names = [require_text(str(name), f"{what}: a column name") for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"{what} has duplicate column names: {quote(repeated)}; give every column a name of its own.")
@@ -203,8 +194,6 @@ def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: st
 
 
 def _as_frame(data: Any, what: str) -> pd.DataFrame:
-    import pandas as pd
-
     frame: pd.DataFrame
     if is_pandas(data):
         frame = data if hasattr(data, "columns") else data.to_frame(f"{what}0" if data.name is None else data.name)
@@ -226,7 +215,6 @@ def _as_frame(data: Any, what: str) -> pd.DataFrame:
 
 def tidy(column: pd.Series[Any], objects: pd.Index, name: str, what: str) -> pd.Series[Any]:
     """Return a column as one of the types that a study can save: numbers, booleans, categories, text or mixed cells."""
-    import pandas as pd
     from pandas.api import types
 
     kind = column.dtype

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..checking import count
-from ._actions import Action, Change, Step
 from ._material import Material
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ._records import Action, Change, Step
 
 
 def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
     """Return the steps, one a row, with what was adopted on each."""
-    import pandas as pd
-
     steps = [action for action in actions if isinstance(action, Step)]
     features = list(dict.fromkeys(name for step in steps for name in step.importance.index))
     rows = [_row(step, features) for step in steps]

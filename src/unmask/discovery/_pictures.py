@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ..checking import quote
 from ._proposals import own_labels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The first bytes of a picture tell what it is. SVG is none of these: it may hold a program.
 _MAGIC = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpg"), (b"GIF87a", "gif"), (b"GIF89a", "gif"))

@@ -6,15 +6,13 @@ once. Objects on top of each other that are the same in what is known are someth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import cKDTree
 
 from .._typing import Array, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Objects are in the same place if they are nearer than this share of the spacing that so many would have on a grid.
 COINCIDENCE = 0.1

@@ -5,16 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..checking import KnownFeatureWarning, count
 from ..problem import KnownFeatures, check_known
 from ..problem.linalg import orthonormal_basis
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # From this share on a feature is as good as known already.
 NEARLY_KNOWN = 0.9

@@ -6,22 +6,20 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import Array
 from ..checking import KnownFeatureWarning, align_rows, find_labels, is_pandas, quote, require_choice, require_integer
 from ..problem import Cyclic, check_known
-from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import group_numbers
 from ._curve import along_curve, along_line
 from ._material import Material, tidy
+from ._records import Step
 from ._values import as_code, plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OTHERS = "other"
 
@@ -97,8 +95,6 @@ def check_written(context: Context, source: Mapping[str, Any]) -> None:
 
 def checked_values(values: Any, name: str, kind: Any, objects: pd.Index) -> pd.Series[Any]:
     """Return the values as a feature that can be known: one per object, not all the same, and of their type."""
-    import pandas as pd
-
     if len(values) != len(objects):
         raise ValueError(f"values has {len(values)} entries but there are {len(objects)} objects; pass one per object.")
     column = values if is_pandas(values) else pd.Series(list(values))
@@ -153,8 +149,6 @@ def own_labels(labels: Any, objects: pd.Index, what: str) -> list[Any]:
 
 
 def _places(labels: list[Any], objects: pd.Index) -> Any:
-    import pandas as pd
-
     return find_labels(objects, pd.Index(labels, dtype=object, tupleize_cols=False))
 
 

@@ -1,4 +1,4 @@
-"""What a fit of a study says beyond its map: the number of dimensions, errors, uncertainty, and other methods."""
+"""Diagnostics of a fit of a study: the number of dimensions, errors, uncertainty, and other methods."""
 
 from __future__ import annotations
 
@@ -8,69 +8,62 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import pandas as pd
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import rankdata
 
 from .._typing import Array, IntArray
 from ..checking import KnownFeatureWarning
-from ..estimators import refit
+from ..estimators import stages_of
 from ..inspection import (
     Stability,
     bootstrap,
     compare,
-    ending_all,
     leak_report,
     method_names,
     scree,
     shepard,
     stress_per_point,
 )
-from ..problem import KnownFeatures, check_known, declares_error
+from ..problem import SCHEMES, KnownFeatures, check_known, declares_error, make_level
 from ..progress import Callback, series
-from ._actions import Step
+from ._records import Step
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ._study import Discovery
 
 MOST_DIMENSIONS = 6
-# Of more objects, so many are picked at random where all pairs are shown.
+# Above this number of objects, the pairs of a random sample of them are shown.
 MOST_IN_PAIRS = 2000
-# Of the stress that the study recorded: a fit that has another one is another fit.
-SAME_STRESS = 1e-6
-# Parameters of a fit whose distances are those of its map and coefficients, and of the dissimilarities as they are.
-PLAIN_FIT = {"level": "ratio", "weights": None}
-# By this share the stress among 2,000 objects may differ from that of all.
-SAMPLED_STRESS = 0.25
-# Rows at a time, where all N² squares at once would take too much memory.
-CHUNK = 1000
 # Parameters of a step that leave conditional scaling as it is by default.
 DEFAULTS = {"n_components", "random_state", "known_types"}
 
 
 class LeftOut(ValueError):  # noqa: N818 - nothing went wrong
-    """Something cannot be said about a fit; the message says why, and how to get it."""
+    """A diagnostic is not available for a fit; the message has the reason, and how to get it."""
 
 
-@dataclass(frozen=True)
 class RecordedFit:
-    """Fitted distances of some objects, in the form in which inspection and plotting take a fitted estimator."""
+    """Fitted distances of some objects, in the form in which inspection and plotting take a fitted estimator.
 
-    embedding_: Array
-    distances: pd.DataFrame
-    weights: Any = None
-    metric: str = "precomputed"
+    `disparities_` is there only if the fit had a `level`.
+    """
+
+    def __init__(self, embedding: Array, distances: pd.DataFrame, disparities: pd.DataFrame | None, weights: Any):
+        self.embedding_, self._distances, self.weights, self.metric = embedding, distances, weights, "precomputed"
+        if disparities is not None:
+            self.disparities_ = disparities
 
     def predict_dissimilarities(self) -> pd.DataFrame:
         """Return the fitted distances."""
-        return self.distances
+        return self._distances
 
 
 @dataclass(frozen=True)
 class FittedPairs:
-    """A fit, and the square table of dissimilarities it was made from, of all objects or of a sample."""
+    """The fitted distances and the dissimilarities of all objects, or of a sample."""
 
-    fit: Any
+    fit: RecordedFit
     dissimilarities: pd.DataFrame
     weights: dict[str, Any]
 
@@ -85,9 +78,9 @@ class FittedPairs:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a step of a study says beyond its map; made by :meth:`Discovery.reading`.
+    """Diagnostics of one step of a study; made by :meth:`Discovery.reading`.
 
-    Every method computes, and keeps nothing. Those that need further fits take a ``callback``, which hears an
+    Every method computes, and keeps nothing. Those that need further fits take a ``callback``, which gets an
     :class:`unmask.Progress` before each fit (``stage`` is the name of the method, ``iteration`` and ``max_iter`` how
     many fits are done and how many there are) and after every iteration of each; if it returns True,
     :class:`unmask.discovery.Stopped` is raised.
@@ -101,17 +94,12 @@ class Reading:
     study: Discovery
     step: Step
 
-    # ---- what the step was made of
+    # ---- the data of the step
 
     @property
     def data(self) -> Any:
-        """What estimators are fitted to, not copied: dissimilarities, or features of many objects."""
+        """The data that estimators are fitted to, not copied: dissimilarities, or features of many objects."""
         return self.study.material.data.fitted
-
-    @property
-    def dissimilarities(self) -> pd.DataFrame:
-        """The square table of dissimilarities, for what is made of few objects only."""
-        return self.study.material.dissimilarities
 
     @property
     def n(self) -> int:
@@ -120,7 +108,7 @@ class Reading:
 
     @property
     def known(self) -> pd.DataFrame | None:
-        """What the step was given; None if nothing."""
+        """The known features that the step was given; None if there were none."""
         return self.study.known_of(self.step)
 
     @property
@@ -135,14 +123,14 @@ class Reading:
         return {} if weights is None else {"weights": weights}
 
     def coded(self) -> KnownFeatures:
-        """Return what the step was given as the fit codes it."""
+        """Return the known features of the step as the fit codes them."""
         if not self.step.known:
             return KnownFeatures.nothing(self.n)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned
             return check_known(self.known, self.n, None, self.estimator.coef, types=self.step.known_types)
 
-    # ---- what it says
+    # ---- diagnostics
 
     def leaks(self) -> pd.DataFrame:
         """Return what the map repeats of each known feature, as :func:`unmask.inspection.leak_report` does.
@@ -158,7 +146,7 @@ class Reading:
 
     @property
     def most_components(self) -> int:
-        """The largest number of dimensions of a scree; what is known takes dimensions too."""
+        """The largest number of dimensions of a scree; the known features take dimensions too."""
         most = min(MOST_DIMENSIONS, self.n - 1 - self.coded().n_dimensions)
         if most < 1:
             raise LeftOut("The scree is left out: what is known leaves no dimension to add.")
@@ -194,14 +182,14 @@ class Reading:
     ) -> pd.DataFrame:
         """Return scores of other methods on the same data, as :func:`unmask.inspection.compare` does.
 
-        By default of all it knows; without conditional scaling with its defaults, if that is what the step is.
+        By default of all its methods; without conditional scaling with its defaults, if that made the step.
         """
         if not self.step.n_components:
             raise LeftOut("Other methods are left out: they need at least one dimension.")
         with series(callback) as tell, warnings.catch_warnings():
             warnings.simplefilter("ignore", KnownFeatureWarning)
             return compare(
-                self.dissimilarities,
+                self.study.material.dissimilarities,
                 self.known,
                 n_components=self.step.n_components,
                 methods=self.other_methods(methods),
@@ -220,90 +208,49 @@ class Reading:
         named = method_names() if methods is None else methods
         return [name for name in named if name != "conditional-mds" or not is_plain]
 
-    def shepard(self, *, callback: Callback | None = None) -> pd.DataFrame:
+    def shepard(self) -> pd.DataFrame:
         """Return the pairs one a row, as :func:`unmask.inspection.shepard` does; of many objects those of a sample."""
-        return self.pairs(callback=callback).table()
+        return self.pairs().table()
 
-    # ---- pairs
-
-    def pairs(self, *, random_state: int = 0, callback: Callback | None = None) -> FittedPairs:
-        """Return dissimilarities and fitted distances: from the record where that is enough, or fitted again."""
-        found = self.recorded_pairs(random_state)
-        return self.refitted_pairs(callback=callback) if found is None else found
-
-    def recorded_pairs(self, random_state: int = 0) -> FittedPairs | None:
-        """Return them from the record; None if the record is not enough."""
+    def pairs(self, random_state: int = 0) -> FittedPairs:
+        """Return dissimilarities and fitted distances; nothing is fitted again."""
         rows = np.sort(np.random.default_rng(random_state).choice(self.n, min(self.n, MOST_IN_PAIRS), replace=False))
-        if self.study.material.data.words:
-            return self._recorded_many(rows)
-        return self._recorded() if self.n <= MOST_IN_PAIRS else self._recorded_sample(rows)
+        material, scheme = self.study.material, self.step.params.get("weights")
+        D = material.among(rows)
+        distances = squareform(pdist(self.step.coordinates[rows]))
+        weights = {name: table.iloc[rows, rows] for name, table in self.weights.items()}
+        fit = RecordedFit(
+            self.step.embedding.to_numpy()[rows],
+            pd.DataFrame(distances, index=D.index, columns=D.index),
+            self._disparities(rows),
+            None if SCHEMES[scheme].follows_map else scheme,
+        )
+        return FittedPairs(fit, D, weights)
 
-    def refitted_pairs(self, *, callback: Callback | None = None) -> FittedPairs:
-        """Return them of a further fit with the same parameters, which must come to the same stress."""
-        with series(callback) as tell, ending_all():
-            tell("shepard", 0, 1)
-            again = refit(self.estimator, self.data, n_free=self.step.n_free, known=self.known, **self.weights)
-        if abs(again.stress_ - self.step.stress) > SAME_STRESS:
-            raise LeftOut(
-                f"The Shepard diagram is left out: fitted again, the map has a stress of {again.stress_:.6f} and "
-                f"not {self.step.stress:.6f}, so that it would show another map."
-            )
-        return FittedPairs(again, self.dissimilarities, self.weights)
+    def _disparities(self, rows: IntArray) -> pd.DataFrame | None:
+        """Return the dissimilarities of some objects as the measurement level of the fit transforms them.
 
-    def _recorded(self) -> FittedPairs | None:
-        """Return the fit computed from the recorded map and coefficients, or None if its stress is another.
-
-        It is another where dissimilarities were transformed, or known values were moved or filled in.
+        As in a fit, they are the admissible ones nearest to the distances, with the sum of squares that the
+        dissimilarities have; or their ranks, where only the order counts.
         """
-        Z = self._coordinates()
-        fit = self._fit_of(cdist(Z, Z), self.study.material.objects)
-        pairs = FittedPairs(fit, self.dissimilarities, self.weights)
-        try:
-            stress = pairs.stress_per_point()["stress"].sum()
-        except ValueError:  # weights that moved with the map
+        params, objects = self.step.params, self.study.material.objects
+        level = params.get("level", "ratio")
+        if level == "ratio":
             return None
-        return pairs if abs(stress - self.step.stress) <= SAME_STRESS else None
-
-    def _recorded_many(self, rows: IntArray) -> FittedPairs | None:
-        """Return the fit of some objects whose dissimilarities are in no table.
-
-        None where dissimilarities were transformed or weighted, or known values moved or filled in; and where the
-        stress among them is so far from the one recorded that something else must have happened.
-        """
-        step = self.step
-        if self.weights or any(step.params.get(name, plain) != plain for name, plain in PLAIN_FIT.items()):
-            return None
-        if len(step.imputed) or declares_error(step.known_types):
-            return None
-        picked = self.study.material.among(rows)
-        Z = self._coordinates()[rows]
-        pairs = FittedPairs(self._fit_of(cdist(Z, Z), picked.index, rows), picked, {})
-        stress = float(pairs.stress_per_point()["stress"].sum())
-        return pairs if abs(stress - step.stress) <= SAMPLED_STRESS * step.stress else None
-
-    def _recorded_sample(self, rows: IntArray) -> FittedPairs | None:
-        """Return the same for a sample of many objects, or None if their parts of the stress are not those recorded."""
-        if self.weights or self.step.params.get("weights") is not None:
-            return None
-        Z, D = self._coordinates(), self.dissimilarities.to_numpy()
-        distances = cdist(Z[rows], Z)
-        total = sum(float(np.nansum(D[at : at + CHUNK] ** 2)) for at in range(0, self.n, CHUNK))
-        parts = np.nansum((D[rows] - distances) ** 2, axis=1) / total
-        if np.abs(parts - self.step.stress_per_point.to_numpy()[rows]).sum() > SAME_STRESS:
-            return None
-        picked = self.dissimilarities.iloc[rows, rows]
-        return FittedPairs(self._fit_of(distances[:, rows], picked.index, rows), picked, {})
-
-    def _coordinates(self) -> Array:
-        """Return all fitted coordinates: those of the map, and what is known in its units."""
-        coded = self.coded()
-        kept = list(coded.kept)
-        own = coded.values * coded.scale[kept]  # in the units of the coefficients
-        return np.column_stack([self.step.free_embedding, own @ self.step.coef.to_numpy()[np.ix_(kept, kept)]])
-
-    def _fit_of(self, distances: Array, objects: pd.Index, rows: Any = slice(None)) -> RecordedFit:
-        import pandas as pd
-
-        np.fill_diagonal(distances, 0.0)
-        table = pd.DataFrame(distances, index=objects, columns=objects)
-        return RecordedFit(self.step.embedding.to_numpy()[rows], table, self.step.params.get("weights"))
+        transformer, _ = stages_of(self.estimator)  # such as the paths of Isomap
+        D = self.study.material.dissimilarities if transformer is None else transformer.fit_transform(self.data)
+        upper = np.triu_indices(self.n, 1)
+        delta, distances = np.asarray(D, dtype=np.float64)[upper], pdist(self.step.coordinates)
+        W = self.study.material.weights
+        weight = np.ones_like(delta) if W is None else W.to_numpy()[upper]
+        ties = params.get("ties", "primary")
+        counts = np.isfinite(delta) & (weight > 0)
+        if level == "ordinal":
+            delta = rankdata(delta, nan_policy="omit") / np.count_nonzero(np.isfinite(delta))
+        aims, weight = delta[counts], weight[counts]
+        fitted = make_level(level, ties, aims, None if W is None else weight)(distances[counts])
+        table = np.full((self.n, self.n), np.nan)
+        np.fill_diagonal(table, 0.0)
+        table[upper[0][counts], upper[1][counts]] = fitted * np.sqrt((weight @ aims**2) / (weight @ fitted**2))
+        table.T[upper] = table[upper]
+        return pd.DataFrame(table[np.ix_(rows, rows)], index=objects[rows], columns=objects[rows])

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._typing import Array
-from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import best_grouping, group_numbers
 from ._fitting import ESTIMATORS
 from ._material import Material
+from ._records import Step
 
 # One start, and not to the last digit: only the shape of such maps is looked at.
 QUICK = {"init": "closed-form", "n_init": 1, "tol": 1e-5}

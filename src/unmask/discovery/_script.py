@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checking import quote
 from ..problem import FEATURE_TYPES
-from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._data import ComparedFeatures, Data, TableInFile
 from ._fitting import ESTIMATORS, Recipe
+from ._history import saved_columns
 from ._material import Material
-from ._tree import Tree, adopted_columns
+from ._records import Action, Adoption, Amendment, Forgetting, Step
 from ._values import as_code
+
+if TYPE_CHECKING:
+    from ._study import Discovery
 
 WIDTH = 100
 
 
-def script_of(material: Material, actions: tuple[Action, ...], tree: Tree, title: str, path: str) -> str:
+def script_of(study: Discovery, path: str) -> str:
     """Return the script."""
-    body = list(_body(material, actions, adopted_columns(tree.actions)))
+    material, actions, title = study.material, study.actions, study.title
+    body = list(_body(material, actions, saved_columns(study.tree)))
     head = f"""Make the maps of the study{f" {title}" if title else ""} from its saved tables."""
     lines = [f'"""{_one_line(head)}"""', "", *_imports(actions, "\n".join(body)), ""]
     lines += [f"tables = read_tables({as_code(path)})", *_data(material.data), *body]

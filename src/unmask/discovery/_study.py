@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
+from uuid import uuid4
 
 import numpy as np
+import pandas as pd
 
 from ..checking import quote, require_integer, require_number
 from ..dissimilarities import make_transformer
 from ..progress import Callback, series
-from ._actions import Action, Adoption, Amendment, Forgetting, Step
 from ._contrast import contrast, sides
 from ._corrections import corrected
 from ._fitting import ESTIMATORS, check_params, fit_step, without_checkpoint
+from ._history import Done, History, Known, table_of
 from ._material import Material, read_material
-from ._pages import history_table, html_of, text_of
+from ._pages import draw, history_table, html_of, text_of
 from ._pictures import read_pictures
 from ._preview import Preview, preview
 from ._proposals import Context, checked_values, make_proposal
 from ._reading import Reading
-from ._replay import repeat_without, replay
+from ._records import Action, Adoption, Amendment, Forgetting, Step
 from ._script import script_of
 from ._suggest import suggest
-from ._tree import Tree
-from ._values import plain
-from ._walk import Walk
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ._values import plain, require_text
 
 
-class Discovery(Walk):
+class Discovery:
     """A study of one set of objects: fit a map, name what it shows, and fit again given that.
 
     Every fit adds a step; every feature that is recognised is adopted, under a name and with a reason, and is known to
@@ -88,6 +86,8 @@ class Discovery(Walk):
         What the study began with: `dissimilarities`, `known`, `table`, `weights` and `known_types`, not copied.
     history : DataFrame
         The steps, one a row.
+    uuid, revision : str, int
+        What identifies the study when it is saved, and how often it was saved.
 
     Notes
     -----
@@ -126,10 +126,29 @@ class Discovery(Walk):
     ) -> None:
         transformer = make_transformer(metric, metric_params)
         material = read_material(dissimilarities, known, table, weights, known_types, transformer)
-        material = replace(material, pictures=read_pictures(pictures, material.objects))
-        self._begin(material, str(title), Tree(), 0)
+        self._begin(replace(material, pictures=read_pictures(pictures, material.objects)), str(title))
+
+    def _begin(self, material: Material, title: str) -> None:
+        self._material, self.title, self._history = material, title, History()
+        self.uuid, self.revision = uuid4().hex, 0
+
+    @classmethod
+    def _of(cls, material: Material, title: str) -> Self:
+        """Return a study of material that has been checked."""
+        study = cls.__new__(cls)
+        study._begin(material, title)
+        return study
 
     # ---- what there is
+
+    @property
+    def title(self) -> str:
+        """What the study is called."""
+        return self._title
+
+    @title.setter
+    def title(self, title: str) -> None:
+        self._title = require_text(title, "title")
 
     @property
     def material(self) -> Material:
@@ -171,6 +190,64 @@ class Discovery(Walk):
         says what was adopted before the first fit, if anything was.
         """
         return history_table(self.actions)
+
+    @property
+    def tree(self) -> tuple[Action, ...]:
+        """Everything that was ever done, also what was taken back: each action with its `id` and its `parent`."""
+        return self._history.actions
+
+    @property
+    def here(self) -> int:
+        """The id of the last action, after which the next will follow; 0 at the beginning."""
+        return self._history.here
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What was done on the way to here, in order."""
+        return self._history.path()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The fits among the actions, in order."""
+        return tuple(action for action in self.actions if isinstance(action, Step))
+
+    @property
+    def step(self) -> Step:
+        """The last fit."""
+        if not self.steps:
+            raise ValueError("nothing has been fitted in this study; call fit first.")
+        return self.steps[-1]
+
+    @property
+    def known(self) -> pd.DataFrame:
+        """What is known now, one row per object; a copy."""
+        return table_of(self._known().columns, self._material.objects)
+
+    @property
+    def known_types(self) -> dict[str, Any]:
+        """The declared types of what is known now."""
+        return self._known().kinds
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """Every feature that was ever known on the way to here, also those put aside; a copy.
+
+        Where two had the same name, the later one.
+        """
+        return table_of(self._known().ever, self._material.objects)
+
+    @property
+    def feature_types(self) -> dict[str, Any]:
+        """The declared types of :attr:`features`, also of those put aside."""
+        return self._known().ever_kinds
+
+    def known_of(self, step: Step) -> pd.DataFrame | None:
+        """Return the known features that a step was given; None if there were none."""
+        columns = Known(self._material, self._history.path(step.parent)).columns
+        return table_of(columns, self._material.objects) if step.known else None
+
+    def _known(self) -> Known:
+        return Known(self._material, self.actions)
 
     # ---- the loop
 
@@ -226,7 +303,12 @@ class Discovery(Walk):
     ) -> Step:
         """Add a step; one that is repeated has the same number of free dimensions again."""
         given = self._material, self.known, self.known_types, estimator, params, len(self.steps) + 1
-        added: Step = self._add(fit_step(*given, callback, checkpoint, n_free))
+        return self._add(fit_step(*given, callback, checkpoint, n_free))
+
+    def _add(self, action: Done) -> Done:
+        """Add what was done after the last action, and go there."""
+        added = self._history.add(action, self.here)
+        self._history.go(added.id)
         return added
 
     def adopt(
@@ -281,8 +363,9 @@ class Discovery(Walk):
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
         feature, declared, source = self._proposed(name, {**ways, "axes": axes}, kind)
         number = self.step.number if self.steps else None
-        added: Adoption = self._add(Adoption(name, feature, declared, source, str(why), number))
-        return added
+        why = require_text(str(why), "why")
+        record = Adoption(name=name, values=feature, kind=declared, source=source, why=why, step=number)
+        return self._add(record)
 
     def preview(
         self,
@@ -320,6 +403,7 @@ class Discovery(Walk):
     def _require_new_name(self, name: Any, what: str = "name") -> None:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"{what}={name!r} must be text; say what was recognised.")
+        require_text(name, what)
         if name in self.known.columns:
             raise ValueError(
                 f"{what}={name!r} is taken by a feature that is known; choose another name, or forget({name!r}) first."
@@ -340,8 +424,7 @@ class Discovery(Walk):
         Forgetting
         """
         self._require_known(name)
-        added: Forgetting = self._add(Forgetting(name, str(why)))
-        return added
+        return self._add(Forgetting(name=name, why=require_text(str(why), "why")))
 
     def amend(
         self, name: str, *, values: Any = None, kind: Any = None, rename: str | None = None, why: str = ""
@@ -373,8 +456,9 @@ class Discovery(Walk):
         declared = self.known_types.get(name) if kind is None else plain(kind, "kind", "use a type of a feature.")
         column, cells = corrected(self.known[name], values)
         feature = checked_values(column, rename or name, declared, self._material.objects)
-        added: Amendment = self._add(Amendment(name, feature, cells, declared, rename, str(why)))
-        return added
+        why = require_text(str(why), "why")
+        record = Amendment(name=name, values=feature, cells=cells, kind=declared, rename=rename, why=why)
+        return self._add(record)
 
     def _require_known(self, name: Any) -> None:
         known = self.known.columns
@@ -405,21 +489,115 @@ class Discovery(Walk):
             If the action is not on the way to here, or what followed cannot be done without it; the study stays as it
             was.
         """
-        dropped = self._on_the_way(id)
+        dropped = next((action for action in self.actions if action.id == self._history.checked_id(id)), None)
+        if dropped is None:
+            ids = ", ".join(str(action.id) for action in self.actions)
+            raise ValueError(f"id={id} is not on the way to here ({ids or 'nothing was done'}); go there first.")
         again = self.branch()
         again.go(dropped.parent)
-        left_out = repeat_without(again, self.actions, dropped, callback)
-        self._tree = again._tree
-        self._move(again.here)
+        left_out = [dropped]
+        lost = dropped.name if isinstance(dropped, Adoption) else None
+        for action in self.actions[self.actions.index(dropped) + 1 :]:
+            if lost is not None and isinstance(action, Amendment | Forgetting) and action.name == lost:
+                left_out.append(action)
+                lost = action.called if isinstance(action, Amendment) else None
+            else:
+                again._repeat(action, callback)
+        self._history = again._history
         return f"left out: {'; '.join(action.text for action in left_out)}"
 
-    def _on_the_way(self, given: Any) -> Action:
-        found = self._checked_id(given)
-        for action in self.actions:
-            if action.id == found:
-                return action
-        ids = ", ".join(str(action.id) for action in self.actions)
-        raise ValueError(f"id={found} is not on the way to here ({ids or 'nothing was done'}); go there first.")
+    def _repeat(self, action: Action, callback: Callback | None = None) -> None:
+        """Do what was done in another study."""
+        if isinstance(action, Step):
+            params = check_params(action.estimator, action.n_components, action.params)
+            self._fit(action.estimator, params, callback, n_free=action.n_free)
+        elif isinstance(action, Adoption):
+            source = {"values": action.values} if "given" in action.source.values() else action.source
+            self.adopt(action.name, kind=action.kind, why=action.why, **source)
+        elif isinstance(action, Amendment):
+            cells = {label: action.values[label] for label in action.cells} or None
+            self.amend(action.name, values=cells, kind=action.kind, rename=action.rename, why=action.why)
+        else:
+            self.forget(action.name, why=action.why)
+
+    # ---- moving about
+
+    def go(self, id: int) -> str:  # noqa: A002
+        """Go to an action, as if it had just been done, and return a sentence on it; nothing is lost.
+
+        Parameters
+        ----------
+        id : int
+            Its id, as in :attr:`tree`; 0 is the beginning.
+
+        Returns
+        -------
+        str
+        """
+        self._history.go(self._history.checked_id(id))
+        return f"now after: {self.actions[-1].text}" if self.here else "now at the beginning"
+
+    def undo(self) -> str:
+        """Take the last action back, and return a sentence on it. It stays in the tree: :meth:`redo` does it again."""
+        if not self.here:
+            raise ValueError("there is nothing to undo; this is the beginning of the study.")
+        last = self.actions[-1]
+        self._history.go(last.parent)
+        return f"undone: {last.text}"
+
+    @property
+    def ahead(self) -> Action | None:
+        """What :meth:`redo` would do again: of several actions the one that was done or seen last; None if nothing."""
+        return self._history.ahead
+
+    def redo(self) -> str:
+        """Do again what was taken back, and return a sentence on it."""
+        if self.ahead is None:
+            raise ValueError("there is nothing to redo; this is the last action on this branch.")
+        self._history.go(self.ahead.id)
+        return f"redone: {self.actions[-1].text}"
+
+    def branch(self, name: str | None = None) -> Self:
+        """Return a study that begins as this one is now; what is done in it is not done in this one.
+
+        Both share the material and what was done so far, none of which ever changes.
+
+        Parameters
+        ----------
+        name : str, optional
+            Title of the new study; by default that of this one and "(branch)".
+
+        Returns
+        -------
+        Discovery
+        """
+        branch = self._of(self._material, f"{self.title} (branch)".strip() if name is None else str(name))
+        branch._history, branch.uuid, branch.revision = self._history.copy(), self.uuid, self.revision
+        return branch
+
+    def take_over(self, branch: Self, since: int) -> int:
+        """Add to the tree what was done in a branch of this study, without going there.
+
+        Parameters
+        ----------
+        branch : Discovery
+            A branch, which may have been worked on by another process.
+        since : int
+            Number of actions in the tree when the branch was made.
+
+        Returns
+        -------
+        int
+            The id that the last action of the branch has here.
+        """
+        moved = len(self.tree) - since
+
+        def here(id: int) -> int:  # noqa: A002
+            return id + moved if id > since else id
+
+        for action in branch.tree[since:]:
+            self._history.add(action, here(action.parent))
+        return here(branch.here)
 
     # ---- fitting a step again
 
@@ -558,8 +736,6 @@ class Discovery(Walk):
         -------
         Axes, or an array of two
         """
-        from ._pages import draw
-
         return draw(self._chosen(steps), self._color(color), ax)
 
     def _chosen(self, steps: tuple[int, int] | None) -> tuple[Step, ...]:
@@ -614,8 +790,21 @@ class Discovery(Walk):
             ``stress``, ``replayed`` (the stress found now), ``difference`` (largest of a coordinate, as a share of the
             largest coordinate), ``same``, ``note``. An interrupted step is now fitted to its end, and is not the same.
         """
-        again = self._of(self._material, self.title)
-        return replay(again, self.actions, require_number("tol", tol, 0.0))
+        require_number("tol", tol, 0.0)
+        again, rows = self._of(self._material, self.title), []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the steps have theirs
+            for action in self.actions:
+                again._repeat(action)
+                if isinstance(action, Step):
+                    old, new = action.embedding.to_numpy(), again.step.embedding.to_numpy()
+                    size = float(np.abs(old).max(initial=0.0)) or 1.0
+                    difference = float(np.abs(old - new).max(initial=0.0)) / size
+                    same = max(difference, abs(action.stress - again.step.stress)) <= tol and action.finished
+                    note = "" if action.finished else "was interrupted"
+                    rows.append((action.number, action.stress, again.step.stress, difference, same, note))
+        columns = ["step", "stress", "replayed", "difference", "same", "note"]
+        return pd.DataFrame(rows, columns=columns).set_index("step")
 
     def to_script(self, path: str | PathLike[str] = "study") -> str:
         """Return plain Python code that makes the maps of this study from its saved tables.
@@ -630,7 +819,7 @@ class Discovery(Walk):
         str
             It leaves the maps in ``maps``, a dictionary from the number of the step.
         """
-        return script_of(self._material, self.actions, self._tree, self.title, str(path))
+        return script_of(self, str(path))
 
     def save(self, path: str | PathLike[str], *, format: str = "csv") -> Path:  # noqa: A002
         """Write the study as one folder, or as one file if the path ends in ``.zip``.
@@ -646,10 +835,20 @@ class Discovery(Walk):
         Returns
         -------
         Path
-        """
-        from ._save import save
 
-        self._saved = save(self._material, self._tree, self._here, self.title, Path(path), format, self._saved)
+        Raises
+        ------
+        FileProblem
+            If the study cannot be written there, or a newer version of it is there (`revision` counts the saves).
+
+        Notes
+        -----
+        Files are only added to a folder, and those that are there already are not written again. Whoever reads it
+        meanwhile, or after a save that was killed, finds the study as it was before or as it is then.
+        """
+        from ._saving import save
+
+        save(self, Path(path), format)
         return Path(path)
 
     @classmethod
@@ -675,10 +874,12 @@ class Discovery(Walk):
         FileProblem
             If something is missing or not as it was written, in one sentence.
         """
-        from ._load import load
+        from ._loading import load
 
         read = load(Path(path), name, elsewhere=elsewhere)
-        return cls._of(read.material, read.title, read.tree, read.here, read.saved)
+        study = cls._of(read.material, read.document.title)
+        study._history, study.uuid, study.revision = read.history, read.document.uuid, read.document.revision
+        return study
 
     def __repr__(self) -> str:
         return text_of(self._material, self.actions, self.title, list(self.known.columns))

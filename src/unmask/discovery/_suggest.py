@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._typing import Array
 from ..problem.chance import holm
 from ..progress import Tell
-from ._actions import Step
 from ._circle import fit_circle
 from ._clusters import best_grouping
 from ._columns import compare_columns
 from ._material import Material
 from ._places import find_places, mean_places, permutations_of
+from ._records import Step
 from ._references import even_box, even_disc, even_ring, maps_of_noise, scattered_groups
 from ._values import as_code
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Fewer places than this show no structure that could be told from chance.
 LEAST_PLACES = 8
@@ -200,8 +198,6 @@ def _order(view: View, U: Array) -> Suggestion:
 
 def _table(suggestions: list[Suggestion], n_families: int, axes: list[str]) -> pd.DataFrame:
     """Return the suggestions, the surest first; p-values are corrected for the number of families of questions."""
-    import pandas as pd
-
     rows = []
     for s in suggestions:
         direction = np.full(len(axes), np.nan) if s.direction is None else s.direction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import fields
@@ -9,17 +10,42 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..problem import FEATURE_TYPES
 
 
+def require_text(text: str, what: str) -> str:
+    """Return text that a file can hold; raise on half a character (a lone surrogate)."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{what}={text!r} has half a character at position {error.start}, which no file can hold; remove it."
+        ) from None
+    return text
+
+
+def _kind_of(value: Any) -> Any:
+    """Return the class by which a value is written; "feature type" for all of these."""
+    if type(value) in FEATURE_TYPES.values():
+        return "feature type"
+    # A subclass, such as an enumeration, would come back as something else; moments may be Python's or pandas'.
+    return datetime if isinstance(value, datetime) else type(value)
+
+
+# ---- JSON
+
+
 def encode(value: Any) -> Any:
-    """Return a value as JSON; what JSON has no form for becomes an object with a key that begins with $.
+    """Return a value as JSON; a value without a form in JSON becomes an object with a key that begins with $.
 
     Raises
     ------
     TypeError
-        On anything that is no number, text, truth value, moment, list, tuple, dictionary or type of a feature.
+        Unless the value is a number, text, truth value, date, list, tuple, dictionary, table or type of a feature.
+    ValueError
+        If text in it cannot be written to a file.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -29,74 +55,76 @@ def encode(value: Any) -> Any:
     return _ENCODERS[kind](value)
 
 
-def _kind_of(value: Any) -> Any:
-    """Return the class by which a value is written down; the name of the tables for types of features."""
-    if type(value) in FEATURE_TYPES.values():
-        return "feature type"
-    # Subclasses, such as enumerations, would come back as something else; of moments there are Python's and pandas'.
-    return datetime if isinstance(value, datetime) else type(value)
-
-
-def _encode_type(value: Any) -> dict[str, Any]:
-    parts = {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-    return {"$type": type(value).__name__, **parts}
-
-
 def _encode_dict(value: dict[Any, Any]) -> dict[str, Any]:
     if all(type(key) is str and not key.startswith("$") for key in value):
-        return {key: encode(part) for key, part in value.items()}
+        return {encode(key): encode(part) for key, part in value.items()}
     return {"$dict": [[encode(key), encode(part)] for key, part in value.items()]}
 
 
+def _encode_table(table: pd.DataFrame) -> dict[str, Any]:
+    columns = [[encode(str(name)), str(column.dtype), encode(list(column))] for name, column in table.items()]
+    labels = None if isinstance(table.index, pd.RangeIndex) else encode(list(table.index))
+    return {"$table": columns, "labels": labels}
+
+
+def _encode_type(value: Any) -> dict[str, Any]:
+    return {"$type": type(value).__name__} | {part.name: encode(getattr(value, part.name)) for part in fields(value)}
+
+
 _ENCODERS: dict[Any, Callable[[Any], Any]] = {
-    **dict.fromkeys((type(None), bool, int, str), lambda value: value),
+    **dict.fromkeys((type(None), bool, int), lambda value: value),
+    str: lambda value: require_text(value, "text"),
     float: lambda value: value if math.isfinite(value) else {"$float": str(value)},
     list: lambda value: [encode(part) for part in value],
     tuple: lambda value: {"$tuple": [encode(part) for part in value]},
     dict: _encode_dict,
     datetime: lambda value: {"$time": value.isoformat()},
+    pd.DataFrame: _encode_table,
     "feature type": _encode_type,
 }
 
 
-def decode(value: Any) -> Any:
-    """Return the value that was encoded.
+def decode(found: dict[str, Any]) -> Any:
+    """Return the value for an object of JSON; give this function to `json.loads` as its `object_hook`.
 
     Raises
     ------
     ValueError
-        On an object whose key begins with $ and is none of those that `encode` writes.
+        If a key of the object begins with $ and is not one that `encode` writes.
     """
-    if isinstance(value, list):
-        return [decode(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    tag = next((key for key in value if key.startswith("$")), None)
+    tag = next((key for key in found if key.startswith("$")), None)
     if tag is None:
-        return {key: decode(part) for key, part in value.items()}
+        return found
     if tag not in _DECODERS:
-        raise ValueError(f"{tag!r} is no mark that this version knows")
-    return _DECODERS[tag](value)
+        raise ValueError(f"the mark {tag!r} is unknown")
+    return _DECODERS[tag](found)
 
 
-def _decode_type(value: dict[str, Any]) -> Any:
-    types, name = {kind.__name__: kind for kind in FEATURE_TYPES.values()}, value["$type"]
+def _decode_type(found: dict[str, Any]) -> Any:
+    types = {kind.__name__: kind for kind in FEATURE_TYPES.values()}
+    name = found.pop("$type")
     if name not in types:
-        raise ValueError(f"{name!r} is no type of a feature")
-    return types[name](**{key: decode(part) for key, part in value.items() if key != "$type"})
+        raise ValueError(f"{name!r} is not a type of a feature")
+    return types[name](**found)
 
 
-def _decode_time(value: dict[str, Any]) -> Any:
-    import pandas as pd
+def _decode_table(found: dict[str, Any]) -> pd.DataFrame:
+    labels, columns = found["labels"], found["$table"]
+    rows = pd.RangeIndex(len(columns[0][2])) if labels is None else pd.Index(labels, tupleize_cols=False)
+    # A cell more, or pandas would unpack tuples.
+    cells = [
+        pd.Series([*column, None], dtype=object).iloc[:-1].astype(kind).set_axis(rows) for _, kind, column in columns
+    ]
+    table = pd.DataFrame(dict(enumerate(cells)), index=rows)
+    return table.set_axis([name for name, _, _ in columns], axis=1)
 
-    return pd.Timestamp(value["$time"])
 
-
-_DECODERS: dict[str, Any] = {
-    "$float": lambda value: float(value["$float"]),
-    "$tuple": lambda value: tuple(decode(part) for part in value["$tuple"]),
-    "$dict": lambda value: {decode(key): decode(part) for key, part in value["$dict"]},
-    "$time": _decode_time,
+_DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "$float": lambda found: float(found["$float"]),
+    "$tuple": lambda found: tuple(found["$tuple"]),
+    "$dict": lambda found: dict(found["$dict"]),
+    "$time": lambda found: pd.Timestamp(found["$time"]),
+    "$table": _decode_table,
     "$type": _decode_type,
 }
 
@@ -104,17 +132,18 @@ _DECODERS: dict[str, Any] = {
 def plain(value: Any, what: str, way_out: str) -> Any:
     """Return a value as it comes back from a file; raise if it cannot be saved."""
     try:
-        return decode(encode(value))
-    except TypeError:
+        written = encode(value)
+        return value if written is value else json.loads(json.dumps(written), object_hook=decode)
+    except (TypeError, ValueError):
+        shown = " ".join(repr(value).split())
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise ValueError(
-            f"{what}={_short(value)} is a {type(value).__name__}, which cannot be written into a study that people "
+            f"{what}={shown} is a {type(value).__name__}, which cannot be written into a study that people "
             f"can read; {way_out}"
         ) from None
 
 
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+# ---- code
 
 
 def as_code(value: Any) -> str:
@@ -126,23 +155,15 @@ def as_code(value: Any) -> str:
         On any other value: code is made of literals only.
     """
     kind = _kind_of(value)
-    if kind not in _CODERS:  # its repr would be code that somebody else wrote
+    if kind not in _CODERS:  # its repr could be any code
         raise TypeError(f"{type(value).__name__} cannot be written down as code")
     return _CODERS[kind](value)
 
 
-def _code_of_tuple(value: Any) -> str:
-    return f"({', '.join(map(as_code, value))}{',' if len(value) == 1 else ''})"
-
-
-def _code_of_dict(value: Any) -> str:
-    return f"{{{', '.join(f'{as_code(key)}: {as_code(part)}' for key, part in value.items())}}}"
-
-
 def _code_of_type(value: Any) -> str:
-    given = {field.name: getattr(value, field.name) for field in fields(value)}
-    told = [name for name, part in given.items() if part is not None and part is not False]  # no bound, no log
-    return f"{type(value).__name__}({', '.join(f'{name}={as_code(given[name])}' for name in told)})"
+    given = {part.name: getattr(value, part.name) for part in fields(value)}
+    named = [f"{name}={as_code(part)}" for name, part in given.items() if part is not None and part is not False]
+    return f"{type(value).__name__}({', '.join(named)})"
 
 
 def _quoted(text: str) -> str:
@@ -156,8 +177,8 @@ _CODERS: dict[Any, Callable[[Any], str]] = {
     float: lambda value: repr(value) if math.isfinite(value) else f'float("{value}")',
     str: _quoted,
     list: lambda value: f"[{', '.join(map(as_code, value))}]",
-    tuple: _code_of_tuple,
-    dict: _code_of_dict,
+    tuple: lambda value: f"({', '.join(map(as_code, value))}{',' if len(value) == 1 else ''})",
+    dict: lambda value: f"{{{', '.join(f'{as_code(key)}: {as_code(part)}' for key, part in value.items())}}}",
     datetime: lambda value: f"pd.Timestamp({as_code(value.isoformat())})",
     "feature type": _code_of_type,
 }

@@ -9,6 +9,7 @@ from ._conditional_tsne import ConditionalTSNE
 # Between rooms, for no one else:
 from ._fitted import aims_of as aims_of
 from ._fitted import known_of as known_of
+from ._fitted import known_part_of as known_part_of
 from ._fitted import labels_of_fit as labels_of_fit
 from ._fitted import refit as refit
 from ._fitted import stages_of as stages_of

@@ -62,3 +62,9 @@ def known_of(fitted: Any) -> KnownFeatures:
     """Return the known features of a fit, coded as columns."""
     known: KnownFeatures = fitted._map.known
     return known
+
+
+def known_part_of(fitted: Any) -> Array:
+    """Return the known features' part of all fitted coordinates; the other part is ``free_embedding_``."""
+    found = fitted._map
+    return np.asarray(found.Z[:, found.U.shape[1] :] / found.scale)

@@ -99,7 +99,7 @@ class LeastStress(Method):
             number = None if self.estimator.n_init == "auto" else int(self.estimator.n_init)
             rng = np.random.default_rng(task.seed)
             landmarks = fit_landmarks(problem, settings, workers, rng, saved.init, number)
-            start = Start("landmarks", place_others(objective, problem, landmarks, workers))
+            start = Start("landmarks", place_others(objective, problem, *landmarks, workers))
         solution = start.solution or descend(objective, start.theta, settings, start.kind)
         return Search(Stage(objective, solution), [Attempt(start.kind, solution)], {"radius_": None})
 

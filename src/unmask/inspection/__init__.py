@@ -10,7 +10,6 @@ from ._correlations import (
     leak,
     recovery,
 )
-from ._fits import ending_all as ending_all
 from ._gplvm import gplvm_score
 from ._leak import ON_THE_MAP as ON_THE_MAP  # between rooms
 from ._leak import leak_report

@@ -1,6 +1,6 @@
 """Progress of a fit: callbacks, a bar with the time left, and checkpoints."""
 
-from ._bar import ProgressBar, TimeLeft, without_late_bars
+from ._bar import ProgressBar, TimeLeft
 from ._checkpoint import Checkpoint, SavedFit, SavedStart
 from ._watching import (
     Callback,
@@ -13,6 +13,7 @@ from ._watching import (
     listeners_of,
     series,
     watching,
+    without_late_bars,
 )
 
 __all__ = [

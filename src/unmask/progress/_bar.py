@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from threading import RLock, Timer, current_thread, main_thread
 from typing import Any, NamedTuple
 
@@ -111,8 +109,10 @@ class ProgressBar(TimeLeft):
 
     def __init__(self, file: Any = None) -> None:
         super().__init__()
-        self._file, self._due, self._lock = file, 0.0, RLock()
+        self._file, self._last, self._lock = file, (0.0, "fitting"), RLock()
+        self._hidden_until = self._due = 0.0
         self._line: Line | None = None
+        self._timer: Timer | None = None
 
     def begin(self, stage: str, n_starts: int) -> None:
         super().begin(stage, n_starts)
@@ -130,44 +130,44 @@ class ProgressBar(TimeLeft):
             self._due = time.monotonic() + BETWEEN
 
     def close(self) -> None:
-        if self._line is not None:
-            self._line[1]()
-            self._line = None
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._hidden_until = math.inf  # the timer may already be running
+            if self._line is not None:
+                self._line[1]()
+                self._line = None
 
-    def _show(self, done: float, text: str) -> None:
-        if self._line is None:
-            self._line = _line_of_notebook() if self._file is None and _in_notebook() else _line_of(self._file)
-        self._line[0](done, text)
-
-
-class LateBar(ProgressBar):
-    """The bar that appears by itself if a fit takes some seconds."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._due, self._last = time.monotonic() + APPEARS, (0.0, "fitting")
-        self._timer = Timer(APPEARS, lambda: self._show(*self._last))  # a stage without iterations may be long
+    def appear_after(self, seconds: float) -> None:
+        """Hide the bar for some seconds; it then appears even in a stage without iterations."""
+        self._hidden_until = self._due = time.monotonic() + seconds
+        self._timer = Timer(seconds, lambda: self._show(*self._last))
         self._timer.daemon = True
         self._timer.start()
-
-    def close(self) -> None:
-        self._timer.cancel()
-        with self._lock:
-            super().close()
-            self._due = math.inf
 
     def _show(self, done: float, text: str) -> None:
         with self._lock:
             self._last = done, text
-            if self.is_due():
-                super()._show(done, text)
+            if time.monotonic() >= self._hidden_until:
+                self._line = self._line or _make_line(self._file)
+                self._line[0](done, text)
 
 
 Line = tuple[Callable[[float, str], None], Callable[[], None]]  # functions that show a line and remove it
 
 
-def _line_of(file: Any) -> Line:
-    """Return a line of a terminal; on other files nothing is shown."""
+def _make_line(file: Any) -> Line:
+    """Return a line below the cell of a notebook, or of a terminal; on other files nothing is shown."""
+    if file is None and _in_notebook():
+        from IPython.display import display
+
+        handle: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+        def show(done: float, text: str) -> None:
+            handle.update({"text/plain": f"{done:4.0%}  {text}"}, raw=True)
+
+        return show, lambda: handle.update({"text/plain": ""}, raw=True)
+
     from rich import progress as rich
     from rich.console import Console
 
@@ -183,36 +183,16 @@ def _line_of(file: Any) -> Line:
     return lambda done, text: bar.update(task, completed=done, description=text, refresh=True), bar.stop
 
 
-def _line_of_notebook() -> Line:
-    """Return a line below the cell."""
-    from IPython.display import display
-
-    handle: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-
-    def show(text: str) -> None:
-        handle.update({"text/plain": text}, raw=True)
-
-    return lambda done, text: show(f"{done:4.0%}  {text}"), lambda: show("")
-
-
 def _in_notebook() -> bool:
-    return hasattr(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)(), "kernel")
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-_wanted: ContextVar[bool] = ContextVar("wanted", default=True)
-
-
-def late_bars() -> list[LateBar]:
-    """Return a bar if it can be seen: on a terminal or in a notebook, and not from another thread."""
+def late_bars() -> list[ProgressBar]:
+    """Return a bar that appears after some seconds, if the main thread has a terminal or a notebook to show it."""
     seen = getattr(sys.stderr, "isatty", bool)() or _in_notebook()
-    return [LateBar()] if seen and _wanted.get() and current_thread() is main_thread() else []
-
-
-@contextmanager
-def without_late_bars() -> Iterator[None]:
-    """Let no bar appear by itself: the caller shows the progress, or the user wants none."""
-    token = _wanted.set(False)
-    try:
-        yield
-    finally:
-        _wanted.reset(token)
+    if not seen or current_thread() is not main_thread():
+        return []
+    bar = ProgressBar()
+    bar.appear_after(APPEARS)
+    return [bar]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -19,7 +20,7 @@ FORMAT = 3
 
 
 class SavedStart(NamedTuple):
-    """The map of a start as the solver holds it, and why the start ended (empty while it is under way)."""
+    """The parameters that a start has reached, and why it ended (empty while it is under way)."""
 
     kind: str
     theta: Array
@@ -42,10 +43,8 @@ class SavedFit:
 
         With finished starts, one under way is made again, so that the continued fit comes to the same numbers.
         """
-        starts = dict(self.starts)
-        if not any(key[0] == dimensions and other.reason for key, other in starts.items()):
-            starts[dimensions, number] = start
-        return replace(self, starts=starts)
+        finished = any(key[0] == dimensions and other.reason for key, other in self.starts.items())
+        return replace(self, starts=self.starts | ({} if finished else {(dimensions, number): start}))
 
     def require_same(self, about: dict[str, Any], name: str) -> None:
         """Raise if this is a checkpoint of a fit with other data or options, and name the first difference."""
@@ -59,11 +58,11 @@ class SavedFit:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the file in one step: at no time is there half a file."""
-        starts = sorted(self.starts.items())
-        rows = [[*key, start.kind, start.passes, start.reason] for key, start in starts]
-        head = {"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": rows}
-        arrays = {f"theta{at}": start.theta for at, (_, start) in enumerate(starts)}
-        arrays |= {f"path{at}": np.array(start.path) for at, (_, start) in enumerate(starts)}
+        head: dict[str, Any] = {"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": []}
+        arrays: dict[str, Array] = {}
+        for at, (key, start) in enumerate(sorted(self.starts.items())):
+            head["starts"].append([*key, start.kind, start.passes, start.reason])
+            arrays |= {f"theta{at}": start.theta, f"path{at}": np.array(start.path)}
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{os.getpid()}-{target.name}")
         try:
@@ -141,23 +140,23 @@ class Checkpoint(Listener):
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise ValueError(f"every={every!r} must be an integer of at least 1.")
         self.path, self.every = path, every
-        self._iterations, self._last = 0, Progress("")
+        self._iterations = 0
+        self._save: Callable[[], SavedFit] | None = None
 
     def update(self, progress: Progress) -> None:
         """Write the file if it is time to."""
         if progress._save is not None:
-            self._last = progress
+            self._save = progress._save
             self._iterations += progress.iteration > 0
             if progress.iteration and self._iterations % self.every == 0:
-                progress._save().write(self.path)
+                self._save().write(self.path)
 
     def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
         """Note a finished start, which may be one of the file that is continued."""
-        if progress._save is not None:
-            self._last = progress
+        self._save = progress._save or self._save
 
     def close(self) -> None:
         """Write the file a last time."""
-        if self._last._save is not None:
-            self._last._save().write(self.path)
-        self._last = Progress("")
+        if self._save is not None:
+            self._save().write(self.path)
+        self._save = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -93,20 +93,20 @@ class Listener:
     silent: ClassVar[bool] = False  # True if it shows nothing, so that a bar may appear
 
     def begin(self, stage: str, n_starts: int) -> bool | None:
-        """Note that a stage begins; without starts it has no iterations."""
+        """Receive the beginning of a stage; without starts it has no iterations."""
 
     def update(self, progress: Progress) -> bool | None:
-        """Note the beginning of a start, or the end of an iteration."""
+        """Receive the beginning of a start, or the end of an iteration."""
 
     def is_due(self) -> bool:
         """Return whether it needs the present iteration. A small fit is not slowed down by those it does not need."""
         return True
 
     def end(self, progress: Progress, converged: bool) -> bool | None:
-        """Note the end of a start."""
+        """Receive the end of a start."""
 
     def close(self) -> None:
-        """Note the end of the fit, or an error in it."""
+        """Receive the end of the fit, or an error in it."""
 
 
 Callback = Callable[[Progress], bool | None] | Listener | Sequence[Callable[[Progress], bool | None] | Listener]
@@ -124,18 +124,21 @@ class _Function(Listener):
 
 def listeners_of(callback: Callback | None) -> list[Listener]:
     """Return the listeners of a ``callback`` argument; raise if it is not one."""
-    several: Any = callback if isinstance(callback, list | tuple) else [] if callback is None else [callback]
-    for one in several:
+    if callback is None:
+        return []
+    listeners: list[Listener] = []
+    for one in callback if isinstance(callback, list | tuple) else [callback]:
         if not isinstance(one, Listener) and not callable(one):
             raise TypeError(
                 f"callback={one!r} must be a function of one argument, an unmask.Progress, a list of such functions, "
                 "or None."
             )
-    return [one if isinstance(one, Listener) else _Function(one) for one in several]
+        listeners.append(one if isinstance(one, Listener) else _Function(one))
+    return listeners
 
 
 class Watch:
-    """The listeners of a fit, one thread at a time, and whether the fit is to stop."""
+    """Reports a fit to its listeners, one thread at a time; each report returns whether the fit is to stop."""
 
     def __init__(self, *listeners: Listener) -> None:
         self.listeners = listeners
@@ -145,43 +148,48 @@ class Watch:
         self._lock = threading.RLock()
 
     def begin(self, stage: str, n_starts: int = 0) -> bool:
-        return self._call(lambda listener: listener.begin(stage, n_starts))
+        return self._call("begin", stage, n_starts)
 
     def update(self, progress: Progress) -> bool:
-        return self._call(lambda listener: listener.update(progress))
+        return self._call("update", progress)
 
     def step(self, stage: str, iteration: int, value: float, max_iter: int) -> bool:
         """Report an iteration of a stage with a single start."""
         return self.update(Progress(stage, iteration, float(value), 1, 1, max_iter=max_iter))
 
     def end(self, progress: Progress, converged: bool) -> bool:
-        return self._call(lambda listener: listener.end(progress, converged))
+        return self._call("end", progress, converged)
 
     def is_due(self) -> bool:
-        """Return whether a listener needs the present iteration, or the fit is to stop."""
-        return self.stopped.is_set() or any(listener.is_due() for listener in self.listeners)
+        """Return whether a listener needs the present iteration."""
+        return any(listener.is_due() for listener in self.listeners)
 
-    def _call(self, call: Callable[[Listener], bool | None]) -> bool:
-        """Return whether the fit is to stop. A fit within a listener is not part of this one."""
+    def _call(self, method: str, *arguments: Any) -> bool:
         if self.listeners:
-            with self._lock, _as_current(None):
+            with self._lock, _during(_current, None):  # a fit within a listener is not part of this one
                 for listener in self.listeners:
-                    if call(listener):
+                    if getattr(listener, method)(*arguments):
                         self.stopped_by_listener = True
                         self.stopped.set()
         return self.stopped.is_set()
 
 
 _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_with_late_bars: ContextVar[bool] = ContextVar("with_late_bars", default=True)
 
 
 @contextmanager
-def _as_current(watch: Watch | None) -> Iterator[None]:
-    token = _current.set(watch)
+def _during(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _current.reset(token)
+        variable.reset(token)
+
+
+def without_late_bars() -> AbstractContextManager[None]:
+    """Let no bar appear by itself: the caller shows the progress, or the user wants none."""
+    return _during(_with_late_bars, value=False)
 
 
 def current_watch() -> Watch:
@@ -200,13 +208,14 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
 
     listeners, whole = [*others, *listeners_of(callback)], _current.get()
     watch = Watch(*listeners) if listeners or whole is None else whole
-    bars = late_bars() if whole is None and all(listener.silent for listener in listeners) else []
-    watch.listeners += tuple(bars)
-    with _as_current(watch):
+    if whole is None and _with_late_bars.get() and all(listener.silent for listener in listeners):
+        listeners += late_bars()
+        watch.listeners = tuple(listeners)
+    with _during(_current, watch):
         try:
             yield watch
         finally:
-            for listener in [*listeners, *bars]:
+            for listener in listeners:
                 listener.close()
 
 

@@ -141,10 +141,7 @@ class Subject:
     @cached_property
     def pairs(self) -> FittedPairs:
         """Dissimilarities and distances of the last fit."""
-        recorded = self.reading.recorded_pairs(self.options.seed)
-        if recorded is None:
-            self.require_few("The Shepard diagram", "the last fit once more", ONE_FIT)
-        return self.reading.refitted_pairs() if recorded is None else recorded
+        return self.reading.pairs(self.options.seed)
 
     def fit_without_known(self) -> Any:
         """Return a fit with the last step's parameters and nothing known."""

@@ -10,12 +10,10 @@ from ._canonical import (
     principal_turn,
 )
 from ._closed_form import closed_form
-from ._curvilinear import CurvilinearWeights
-from ._interrupt import hearing_interrupt
-from ._loop import Reason, SearchSettings, Solution, minimise
+from ._loop import Reason, SearchSettings, Solution, Stage, catching_interrupt, minimise, run_stage
 from ._objective import Objective, Point, make_objective
 from ._rules import RULES, Lbfgs
-from ._stages import Stage, run_stage, within_errors
+from ._stages import CurvilinearWeights, within_errors
 from ._starts import (
     PARALLEL_FROM,
     Attempt,
@@ -50,11 +48,11 @@ __all__ = [
     "axis_signs",
     "best_of",
     "canonical_map",
+    "catching_interrupt",
     "closed_form",
     "descend",
     "fit_landmarks",
     "given_start",
-    "hearing_interrupt",
     "make_objective",
     "make_starts",
     "minimise",

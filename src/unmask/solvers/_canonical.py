@@ -1,4 +1,4 @@
-"""One way to write down a map: two runs that found the same one print the same numbers."""
+"""The canonical form of a map: two runs that find the same map print the same numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import Array
 
-# Relative differences below this may be rounding, and decide nothing.
+# Relative differences below this may be rounding, and do not decide a sign.
 SYMMETRIC = 1e-6
 
 
@@ -17,18 +17,18 @@ def canonical_map(U: Array) -> Array:
 
 
 def principal_axes(U: Array) -> Array:
-    """Return U turned to its axes about the origin, which stays where it is: what inner products leave open."""
+    """Return U in principal axes about the origin, without a shift: its inner products stay the same."""
     return np.asarray(U @ principal_turn(U))
 
 
 def ordered_axes(U: Array) -> Array:
-    """Return U centred, its own axes by variance, signs fixed: what sums over the axes leave open."""
+    """Return U centred, its axes sorted by variance with fixed signs: city-block distances stay the same."""
     centred = U - U.mean(axis=0)
     return np.asarray(centred @ ordering_turn(centred))
 
 
 def principal_turn(U: Array) -> Array:
-    """Return the turn to the principal axes about the origin, the longest first, each with a fixed sign."""
+    """Return the rotation to the principal axes about the origin, the longest first, each with a fixed sign."""
     n, p = U.shape
     if p == 0:
         return np.empty((0, 0))
@@ -37,7 +37,7 @@ def principal_turn(U: Array) -> Array:
 
 
 def ordering_turn(U: Array) -> Array:
-    """Return the turn that only puts the axes in the order of their variances and fixes their signs."""
+    """Return the matrix that sorts the axes by variance and fixes their signs."""
     order = np.argsort(-np.var(U, axis=0), kind="stable")
     return np.asarray(np.eye(U.shape[1])[:, order] * axis_signs(U[:, order]))
 

@@ -10,7 +10,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.spatial.distance import cdist
 
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..engines import Engine
 from ..kernels import Which
 from ..problem import KnownFeatures
@@ -42,29 +42,43 @@ def closed_form(engine: Engine, known: KnownFeatures, p: int, *, tol: float = 0.
 
     ``tol`` is the relative accuracy of the eigenvectors (0: machine precision); 1e-2 is plenty for a start.
     """
-    gram, intercept = regress_squares(engine, _regressors(known, start=tol > 0), known.values)
-    root = known.blockwise(lambda group: _psd_root(gram[np.ix_(group, group)], known.values[:, group]))
+    gram, intercept = regress_squares(engine, known, start=tol > 0)
+    root = coefficients(known, gram)
     U, values = _leading_axes(engine, known.values @ root, intercept, p, tol)
     return ClosedForm(U, root @ root.T, values)
 
 
-def _psd_root(M: Array, V: Array) -> Array:
-    """Return a factor R with RR' the positive semi-definite matrix nearest to M as V sees it, however V is coded.
+def coefficients(known: KnownFeatures, gram: Array, least: float | Array = 0.0) -> Array:
+    """Return B whose BB' is positive semi-definite and nearest to ``gram`` in the metric V'V of each block.
 
-    Negative eigenvalues are cut in the metric V'V: there the part of VM V' that is cut does not depend on the coding.
+    In this metric neither negative eigenvalues, which are cut, nor the spread of VB, which is at least ``least`` (a
+    number, or one for each block) along every axis, depend on how the known features are coded.
     """
-    roots, axes = whitening(V.T @ V / len(V))
-    spread = (axes * roots) @ axes.T
-    values, vectors = np.linalg.eigh(spread @ M @ spread)
-    return np.asarray((axes / roots) @ axes.T @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+    B = np.zeros_like(gram)
+    for group, shortest in zip(known.groups, np.broadcast_to(least, len(known.groups)), strict=True):
+        block, V = np.ix_(group, group), known.values[:, group]
+        roots, axes = whitening(V.T @ V / len(V))
+        spread = (axes * roots) @ axes.T  # the symmetric root
+        values, vectors = np.linalg.eigh(spread @ gram[block] @ spread)
+        B[block] = np.linalg.solve(spread, vectors * np.sqrt(np.maximum(values, shortest**2)))
+    return B
 
 
-def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -> tuple[Array, float]:
+def regress_squares(engine: Engine, known: KnownFeatures, *, start: bool = False) -> tuple[Array, float]:
     """Regress squared dissimilarities on squared differences of known features (within a block, on products too).
 
-    Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained.
+    Return BB' (symmetric, perhaps not yet positive semi-definite) and the intercept: the mean square not explained. A
+    start regresses on the squares alone where there are many products.
     """
-    n = engine.n
+    n, V = engine.n, known.values
+    products = [(g[a], g[b]) for g in known.groups for a in range(len(g)) for b in range(a, len(g))]
+    if start and len(products) > START_REGRESSORS:
+        products = [(c, c) for c in range(known.n_kept)]
+    elif len(products) > MAX_REGRESSORS:
+        raise ValueError(
+            f"{known.n_kept} columns of known features have {len(products)} products within their blocks, too many to "
+            "regress on; use coef='diagonal' or smaller groups."
+        )
     if not products and engine.graph.every_pair:
         return np.zeros((0, 0)), 0.0  # no pair is missing for which the mean would stand in
     ones_and_V = np.column_stack([np.ones(n), V])
@@ -72,65 +86,43 @@ def regress_squares(engine: Engine, products: list[tuple[int, int]], V: Array) -
     # The sum over pairs of delta^2 (v_ia - v_ja)(v_ib - v_jb) is V'LV, L the Laplacian of squared dissimilarities.
     moments = V.T @ (D2X[:, :1] * V) - V.T @ D2X[:, 1:]
     response = float(D2X[:, 0].sum()) / 2
-    count, sums, second = (
-        _complete_sums(V, products) if engine.graph.every_pair else _observed_sums(engine, V, products)
-    )
+    first, last = np.array(products, dtype=int).reshape(-1, 2).T
+    count, sums, second = _sums_of_products(engine, V, first, last)
+    M: Array = np.zeros((V.shape[1], V.shape[1]))
     if not products:
-        return np.zeros((0, 0)), response / count
-    first, last = (list(side) for side in zip(*products, strict=True))
+        return M, response / count
     normal = second - np.outer(sums, sums) / count
     target = moments[first, last] - sums * response / count
     # A squared coefficient cannot be below zero.
-    diagonal = all(a == b for a, b in products)
+    diagonal = np.array_equal(first, last)
     weights = NonNegative(normal).solve(target) if diagonal else np.linalg.lstsq(normal, target, rcond=1e-12)[0]
-    M = np.zeros((V.shape[1], V.shape[1]))
     # A product of two different columns stands for two entries of BB'.
     M[first, last] += weights / 2
     M[last, first] += weights / 2
     return M, float((response - sums @ weights) / count)
 
 
-def _regressors(known: KnownFeatures, *, start: bool) -> list[tuple[int, int]]:
-    """Return the pairs of columns whose products are regressed on: all within a block, the squares among them."""
-    products = [(g[a], g[b]) for g in known.groups for a in range(len(g)) for b in range(a, len(g))]
-    if start and len(products) > START_REGRESSORS:
-        return [(c, c) for c in range(known.n_kept)]
-    if len(products) > MAX_REGRESSORS:
-        raise ValueError(
-            f"{known.n_kept} columns of known features have {len(products)} products within their blocks, too many to "
-            "regress on; use coef='diagonal' or smaller groups."
-        )
-    return products
+def _sums_of_products(engine: Engine, V: Array, a: IntArray, b: IntArray) -> tuple[float, Array, Array]:
+    """Return the number of pairs that count, and the sums over them of the regressors and of their products.
 
-
-def _complete_sums(V: Array, products: list[tuple[int, int]]) -> tuple[float, Array, Array]:
-    """Sums over all pairs of the regressors and their products, from moments of V (centred): no pass over pairs.
-
-    With m the second and m4 the fourth moments: sum over i<j of dv_a dv_b dv_c dv_d
-    = N m4_abcd + m_ab m_cd + m_ac m_bd + m_ad m_bc.
+    The regressors are the products of the differences in columns a and b. Over all pairs no pass is needed: V centred,
+    m its second and m4 its fourth moments, the sum over i<j of dv_a dv_b dv_c dv_d is
+    N m4_abcd + m_ab m_cd + m_ac m_bd + m_ad m_bc.
     """
-    n = len(V)
-    count = n * (n - 1) / 2
-    if not products:
-        return count, np.empty(0), np.empty((0, 0))
-    a, b = (list(side) for side in zip(*products, strict=True))
-    V = V - V.mean(axis=0)
-    m = V.T @ V
-    F = V[:, a] * V[:, b]
-    second = (
-        n * (F.T @ F)
-        + np.outer(m[a, b], m[a, b])
-        + m[np.ix_(a, a)] * m[np.ix_(b, b)]
-        + m[np.ix_(a, b)] * m[np.ix_(b, a)]
-    )
-    return count, n * m[a, b], second
-
-
-def _observed_sums(engine: Engine, V: Array, products: list[tuple[int, int]]) -> tuple[float, Array, Array]:
-    """The same sums over the pairs that count, a block of pairs at a time."""
-    count, sums, second = 0.0, np.zeros(len(products)), np.zeros((len(products), len(products)))
-    a, b = [pair[0] for pair in products], [pair[1] for pair in products]
-    for rows, columns in engine.graph.observed_pairs():
+    if engine.graph.every_pair:
+        n = len(V)
+        V = V - V.mean(axis=0)
+        m = V.T @ V
+        F = V[:, a] * V[:, b]
+        second = (
+            n * (F.T @ F)
+            + np.outer(m[a, b], m[a, b])
+            + m[np.ix_(a, a)] * m[np.ix_(b, b)]
+            + m[np.ix_(a, b)] * m[np.ix_(b, a)]
+        )
+        return n * (n - 1) / 2, n * m[a, b], second
+    count, sums, second = 0.0, np.zeros(len(a)), np.zeros((len(a), len(a)))
+    for rows, columns in engine.graph.observed_pairs():  # a block of pairs at a time
         difference = V[rows] - V[columns]
         F = difference[:, a] * difference[:, b]
         count += len(rows)
@@ -159,8 +151,14 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
         matrix = apply(np.eye(n))
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[n - p, n - 1])
     elif tol > 0 and n > LANDMARKS_FROM and p < START_LANDMARKS // 2 and graph.every_pair:
+        # Rayleigh and Ritz: values and axes within a basis. The product itself is a step nearer to the eigenvectors.
         X = np.linalg.qr(_landmark_axes(graph, VB, p + SPARE_AXES))[0]
-        values, vectors = _one_product(X, apply(X), p)
+        AX = apply(X)
+        inner = X.T @ AX
+        values, axes = np.linalg.eigh((inner + inner.T) / 2)
+        values, vectors = values[-p:], AX @ axes[:, -p:]
+        lengths = np.linalg.norm(vectors, axis=0)
+        vectors = vectors / np.where(lengths > 0, lengths, 1.0)
     else:
         start = np.random.default_rng(0).standard_normal(n)  # a fixed start: the same map every time
         operator = LinearOperator((n, n), matvec=lambda x: apply(x).ravel(), dtype=np.float64)
@@ -173,13 +171,12 @@ def _leading_axes(engine: Engine, VB: Array, intercept: float, p: int, tol: floa
 
 
 def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
-    """Return p axes of all objects from those to the landmarks: classical scaling of these, Gower's formula for all."""
-    chosen = np.sort(
-        np.random.default_rng(0).choice(graph.n, START_LANDMARKS, replace=False)
-    )  # the same map every time
+    """Return p axes of all objects: classical scaling of the landmarks, and Gower's formula for all."""
+    rng = np.random.default_rng(0)  # the same map every time
+    chosen = np.sort(rng.choice(graph.n, START_LANDMARKS, replace=False))
 
     def rows(others: Which) -> Iterator[tuple[slice, Array]]:
-        """Read the landmarks' rows, less what is known; kept, they would take more than all coordinates."""
+        """Yield rows of the landmarks less the known part; kept, they would take more than all coordinates."""
         for part, squares in graph.squared_rows(chosen, others):
             yield part, squares - cdist(VB[chosen[part]], VB[others], "sqeuclidean") if VB.shape[1] else squares
 
@@ -193,15 +190,3 @@ def _landmark_axes(graph: Any, VB: Array, p: int) -> Array:
     for part, squares in rows(slice(0, graph.n)):
         axes += (means[part, None] - squares).T @ vectors[part]
     return np.asarray(axes - axes.mean(axis=0))
-
-
-def _one_product(X: Array, AX: Array, p: int) -> tuple[Array, Array]:
-    """Return p leading eigenvalues and eigenvectors of A as one product with an orthonormal basis X shows them.
-
-    Rayleigh and Ritz find values and axes within the basis; the product itself is a step nearer to the eigenvectors.
-    """
-    inner = X.T @ AX
-    values, axes = np.linalg.eigh((inner + inner.T) / 2)
-    vectors = AX @ axes[:, -p:]
-    lengths = np.linalg.norm(vectors, axis=0)
-    return values[-p:], np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))

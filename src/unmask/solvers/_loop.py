@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .._typing import Array
 from ..progress import Progress, SavedFit, SavedStart, Watch
@@ -29,13 +32,12 @@ class Reason(Enum):
         """Return the reason in words."""
         return str(self.value).format(quantity)
 
-    def __str__(self) -> str:
-        return self.sentence()
+    __str__ = sentence
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What the loop found."""
+    """The parameters at which the loop stopped, the values on the way, and the reason."""
 
     theta: Array
     path: tuple[float, ...]  # normalised objective after 0, 1, 2 … iterations
@@ -61,93 +63,22 @@ class Rule(Protocol):
     patience: int  # stop after this many small decreases in a row
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
-        """Yield places to try, each with the value it must not exceed; the last one is a majorisation step."""
+        """Yield parameters to try, each with the value it must not exceed; the last is a majorisation step."""
 
     def learn(self, old: Point, new: Point) -> None:
-        """Take note of an accepted step."""
+        """Remember an accepted step."""
 
 
 class Function(Protocol):
-    """What the loop minimises; ``total`` is the unit in which it is told."""
+    """A function to minimise; its values are reported as shares of ``total``."""
 
     total: float
 
     def __call__(self, theta: Array) -> Point:
-        """Return the value and half the derivative at a place."""
+        """Return the value and half the derivative."""
 
 
 MakeRule = Callable[[Objective], Callable[[], Rule]]
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """How a search is run and reported: listeners see ``unit`` times the objective, and the map in one form."""
-
-    make_rule: MakeRule
-    tol: float
-    max_iter: int
-    watch: Watch = field(default_factory=Watch)
-    canonical: Callable[[Array], Array] = canonical_map
-    unit: float = 1.0
-    share: float = 0.0  # of the objective, by which a fall is small too
-    saved: SavedFit | None = None  # takes the finished starts, for checkpoints
-
-    def progress(
-        self, begin: Progress, objective: Objective, iteration: int, value: float, theta: Array, ahead: int = 0
-    ) -> Progress:
-        """Return the progress of a search that began with ``begin``."""
-
-        def draw() -> Array:
-            return self.canonical(objective.structure.unknown(theta)) / objective.engine.scale
-
-        here = objective.structure.p, begin.start, SavedStart(begin.kind, theta, (value,))
-        return replace(
-            begin,
-            iteration=iteration,
-            stress=value * self.unit,
-            max_iter=self.max_iter,
-            tol=self.tol * self.unit,
-            ahead=ahead,
-            _draw=draw,
-            _save=None if self.saved is None else partial(self.saved.including, *here),
-        )
-
-    def reporter(self, begin: Progress, objective: Objective) -> Callable[..., bool]:
-        """Return a function of iteration, objective and theta that reports them and returns whether to stop."""
-
-        def report(iteration: int, value: float, theta: Array, ahead: int = 0) -> bool:
-            if not self.watch.listeners:
-                return self.watch.stopped.is_set()
-            return self.watch.update(self.progress(begin, objective, iteration, value, theta, ahead))
-
-        return report
-
-    def end(self, begin: Progress, objective: Objective, solution: Solution) -> None:
-        """Save a start that has come to its end, and report it."""
-        if solution.reason is Reason.INTERRUPTED:
-            self.watch.stopped.set()
-        elif self.saved is not None:
-            start = SavedStart(begin.kind, solution.theta, solution.path, solution.passes, solution.reason.name)
-            self.saved.starts[objective.structure.p, begin.start] = start
-        if self.watch.listeners:
-            last = self.progress(begin, objective, solution.n_iter, solution.value, solution.theta)
-            self.watch.end(last, solution.converged)
-
-
-def follow(
-    objective: Objective, theta: Array, make_rule: Callable[[], Rule], settings: SearchSettings, begin: Progress
-) -> Solution:
-    """Minimise from a start by a rule, and report it."""
-    return minimise(
-        objective,
-        theta,
-        make_rule(),
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        share=settings.share,
-        callback=settings.reporter(begin, objective),
-        due=settings.watch.is_due,
-    )
 
 
 def minimise(
@@ -159,13 +90,11 @@ def minimise(
     max_iter: int,
     share: float = 0.0,
     callback: Callable[[int, float, Array], bool] = lambda *_: False,
-    due: Callable[[], bool] = lambda: True,
 ) -> Solution:
     """Follow ``rule`` from ``theta`` until the normalised objective falls by less than ``tol``, or a ``share`` of it.
 
-    The objective never rises: a candidate is accepted only at or below its bound, never above the present value. Ctrl-C
-    ends it where it is, and so does a callback (iteration, objective, theta) that returns True. The callback is called
-    only for iterations that are ``due``.
+    The objective never rises: a candidate is accepted only at or below its bound, never above the present value. It
+    ends early after Ctrl-C, or when ``callback``, called with the iteration, the objective and theta, returns True.
     """
     point, passes, small = objective(theta), 1, 0
     if not math.isfinite(point.value):
@@ -174,40 +103,129 @@ def minimise(
             "orders of magnitude."
         )
     path = [point.value / objective.total]
-
-    def stops() -> bool:
-        return due() and callback(len(path) - 1, path[-1], point.theta)
-
-    stopped = stops()
+    stopped = callback(0, path[0], point.theta)
     while small < rule.patience:
         if stopped or len(path) > max_iter:
             reason = Reason.INTERRUPTED if stopped else Reason.MAX_ITER
             break
+        new = None
         try:
-            new, tried = _first_acceptable(objective, point, rule)
+            for candidate, bound in rule.candidates(point):
+                new, passes = objective(candidate), passes + 1
+                if new.value <= bound:
+                    break
+            else:
+                reason = Reason.ROUNDING if new is None or math.isfinite(new.value) else Reason.NOT_FINITE
+                break
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
             break
-        passes += tried
-        if new is None or not math.isfinite(new.value):
-            reason = Reason.ROUNDING if new is None else Reason.NOT_FINITE
-            break
+        assert new is not None
         rule.learn(point, new)
         path.append(new.value / objective.total)
         small = small + 1 if path[-2] - path[-1] < max(tol, share * path[-1]) else 0
         point = new
-        stopped = stops()
+        stopped = callback(len(path) - 1, path[-1], point.theta)
     else:
         reason = Reason.SMALL_DECREASE
     return Solution(point.theta, tuple(path), reason, passes)
 
 
-def _first_acceptable(objective: Function, point: Point, rule: Rule) -> tuple[Point | None, int]:
-    """Return the first candidate at or below its bound (the last if it is no number; else none), and the tries."""
-    new, tried = None, 0
-    for theta, bound in rule.candidates(point):
-        new = objective(theta)
-        tried += 1
-        if new.value <= bound:
-            return new, tried
-    return (new if new is not None and not math.isfinite(new.value) else None), tried
+@dataclass(frozen=True)
+class SearchSettings:
+    """Options of a search. Reports give ``unit`` times the objective, and the map in its ``canonical`` form."""
+
+    make_rule: MakeRule
+    tol: float
+    max_iter: int
+    watch: Watch = field(default_factory=Watch)
+    canonical: Callable[[Array], Array] = canonical_map
+    unit: float = 1.0
+    share: float = 0.0  # a fall by less than this share of the objective is small too
+    saved: SavedFit | None = None  # receives the finished starts, for checkpoints
+
+
+@dataclass
+class Report:
+    """Reports the iterations of one start to the callbacks of a fit; called after each, returns whether to stop."""
+
+    settings: SearchSettings
+    objective: Objective
+    begin: Progress
+
+    def __call__(self, iteration: int, value: float, theta: Array, ahead: int = 0) -> bool:
+        watch = self.settings.watch
+        if not watch.listeners or not watch.is_due():
+            return watch.stopped.is_set()
+        return watch.update(self._progress(iteration, value, theta, ahead))
+
+    def follow(self, theta: Array, rule: Rule) -> Solution:
+        """Minimise from a start by a rule."""
+        options = self.settings
+        return minimise(
+            self.objective, theta, rule, tol=options.tol, max_iter=options.max_iter, share=options.share, callback=self
+        )
+
+    def end(self, solution: Solution) -> None:
+        """Save a finished start, and report it."""
+        watch, saved, begin = self.settings.watch, self.settings.saved, self.begin
+        if solution.reason is Reason.INTERRUPTED:
+            watch.stopped.set()
+        elif saved is not None:
+            start = SavedStart(begin.kind, solution.theta, solution.path, solution.passes, solution.reason.name)
+            saved.starts[self.objective.structure.p, begin.start] = start
+        if watch.listeners:
+            watch.end(self._progress(solution.n_iter, solution.value, solution.theta), solution.converged)
+
+    def _progress(self, iteration: int, value: float, theta: Array, ahead: int = 0) -> Progress:
+        options, begin, structure = self.settings, self.begin, self.objective.structure
+        here = structure.p, begin.start, SavedStart(begin.kind, theta, (value,))
+        return replace(
+            begin,
+            iteration=iteration,
+            stress=value * options.unit,
+            max_iter=options.max_iter,
+            tol=options.tol * options.unit,
+            ahead=ahead,
+            _draw=lambda: options.canonical(structure.unknown(theta)) / self.objective.engine.scale,
+            _save=None if options.saved is None else partial(options.saved.including, *here),
+        )
+
+
+class Stage(NamedTuple):
+    """An objective and its solution."""
+
+    objective: Objective
+    solution: Solution
+
+
+def run_stage(name: str, objective: Objective, theta: Array, settings: SearchSettings) -> Stage:
+    """Minimise from one start, and report it as a stage of its own."""
+    settings.watch.begin(name, 1)
+    report = Report(settings, objective, Progress(name, start=1, n_starts=1))
+    solution = report.follow(theta, settings.make_rule(objective)())
+    report.end(solution)
+    return Stage(objective, solution)
+
+
+@contextmanager
+def catching_interrupt(pressed: threading.Event) -> Iterator[None]:
+    """Let the first Ctrl-C only set ``pressed``, for the loop to look up; a second one raises KeyboardInterrupt.
+
+    As an exception Ctrl-C could end any line, and compiled code turns it into a SystemError. Signals reach the main
+    thread only, and the caller's own handler stays in place.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def press(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from .._typing import Array
@@ -11,7 +10,7 @@ from ..problem import Problem, Structure, make_structure
 
 
 class Point(NamedTuple):
-    """A place in parameter space with what one pass says about it; ``gradient`` is half the derivative."""
+    """The parameters theta, the value of the objective there, and half its derivative."""
 
     theta: Array
     value: float
@@ -19,18 +18,22 @@ class Point(NamedTuple):
 
 
 class Objective:
-    """The stress as a function of theta: one pass over the pairs a call. Several threads may call it."""
+    """The stress as a function of theta: one pass over the pairs a call. Several threads may call it.
+
+    Theta is measured in the root of H's diagonal. A step of length ``safe_step`` along the gradient never raises the
+    stress: for unit weights the majoriser is then the identity, for others H <= 2 diag(H), as for every Laplacian.
+    Where the lift is not linear, or the cost is another one, it may have to be halved up to ``halvings`` times.
+    """
 
     def __init__(self, engine: Engine, structure: Structure) -> None:
-        self.engine = engine
-        self.structure = structure
-        self.total = engine.total
+        self.engine, self.structure, self.total = engine, structure, engine.total
+        self.safe_step = 1.0 if engine.graph.unit_weights else 0.5
+        self.halvings = 30 if structure.nonlinear or not engine.majorises else 0
 
     def __call__(self, theta: Array) -> Point:
         structure = self.structure
         theta = structure.project(theta)
-        Z = structure.lift(theta)
-        value, G = self.engine.stress(Z)
+        value, G = self.engine.stress(structure.lift(theta))
         gradient = structure.adjoint(theta, G)
         if structure.nonlinear:
             value += structure.price(theta)
@@ -39,23 +42,6 @@ class Objective:
             # zero at the constrained minimum. Every rule goes by it as by a gradient.
             gradient = theta - structure.project(theta - gradient)
         return Point(theta, value, gradient)
-
-    @property
-    def halvings(self) -> int:
-        """Number of times a step along the gradient may have to be halved: none for the stress and a linear lift."""
-        return 30 if self.structure.nonlinear or not self.engine.majorises else 0
-
-    def safe_step(self) -> float:
-        """Return the length of a step along the gradient, in theta, that can never raise the objective.
-
-        Theta is measured in the root of H's diagonal. For unit weights the majoriser is then the identity; for others
-        H <= 2 diag(H), as for every Laplacian.
-        """
-        return 1.0 if self.engine.graph.unit_weights else 0.5
-
-    def smacof_step(self) -> Callable[[Array], Array]:
-        """Return the step of conditional SMACOF: the gradient times the inverse of the majoriser, H factorised once."""
-        return self.structure.step(self.engine.graph.solver())
 
 
 def make_objective(problem: Problem, engine: Engine) -> Objective:

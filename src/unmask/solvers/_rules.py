@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from .. import kernels
 from .._typing import Array
-from ._loop import Rule
+from ._loop import MakeRule, Rule
 from ._objective import Objective, Point
 
 
@@ -53,23 +54,18 @@ class Lbfgs:
         self._count = 0
 
     def candidates(self, point: Point) -> Iterator[tuple[Array, float]]:
+        theta, value, gradient = point
         if self._count:
-            yield from self._backtrack(point)
+            memory = self._steps, self._changes, self._inverse_curvatures, self._count
+            direction = self._direction_of(*memory, gradient)
+            slope = 2.0 * float(np.einsum("i,i->", direction, gradient))
+            step = 1.0
+            for _ in range(self.trials if slope < 0.0 else 0):
+                yield theta + step * direction, value + self.sufficient * step * slope
+                step /= 2.0
             self._count = 0  # the memory misled: forget it
         for halving in range(self._halvings + 1):
-            yield point.theta - 0.5**halving * self._safe_step * point.gradient, point.value
-
-    def _backtrack(self, point: Point) -> Iterator[tuple[Array, float]]:
-        direction = self._direction_of(
-            self._steps, self._changes, self._inverse_curvatures, self._count, point.gradient
-        )
-        slope = 2.0 * float(np.einsum("i,i->", direction, point.gradient))
-        if not slope < 0.0:
-            return
-        step = 1.0
-        for _ in range(self.trials):
-            yield point.theta + step * direction, point.value + self.sufficient * step * slope
-            step /= 2.0
+            yield theta - 0.5**halving * self._safe_step * gradient, value
 
     def learn(self, old: Point, new: Point) -> None:
         self._count += kernels.lbfgs.lbfgs_remember(
@@ -84,13 +80,12 @@ class Lbfgs:
 
 def smacof(objective: Objective) -> Callable[[], Rule]:
     """Return a maker of SMACOF rules that share one factorisation of H."""
-    step = objective.smacof_step()
-    return lambda: Smacof(step, objective.halvings)
+    return partial(Smacof, objective.structure.step(objective.engine.graph.solver()), objective.halvings)
 
 
 def lbfgs(objective: Objective) -> Callable[[], Rule]:
     """Return a maker of L-BFGS rules, each with a memory of its own."""
-    return lambda: Lbfgs(objective.structure.size, objective.safe_step(), objective.halvings)
+    return partial(Lbfgs, objective.structure.size, objective.safe_step, objective.halvings)
 
 
-RULES: dict[str, Callable[[Objective], Callable[[], Rule]]] = {"lbfgs": lbfgs, "smacof": smacof}
+RULES: dict[str, MakeRule] = {"lbfgs": lbfgs, "smacof": smacof}

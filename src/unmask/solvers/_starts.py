@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,9 @@ from .._typing import Array
 from ..checking import UnfinishedWarning, warn_user
 from ..kernels import Workers, each, elsewhere
 from ..problem import KnownFeatures
-from ..problem.linalg import whitening
 from ..progress import Progress, SavedFit
-from ._closed_form import closed_form
-from ._interrupt import hearing_interrupt
-from ._loop import MakeRule, Reason, SearchSettings, Solution, follow, minimise
+from ._closed_form import closed_form, coefficients
+from ._loop import MakeRule, Reason, Report, SearchSettings, Solution, catching_interrupt, minimise
 from ._objective import Objective
 
 # A start's coefficients and coordinates are kept at least this share of a typical distance: from exactly zero the
@@ -38,7 +37,7 @@ OTHER_DATA = (
 
 
 class Start(NamedTuple):
-    """A place to start from, and its kind in the report; from a checkpoint perhaps with its solution."""
+    """A start and its kind in the report; one from a checkpoint is saved, perhaps with its solution."""
 
     kind: str
     theta: Array
@@ -47,7 +46,7 @@ class Start(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """A start and where it led."""
+    """The kind of a start, and the solution to which it led."""
 
     kind: str
     solution: Solution
@@ -61,10 +60,16 @@ def automatic_n_starts(n: int) -> int:
     return max(1, round(128 / (1 + n**2 / 60_000)))
 
 
-def closed_form_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
-    """Return the closed form as a start, moved off zero where it has zeros."""
-    U, gram, _ = closed_form(objective.engine, known, objective.structure.p, tol=START_ACCURACY)
-    return Start("closed-form", objective.structure.pack(*off_zero(objective, known, U, gram, rng)))
+def make_starts(
+    objective: Objective, known: KnownFeatures, init: str, n_starts: int, rng: np.random.Generator
+) -> Iterator[Start]:
+    """Yield ``n_starts`` starts: the closed form first unless only random ones are asked for."""
+    if init != "random":
+        U, gram, _ = closed_form(objective.engine, known, objective.structure.p, tol=START_ACCURACY)
+        yield Start("closed-form", objective.structure.pack(*off_zero(objective, known, U, gram, rng)))
+        n_starts -= 1
+    for child in rng.spawn(n_starts):
+        yield _random_start(objective, known, child)
 
 
 def off_zero(
@@ -72,31 +77,20 @@ def off_zero(
 ) -> tuple[Array, Array]:
     """Return coordinates, and coefficients of some BB', moved off zero where they have zeros."""
     least = LEAST_SHARE * _typical_distance(objective)
-    B = known.blockwise(lambda group: _root_off_zero(gram[np.ix_(group, group)], known.values[:, group], least))
     flat = np.sqrt(np.mean(U**2, axis=0)) < least
-    return U + flat * rng.normal(scale=least, size=U.shape), B
+    return U + flat * rng.normal(scale=least, size=U.shape), coefficients(known, gram, least)
 
 
-def _root_off_zero(gram: Array, V: Array, least: float) -> Array:
-    """Return B for a block of BB', made longer where needed: along no axis is the spread of VB below ``least``."""
-    roots, axes = whitening(V.T @ V / len(V))
-    spread = (axes * roots) @ axes.T  # the symmetric root
-    values, vectors = np.linalg.eigh(spread @ gram @ spread)
-    return np.asarray(np.linalg.solve(spread, vectors * np.sqrt(np.maximum(values, least**2))))
-
-
-def random_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
+def _random_start(objective: Objective, known: KnownFeatures, rng: np.random.Generator) -> Start:
     """Return normal coordinates and coefficients of random size, together of the size of the dissimilarities."""
     structure, q = objective.structure, known.n_dimensions
     # Squared distances add up over p + q columns, and a pair's squared difference is twice a variance.
     size = _typical_distance(objective) / np.sqrt(2.0 * (structure.p + q))
     U = rng.normal(scale=size, size=(structure.n, structure.p))
-
-    def some(group: list[int]) -> Array:
-        """Return coefficients of one size for a block, in a metric in which its coding does not matter."""
-        return _root_off_zero(np.zeros((len(group),) * 2), known.values[:, group], size * rng.lognormal(sigma=0.5))
-
-    return Start("random", structure.pack(U, known.blockwise(some), rng))
+    # The coefficients of a block are of one size, in a metric in which its coding does not matter.
+    sizes = size * rng.lognormal(sigma=0.5, size=len(known.groups))
+    B = coefficients(known, np.zeros((known.n_kept,) * 2), sizes)
+    return Start("random", structure.pack(U, B, rng))
 
 
 def given_start(objective: Objective, known: KnownFeatures, U: Array, B: Array) -> Start:
@@ -113,19 +107,8 @@ def _typical_distance(objective: Objective) -> float:
     return float(np.sqrt(engine.total / (engine.graph.degrees.sum() / 2)))
 
 
-def make_starts(
-    objective: Objective, known: KnownFeatures, init: str, n_starts: int, rng: np.random.Generator
-) -> Iterator[Start]:
-    """Yield ``n_starts`` starts: the closed form first unless only random ones are asked for."""
-    if init != "random":
-        yield closed_form_start(objective, known, rng)
-        n_starts -= 1
-    for child in rng.spawn(n_starts):
-        yield random_start(objective, known, child)
-
-
 def saved_start(objective: Objective, saved: SavedFit, number: int, max_iter: int) -> Start | None:
-    """Return a start of a checkpoint, if it is there: with its solution, or without it if it lacked iterations."""
+    """Return a start of a checkpoint, if it has one: with its solution unless it is unfinished or lacked iterations."""
     start = saved.starts.get((objective.structure.p, number))
     if start is None:
         return None
@@ -138,13 +121,20 @@ def saved_start(objective: Objective, saved: SavedFit, number: int, max_iter: in
 
 def with_saved(objective: Objective, starts: list[Start], saved: SavedFit, max_iter: int) -> list[Start]:
     """Return starts, those of a checkpoint in their places; raise if its map has another stress with these data."""
-    own = [saved_start(objective, saved, number, max_iter) for number in range(1, len(starts) + 1)]
-    number = next((number for number, start in enumerate(own, 1) if start is not None), None)
-    if number is not None:
-        start = saved.starts[objective.structure.p, number]
-        if not math.isclose(objective(start.theta).value / objective.total, start.path[-1], rel_tol=SAME_STRESS):
-            raise ValueError(OTHER_DATA)
-    return [start or made for start, made in zip(own, starts, strict=True)]
+    if not saved.starts:
+        return starts
+    merged, checked = list(starts), False
+    for number in range(1, len(starts) + 1):
+        start = saved_start(objective, saved, number, max_iter)
+        if start is None:
+            continue
+        if not checked:
+            stress = objective(start.theta).value / objective.total
+            saved_stress = saved.starts[objective.structure.p, number].path[-1]
+            if not math.isclose(stress, saved_stress, rel_tol=SAME_STRESS):
+                raise ValueError(OTHER_DATA)
+        merged[number - 1], checked = start, True
+    return merged
 
 
 def attempt_all(
@@ -159,65 +149,60 @@ def attempt_all(
     Below PARALLEL_FROM objects a start is mostly interpreted code, which threads cannot share. After Ctrl-C, or when a
     callback asks for it, those that have begun end where they are, and the others are left out.
     """
-    queue = list(starts)
-    attempts: list[Attempt | None] = [None] * len(queue)
-    watch, make_rule = settings.watch, settings.make_rule(objective)
+    queue, watch = list(starts), settings.watch
     watch.begin(stage, len(queue))
+    unwatched = not watch.watched and not any(start.saved for start in queue)
+    if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
+        # The workers of joblib's backend share the starts, and nothing is reported.
+        alone = partial(_follow_alone, objective, settings.make_rule, settings.tol, settings.max_iter, settings.share)
+        solutions = each(alone, [start.theta for start in queue])
+        return [Attempt(start.kind, solution) for start, solution in zip(queue, solutions, strict=True)]
+
+    attempts: dict[int, Attempt] = {}
+    make_rule = settings.make_rule(objective)
 
     def attempt(number: int) -> None:
         start = queue[number]
         if number and start.solution is None and watch.stopped.is_set():  # without the first there is no map
             return
-        begin = Progress(stage, start=number + 1, n_starts=len(queue), kind=start.kind)
-        solution = start.solution or follow(objective, start.theta, make_rule, settings, begin)
-        attempts[number] = Attempt(start.kind, solution)  # first, since a listener may raise
-        settings.end(begin, objective, solution)
+        report = Report(settings, objective, Progress(stage, start=number + 1, n_starts=len(queue), kind=start.kind))
+        solution = start.solution or report.follow(start.theta, make_rule())
+        attempts[number] = Attempt(start.kind, solution)  # first, since a callback may raise
+        report.end(solution)
 
-    unwatched = not watch.watched and not any(start.saved for start in queue)
-    if len(queue) > 1 and objective.engine.one_thread and unwatched and elsewhere() > 1:
-        return _spread(objective, queue, settings)
     together = objective.engine.one_thread and objective.engine.n >= PARALLEL_FROM
-    with hearing_interrupt(watch.stopped):
+    with catching_interrupt(watch.stopped):
         try:
             (workers if together else Workers(1)).run(attempt, len(queue))
         except KeyboardInterrupt:
-            # Without a map there is nothing to keep; and whoever presses twice wants none.
-            if watch.stopped.is_set() or not any(attempts):
+            # Without a map there is nothing to keep, and a second Ctrl-C ends the fit without one.
+            if watch.stopped.is_set() or not attempts:
                 raise
             watch.stopped.set()
-    done = [attempt for attempt in attempts if attempt is not None]
-    return _marked(done) if watch.stopped.is_set() else done
-
-
-def _spread(objective: Objective, starts: list[Start], settings: SearchSettings) -> list[Attempt]:
-    """Follow the starts on the workers that joblib has been told of; nobody watches."""
-    limits = settings.tol, settings.max_iter, settings.share
-    follow_one = partial(_follow_alone, objective, settings.make_rule, limits)
-    found = each(follow_one, [start.theta for start in starts])
-    return [Attempt(start.kind, solution) for start, solution in zip(starts, found, strict=True)]
+    done = [attempts[number] for number in sorted(attempts)]
+    if watch.stopped.is_set() and not was_cut_short(done):  # it was stopped between two starts
+        done[-1] = Attempt(done[-1].kind, replace(done[-1].solution, reason=Reason.INTERRUPTED))
+    return done
 
 
 def _follow_alone(
-    objective: Objective, make_rule: MakeRule, limits: tuple[float, int, float], theta: Array
+    objective: Objective, make_rule: MakeRule, tol: float, max_iter: int, share: float, theta: Array
 ) -> Solution:
-    tol, max_iter, share = limits
     return minimise(objective, theta, make_rule(objective)(), tol=tol, max_iter=max_iter, share=share)
 
 
-def _marked(done: list[Attempt]) -> list[Attempt]:
-    """Return attempts of which one says that it was interrupted: the last, if that was between two of them."""
-    if was_cut_short(done):
-        return done
-    kind, last = done[-1]
-    return [*done[:-1], Attempt(kind, replace(last, reason=Reason.INTERRUPTED))]
+def was_cut_short(attempts: list[Attempt]) -> bool:
+    """Return whether a start was interrupted, so that no other should follow."""
+    return any(attempt.solution.reason is Reason.INTERRUPTED for attempt in attempts)
 
 
 def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
-    """Warn if a start, or what followed the best of them, was interrupted, and tell whether it was."""
-    if not was_cut_short([*attempts, Attempt("", last)]):
+    """Warn if a start, or a later stage of the best one, was interrupted; return whether it was."""
+    in_starts = was_cut_short(attempts)
+    if not in_starts and last.reason is not Reason.INTERRUPTED:
         return False
     where, rest = f"in start {len(attempts)}", "all starts"
-    if not was_cut_short(attempts):
+    if not in_starts:
         where, rest = "in a stage that follows the starts", "all of it"
     warn_user(
         f"the fit was interrupted {where}; its map is the best by then, and unfinished: fit again to have {rest}.",
@@ -226,11 +211,6 @@ def warned_of_interruption(attempts: list[Attempt], last: Solution) -> bool:
     return True
 
 
-def was_cut_short(attempts: list[Attempt]) -> bool:
-    """Tell whether somebody ended the search before its time, so that no other should follow."""
-    return any(attempt.solution.reason is Reason.INTERRUPTED for attempt in attempts)
-
-
 def best_of(attempts: list[Attempt]) -> Solution:
-    """Return the attempt with the lowest objective, the first of equals."""
-    return min((attempt.solution for attempt in attempts), key=lambda solution: solution.value)
+    """Return the solution with the lowest objective, the first of equals."""
+    return min([attempt.solution for attempt in attempts], key=attrgetter("value"))

@@ -1,15 +1,15 @@
-"""A bar that appears by itself where a fit takes some seconds and it can be seen."""
+"""The bar: as a callback, and by itself where a fit takes some seconds and it can be seen."""
 
 import io
 import sys
 import types
-from contextlib import redirect_stderr
+from contextlib import nullcontext, redirect_stderr
 from threading import Thread
 
 import numpy as np
 import pytest
 
-from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS
+from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, ProgressBar
 from unmask.cli import app
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
@@ -42,6 +42,24 @@ X = np.random.default_rng(0).standard_normal((30, 3))
 
 def fit(**options):
     ConditionalMDS(n_init=2, random_state=0).fit(X, **options)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_bar_as_a_callback_shows_the_position_and_disappears(fails):
+    other = io.StringIO()
+
+    def stop(_):
+        if fails:
+            raise RuntimeError
+
+    def watched():
+        with pytest.raises(RuntimeError) if fails else nullcontext():
+            fit(callback=[ProgressBar(), ProgressBar(other), stop])
+
+    written = shown(watched)
+    assert "start 1 of 2, iteration 0, stress " in written
+    assert written.endswith(REMOVED)
+    assert other.getvalue() == ""  # not a terminal
 
 
 def test_the_bar_appears_on_a_terminal_and_disappears():
@@ -90,8 +108,7 @@ def test_it_appears_in_the_middle_of_a_stage_without_iterations(monkeypatch):
     monkeypatch.setattr(_bar, "Timer", Timer)
     monkeypatch.setattr(_bar.time, "monotonic", lambda: now[0])
     with redirect_stderr(Terminal()) as terminal:
-        bar = _bar.LateBar()
-        (timer,) = timers
+        (bar,), (timer,) = _bar.late_bars(), timers
         bar.begin("paths", 0)
         assert terminal.getvalue() == ""
         now[0] = timer.seconds

@@ -3,37 +3,87 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Hashable
+from secrets import token_hex
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import numpy as np
+import pandas as pd
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from .._typing import Array
 from ..checking import count
+from ..problem import feature_type
 from ._clusters import MOST_LINKED
-from ._locked import lock_tables
-from ._values import as_code
+from ._values import as_code, require_text
 
 if TYPE_CHECKING:
-    import pandas as pd
+    Cells = pd.Series[Any]
+else:
+    Cells = pd.Series
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Record:
-    """What was done, with its place in the tree of the study, in a form that can be copied."""
-
-    id: int = field(default=0, repr=False)
-    parent: int = field(default=0, repr=False)
-
-    def __post_init__(self) -> None:
-        lock_tables(self)
-
-    def copy(self) -> Self:
-        """Return the same with tables of its own, which can be changed."""
-        return deepcopy(self)
+def read_only(table: Any) -> Any:
+    """Return a table over the same memory in which no cell can be set, if it holds numbers of one type."""
+    kinds = {*table.dtypes} if isinstance(table, pd.DataFrame) else {table.dtype}
+    kind = next(iter(kinds), None)
+    if len(kinds) != 1 or not isinstance(kind, np.dtype) or kind.kind not in "fib" or table.empty:
+        return table
+    values = table.to_numpy().view()
+    values.flags.writeable = False
+    labels = {"columns": table.columns} if isinstance(table, pd.DataFrame) else {"name": table.name}
+    return type(table)(values, index=table.index, copy=False, **labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Step(_Record):
+def _check_kind(kind: Any) -> Any:
+    if kind is not None:
+        feature_type(kind, "kind")
+    return kind
+
+
+def _check_source(source: dict[str, Any]) -> dict[str, Any]:
+    """Raise unless it names one source of a feature, with axes only if they are two numbers."""
+    (way, detail), *others = source.items()
+    places = detail if way == "along" and isinstance(detail, list) else []
+    right = isinstance(detail, _SOURCES[way]) and not isinstance(detail, bool)
+    right &= all(
+        isinstance(place, Hashable) or (isinstance(place, list) and _are(float | int, place)) for place in places
+    )
+    right &= all(name == "axes" and _are(int, axes) and len(axes) == 2 for name, axes in others)
+    if not right:
+        raise ValueError(f"{source!r} is not a source of a feature")
+    return source
+
+
+def _are(kind: Any, values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) and not isinstance(value, bool) for value in values)
+
+
+_SOURCES: dict[str, Any] = {"values": str, "groups": str | int, "along": str | list, "from_axis": int, "column": str}
+
+# Tables are written to files of their own; everything else is in study.json.
+Table = Annotated[pd.DataFrame, AfterValidator(read_only), Field(exclude=True, repr=False)]
+Column = Annotated[Cells, AfterValidator(read_only), Field(exclude=True, repr=False)]
+SmallTable = Annotated[pd.DataFrame, AfterValidator(read_only), Field(repr=False)]
+Text = Annotated[str, AfterValidator(lambda text: require_text(text, "text"))]
+Kind = Annotated[Any, AfterValidator(_check_kind)]
+Source = Annotated[dict[str, Any], AfterValidator(_check_source)]
+
+
+class Record(BaseModel):
+    """Something that was done, with its place in the history of the study. It never changes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    id: int = Field(default=0, repr=False)
+    parent: int = Field(default=0, repr=False)
+    # In the names of its files, which therefore never have other contents.
+    key: str = Field(default_factory=lambda: token_hex(4), pattern="^[0-9a-f]{8}$", repr=False)
+
+
+class Step(Record):
     """One fit of a study, with everything that it found.
 
     Attributes
@@ -52,6 +102,11 @@ class Step(_Record):
         Their types, where these were declared.
     embedding : DataFrame of shape (n_objects, n_components)
         The map, with columns axis1, axis2 …
+    free_embedding : DataFrame
+        ``free_embedding_``: the map as it was fitted; other than `embedding` only if this is adjusted.
+    known_map : DataFrame
+        The known features' part of the fitted coordinates. Fitted distances are those between the rows of the free map
+        and this table, side by side.
     coef, importance : DataFrame
         ``coef_`` and ``importance_`` of the estimator.
     imputed : DataFrame
@@ -60,20 +115,18 @@ class Step(_Record):
         ``stress_`` and ``leak_`` of the estimator.
     shown_stress : float
         ``shown_stress_``: the stress of the dimensions shown; other than `stress` only if an adjusted map shows fewer
-        dimensions than were fitted. NaN in a study of an earlier version.
+        dimensions than were fitted.
     known_stress : float
         The stress of the known features alone, without a map; 1 if nothing was known. Above 100 objects, of a random
-        sample of 100. NaN if there is none, and in a study of an earlier version.
+        sample of 100. NaN if there is none.
     stress_se : float
         ``stress_se_``: the standard error of the stress where it was estimated from some of the pairs, else 0.
     solver : str
         ``solver_``: which solver was used, and why; empty where there was no choice.
     leak_reference : float
-        ``leak_reference_``: 19 of 20 random maps have a lower leak; NaN in a study of an earlier version.
+        ``leak_reference_``: 19 of 20 random maps have a lower leak.
     free_leak : float
         ``free_leak_``: the leak of the map before it was adjusted.
-    free_embedding : DataFrame
-        ``free_embedding_``: the map as it was fitted; other than `embedding` only if this is adjusted.
     stress_per_point : Series
         Each object's part of the stress.
     warnings : tuple of str
@@ -81,41 +134,43 @@ class Step(_Record):
     converged : bool
         Whether the fit ended by its tolerance; always true of a closed form.
     finished : bool
-        False if the fit was interrupted, and the map is what it had by then.
+        False if the fit was interrupted, and the map is the best until then.
     seconds : float
         How long the fit took.
     versions : dict
         Versions of Python and of the packages that made the numbers.
     """
 
+    action: Literal["fit"] = Field(default="fit", repr=False)
     number: int
     estimator: str
-    params: Mapping[str, Any]
-    known: tuple[str, ...]
-    known_types: Mapping[str, Any] = field(repr=False)
-    embedding: pd.DataFrame = field(repr=False)
-    coef: pd.DataFrame = field(repr=False)
-    importance: pd.DataFrame = field(repr=False)
-    imputed: pd.DataFrame = field(repr=False)
+    params: dict[str, Any]
+    known: tuple[Text, ...]
+    known_types: dict[str, Kind] = Field(repr=False)
+    embedding: Table
+    free_embedding: Table
+    known_map: Table
+    coef: SmallTable
+    importance: SmallTable
+    imputed: SmallTable
     stress: float
     leak: float
-    stress_per_point: pd.Series[Any] = field(repr=False)
-    warnings: tuple[str, ...] = field(repr=False)
+    stress_per_point: Column
+    warnings: tuple[Text, ...] = Field(repr=False)
     converged: bool
     finished: bool
-    seconds: float = field(repr=False)
-    versions: Mapping[str, str] = field(repr=False)
-    free_embedding: pd.DataFrame = field(repr=False)
+    seconds: float = Field(repr=False)
+    versions: dict[str, str] = Field(repr=False)
     free_leak: float
     leak_reference: float
     shown_stress: float
     known_stress: float
     stress_se: float = 0.0
-    solver: str = field(default="", repr=False)
+    solver: Text = Field(default="", repr=False)
 
     @property
     def adjusted(self) -> bool:
-        """Whether the map is adjusted for what is known: decided by the fit, and kept among its parameters."""
+        """Whether the map is adjusted for the known features: decided by the fit, and kept among its parameters."""
         return self.params.get("adjust", False) is True
 
     @property
@@ -129,13 +184,18 @@ class Step(_Record):
         return int(self.embedding.shape[1])
 
     @property
+    def coordinates(self) -> Array:
+        """All fitted coordinates: fitted distances are those between the rows."""
+        return np.column_stack([self.free_embedding, self.known_map])
+
+    @property
     def uncorrelated(self) -> bool:
         """Whether the linear leak of the map is 0 by construction."""
         return bool(self.known) and (self.adjusted or bool(self.params.get("orthogonal", False)))
 
     @property
     def stresses(self) -> list[tuple[str, float]]:
-        """Stress, and of what: the dimensions drawn, the free fit if it has more of them, and no map at all."""
+        """The stress of the dimensions drawn, of the free fit if it has more of them, and of no map at all."""
         p, free = self.n_components, self.free_embedding.shape[1]
         drawn = [(f"{count(p, 'dimension')} drawn", self.shown_stress)] if p < free else []
         fitted = (f"free fit with {count(free, 'dimension')}" if drawn else "", self.stress)
@@ -160,8 +220,7 @@ class Step(_Record):
         return f"fit {self.number} in {count(self.n_components, 'dimension')}, {self.title}"
 
 
-@dataclass(frozen=True, eq=False)
-class Adoption(_Record):
+class Adoption(Record):
     """A feature that became known in the course of a study.
 
     Attributes
@@ -183,11 +242,12 @@ class Adoption(_Record):
         Number of the step on whose map it was recognised; None before the first.
     """
 
-    name: str
-    values: pd.Series[Any] = field(repr=False)
-    kind: Any
-    source: Mapping[str, Any]
-    why: str = ""
+    action: Literal["adopt"] = Field(default="adopt", repr=False)
+    name: Text
+    values: Column
+    kind: Kind = None
+    source: Source
+    why: Text = ""
     step: int | None = None
 
     verb: ClassVar[str] = "adopted"
@@ -238,8 +298,7 @@ _ORIGINS: dict[str, Callable[[Any, int | None], str]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Amendment(_Record):
+class Amendment(Record):
     """A known feature that was corrected for the steps that follow.
 
     Attributes
@@ -260,12 +319,13 @@ class Amendment(_Record):
         The reason that was given.
     """
 
-    name: str
-    values: pd.Series[Any] = field(repr=False)
+    action: Literal["amend"] = Field(default="amend", repr=False)
+    name: Text
+    values: Column
     cells: tuple[Any, ...] = ()
-    kind: Any = None
-    rename: str | None = None
-    why: str = ""
+    kind: Kind = None
+    rename: Text | None = None
+    why: Text = ""
 
     verb: ClassVar[str] = "corrected"
 
@@ -292,8 +352,7 @@ class Amendment(_Record):
         return ", ".join(done) or "its type"
 
 
-@dataclass(frozen=True, eq=False)
-class Forgetting(_Record):
+class Forgetting(Record):
     """A known feature that later steps are not given.
 
     Attributes
@@ -306,8 +365,10 @@ class Forgetting(_Record):
         The reason that was given.
     """
 
-    name: str
-    why: str = ""
+    action: Literal["forget"] = Field(default="forget", repr=False)
+    name: Text
+    why: Text = ""
+
     verb: ClassVar[str] = "put aside"
     origin: ClassVar[str] = ""
 
