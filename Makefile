@@ -205,7 +205,7 @@ posterior: $(VENV)/.installed-posterior
 permutation: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.permutation
 
-# How many dimensions are chosen where the truth is known: docs/reading.md; some 40 minutes of one core.
+# How many dimensions are chosen where the truth is known: docs/reading.md; about an hour of one core.
 dimensions: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.dimensions
 
