@@ -15,55 +15,46 @@ import numpy as np
 
 GOLD = np.uint64(0x9E3779B97F4A7C15)
 STEPS = 64  # of the search for a bandwidth
-NARROWEST = 1e-3  # share of the mean length
+ACCURACY, NARROWEST = 1e-5, 1e-3  # of what is reached, and share of the mean length
 ONE, NIL = np.float32(1.0), np.float32(0.0)
 CLOSE = np.float32(1e-3)  # UMAP's repulsion of objects in one place
 _jit: Any = nb.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "arcp", "nsz"})
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
+def _width(excess, target, entropy):
+    """Return s such that the entropy, or the sum, of exp(-excess / s) is the target."""
+    mean = excess.mean() if len(excess) else 0.0
+    if not mean > 0.0:
+        return 1.0  # all in one place
+    low, high, s = 0.0, np.inf, mean
+    for _ in range(STEPS):
+        total, moment = 0.0, 0.0
+        for x in excess:
+            total += np.exp(-x / s)
+            moment += np.exp(-x / s) * x / s
+        reached = np.log(total) + moment / total if entropy else total
+        if abs(reached - target) < ACCURACY:
+            break
+        low, high = (low, s) if reached > target else (s, high)
+        s = 2.0 * s if np.isinf(high) else 0.5 * (low + high)
+    return max(s, NARROWEST * mean)
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
 def bandwidths(lengths, target, entropy):
     """Return exp(-(length - shortest) / s) by rows, s such that the entropy of the shares or the sum is ``target``.
 
-    Infinite lengths have the weight 0. With ``entropy`` the weights of a row are divided by their sum.
+    Rows are sorted. Infinite lengths have the weight 0. With ``entropy`` the weights of a row are divided by their sum.
     """
-    n, k = lengths.shape
-    weights = np.empty((n, k))
-    for i in range(n):
-        mean, finite = 0.0, 0
-        for j in range(k):
-            if np.isfinite(lengths[i, j]):
-                mean += lengths[i, j] - lengths[i, 0]
-                finite += 1
-        mean /= max(finite, 1)
-        low, high, s = 0.0, np.inf, mean
-        total = max(finite, 1) * 1.0
-        if mean > 0.0:
-            for _ in range(STEPS):
-                total, moment = 0.0, 0.0
-                for j in range(finite):
-                    x = (lengths[i, j] - lengths[i, 0]) / s
-                    total += np.exp(-x)
-                    moment += np.exp(-x) * x
-                reached = np.log(total) + moment / total if entropy else total
-                if abs(reached - target) < 1e-5:
-                    break
-                if reached > target:
-                    high = s
-                    s = 0.5 * (low + high)
-                else:
-                    low = s
-                    s = 2.0 * s if np.isinf(high) else 0.5 * (low + high)
-            s = max(s, NARROWEST * mean)
-        else:
-            s = 1.0  # all in one place
-        total = 0.0
-        for j in range(k):
-            weights[i, j] = np.exp(-(lengths[i, j] - lengths[i, 0]) / s) if j < finite else 0.0
-            total += weights[i, j]
-        if entropy and total > 0.0:
-            for j in range(k):
-                weights[i, j] /= total
+    weights = np.zeros(lengths.shape)
+    for i in range(len(lengths)):
+        finite = int(np.isfinite(lengths[i]).sum())
+        if finite:
+            excess = lengths[i, :finite] - lengths[i, 0]
+            weights[i, :finite] = np.exp(-excess / _width(excess, target, entropy))
+            if entropy:
+                weights[i] /= weights[i].sum()
     return weights
 
 
