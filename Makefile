@@ -12,7 +12,7 @@ DEMO := unmask-demo
 PACKAGE := build/package
 
 .PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
-.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior permutation dimensions papers clean
+.PHONY: pictures-app package web test-web bench bench-scale bench-neighbours bench-dask bench-app adjusted posterior permutation dimensions papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -178,6 +178,10 @@ bench: $(VENV)/.peers
 # Cost against the number of objects, up to a million, beside other packages: RESULTS-SCALE.md and docs/scaling.md.
 bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
+
+# Maps of neighbours given known features beside umap-learn and Harmony: RESULTS-NEIGHBOURS.md; some minutes.
+bench-neighbours: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.neighbours
 
 # A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
 bench-dask: $(VENV)/.installed-dask
