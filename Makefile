@@ -12,7 +12,7 @@ DEMO := unmask-demo
 PACKAGE := build/package
 
 .PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
-.PHONY: pictures-app package web test-web bench bench-scale bench-dask bench-app adjusted posterior permutation dimensions papers clean
+.PHONY: pictures-app package web test-web bench bench-scale bench-neighbours bench-dask bench-app adjusted posterior permutation dimensions papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
 $(VENV)/.installed-%: pyproject.toml
@@ -179,6 +179,10 @@ bench: $(VENV)/.peers
 bench-scale: $(VENV)/.peers
 	$(BIN)/python -m benchmarks.scale
 
+# Maps of neighbours given known features beside umap-learn and Harmony: RESULTS-NEIGHBOURS.md; some minutes.
+bench-neighbours: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.neighbours
+
 # A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
 bench-dask: $(VENV)/.installed-dask
 	$(BIN)/python -m benchmarks.dask_passes
@@ -205,7 +209,7 @@ posterior: $(VENV)/.installed-posterior
 permutation: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.permutation
 
-# How many dimensions are chosen where the truth is known: docs/reading.md; some 40 minutes of one core.
+# How many dimensions are chosen where the truth is known: docs/reading.md; about an hour of one core.
 dimensions: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.dimensions
 

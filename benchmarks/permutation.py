@@ -26,14 +26,12 @@ from scipy.stats import beta
 from unmask import ConditionalMDS
 from unmask.checking import check_dissimilarities
 from unmask.engines import make_engine
-from unmask.estimators._adjustment import MOST_EXTRA, FreeMap, adjust_map
-from unmask.estimators._tables import block_roots, importance_values
 from unmask.inspection import dbrda_test, permutation_test
 from unmask.kernels import OneBlasThread, Workers
 from unmask.problem import KnownFeatures, Problem, build_pairs, check_known
 from unmask.problem.chance import as_large
 from unmask.problem.leak import linear_leak
-from unmask.solvers import RULES, SearchSettings, attempt_all, best_of, make_objective, make_starts, principal_turn
+from unmask.solvers import RULES, SearchSettings, attempt_all, best_of, make_objective, make_starts
 
 from .adjusted.__main__ import as_text
 from .adjusted.page import renew
@@ -42,7 +40,7 @@ from .report import table
 
 RESULTS, PAGE = ROOT / "benchmarks" / "permutation.json", ROOT / "docs" / "reading.md"
 SEED, SETS, PERMUTATIONS = 20261118, 200, 19
-DIMENSIONS, EFFECT, NOISE, TOL = 2, 1.0, 0.2, 1e-5
+DIMENSIONS, MOST_EXTRA, EFFECT, NOISE, TOL = 2, 3, 1.0, 0.2, 1e-5
 OBJECTS, CORRELATIONS, WAYS = (16, 30, 60), (0.0, 0.3, 0.6, 0.8), ("across", "along")
 QUESTIONS = {"level": 1, "power": 0}  # and the feature that they are about
 ADJUST = {"published": False, "adjusted": True, "auto": "auto"}
@@ -69,26 +67,28 @@ class Maps:
 
     def statistics(self, known: KnownFeatures) -> dict[str, np.ndarray]:
         """Return for each map what is the larger, the more a feature matters."""
-        free, gram, stress = self._search(known, DIMENSIONS)
-        directions = linear_leak(free.U, free.V, beside=free.size).directions
-        plain = self._importance(known, gram)
+        U, gram, stress, size = self._search(known, DIMENSIONS)
+        V = known.values - known.values.mean(axis=0)
+        directions = linear_leak(U, V, beside=size).directions
+        plain = self._importance(V, gram)
         if directions:
-            free, gram, _ = self._search(known, DIMENSIONS + min(directions, MOST_EXTRA))
-        adjusted = self._importance(known, gram, adjust_map(free, DIMENSIONS, principal_turn).A)
+            U, gram, *_ = self._search(known, DIMENSIONS + min(directions, MOST_EXTRA))
+        along = np.linalg.lstsq(V, U, rcond=None)[0]
+        adjusted = self._importance(V, gram + along @ along.T)
         auto = adjusted if directions else plain
-        return {"published": np.full(len(known.features), -stress), "adjusted": adjusted, "auto": auto}
+        return {"published": np.full(V.shape[1], -stress), "adjusted": adjusted, "auto": auto}
 
-    def _search(self, known: KnownFeatures, p: int) -> tuple[FreeMap, np.ndarray, float]:
+    def _search(self, known: KnownFeatures, p: int) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Return the free map, BB', the stress, and the largest coordinate."""
         objective = make_objective(Problem(self.pairs, known, p), self.engine)
         starts = make_starts(objective, known, "closed-form", 1, np.random.default_rng(0))
         best = best_of(attempt_all(objective, starts, self.workers, SETTINGS))
         structure = objective.structure
-        return FreeMap.of(structure, best.theta, known), structure.gram(best.theta), best.value
+        size = float(np.abs(structure.lift(best.theta)).max())
+        return structure.unknown(best.theta), structure.gram(best.theta), best.value, size
 
-    def _importance(self, known: KnownFeatures, gram: np.ndarray, along: Any = None) -> np.ndarray:
-        everywhere = block_roots(gram, known)
-        everywhere = everywhere if along is None else np.column_stack([along, everywhere])
-        return importance_values(known, everywhere @ everywhere.T, self.engine.scale)[:, 1]
+    def _importance(self, V: np.ndarray, gram: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(V.var(axis=0, ddof=1) * np.diagonal(gram)) / self.engine.scale)
 
 
 def rejected(D: np.ndarray, known: np.ndarray, feature: int, seed: int, workers: Workers) -> dict[str, bool]:

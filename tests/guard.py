@@ -19,7 +19,6 @@ from unmask import (
     ConditionalGPLVM,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
     Cyclic,
     GeneralMDS,
     Spline,
@@ -28,7 +27,8 @@ from unmask import dissimilarities as ways
 from unmask.inspection import dbrda_test, dimension_test, permutation_test
 
 RECORDED = Path(__file__).parent / "reference" / "guard.npz"
-CASES, TRIED = 200, 500
+CASES, TRIED = 195, 500
+GONE = 18  # of twenty cases, this one was of an estimator that has been replaced
 ELSEWHERE = (82, 215)  # stable here, but not from one kind of processor to another
 N, NEW = 24, 3
 KNOWN = {
@@ -106,7 +106,7 @@ def drawn(number):
     }
     searched = {"n_init": one_of(1, 3), "max_iter": 3000, "tol": 1e-16, "random_state": number}
     adjusted = {"adjust": one_of(False, True, "auto")} if KNOWN[kind] else {}
-    what = ["mds"] * 13 + ["classical", "isomap", "general", "general", "way", "tsne", "gplvm"]
+    what = ["mds"] * 13 + ["classical", "isomap", "general", "general", "way", None, "gplvm"]
     what, use = what[number % len(what)], {"data": "D", "known": "known", "weights": None}
     if what == "mds":
         use["weights"] = one_of(None, None, "array", "sparse")
@@ -133,9 +133,6 @@ def drawn(number):
         way = getattr(ways, one_of(*WAYS))
         metric = way(n_neighbors=8)
         return ConditionalMDS(**options | searched | adjusted | {"metric": metric}), kind, use
-    if what == "tsne":
-        chosen = {"perplexity": 6.0, "max_iter": 30, "random_state": number, "n_init": 1, "init": "closed-form"}
-        return ConditionalTSNE(**options | chosen), kind, use
     use["data"] = "X"
     if not set(KNOWN[kind]) <= {"x", "y"}:
         kind = "numbers"
@@ -201,7 +198,7 @@ def record():
     """Try cases until enough of them are stable, and write their numbers."""
     kept = {}
     n_kept = 0
-    for number in (number for number in range(TRIED) if number not in ELSEWHERE):
+    for number in (number for number in range(TRIED) if number not in ELSEWHERE and number % 20 != GONE):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -15,7 +15,7 @@ from matplotlib import pyplot
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
-from unmask import ConditionalIsomap, ConditionalMDS, ConditionalTSNE, LeakWarning
+from unmask import ConditionalIsomap, ConditionalMDS, GeneralMDS, LeakWarning, Neighbours
 from unmask.datasets import load_kjv_bible
 from unmask.dissimilarities import Metric, WordDissimilarity
 from unmask.inspection import leak, name_axes, neighbourhood_scores, partial_dbrda
@@ -27,7 +27,15 @@ methods = {
     "metric": ConditionalMDS(orthogonal=True, **options),
     "Sammon": ConditionalMDS(weights="sammon", orthogonal=True, **options),
     "Isomap": ConditionalIsomap(n_neighbors=8, orthogonal=True, **options),
-    "t-SNE": ConditionalTSNE(perplexity=15, tol=1e-4, **options),  # orthogonal by default
+    "t-SNE": GeneralMDS(
+        target=Neighbours(15.0),
+        distance="student",
+        loss="kullback-leibler",
+        coef="diagonal",
+        orthogonal=True,
+        tol=1e-4,
+        **options,
+    ),
 }
 
 

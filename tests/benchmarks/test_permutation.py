@@ -7,6 +7,9 @@ import pytest
 from benchmarks.adjusted.page import renew
 
 from benchmarks import permutation
+from unmask import ConditionalMDS
+from unmask.kernels import OneBlasThread, Workers
+from unmask.problem import check_known
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +28,19 @@ def test_levels_hold(found):
         assert len(levels) == 24
         assert np.mean(levels) <= 0.055
         assert max(permutation.lower_limit(level, found["sets"]) for level in levels) <= 0.05
+
+
+@pytest.mark.parametrize("way", permutation.WAYS)
+@pytest.mark.filterwarnings("ignore::unmask.AdjustmentWarning", "ignore::unmask.LeakWarning")
+def test_statistics_are_those_of_fits(way):
+    D, known = permutation.numbered_set(16, 0.3, way, 0)
+    with OneBlasThread(), Workers(1) as workers:
+        found = permutation.Maps(D, workers).statistics(check_known(known, 16, None, "auto"))
+    for name, adjust in permutation.ADJUST.items():
+        options = {"metric": "precomputed", "init": "closed-form", "tol": permutation.TOL, "random_state": 0}
+        fitted = ConditionalMDS(permutation.DIMENSIONS, adjust=adjust, **options).fit(D, known=known)
+        expected = fitted.importance_["standardized"] if adjust else [-fitted.stress_] * 2
+        np.testing.assert_allclose(found[name], expected, rtol=1e-6)
 
 
 @pytest.mark.slow

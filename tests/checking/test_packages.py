@@ -95,6 +95,7 @@ def test_labels_survive_an_output_of_polars(terms):
 QUICKLY = {
     "ConditionalGPLVM": {"n_components": 1, "max_iter": 2},
     "ConditionalTSNE": {"perplexity": 5, "max_iter": 20},
+    "ConditionalUMAP": {"max_iter": 20},
     "MaximumVarianceUnfolding": {"max_iter": 2},
 } | {name: {"n_init": 1} for name in ("ConditionalMDS", "ConditionalIsomap", "GeneralMDS")}
 OF_OTHER_DATA = {"NetworkDissimilarity", "TextureDissimilarity", "WordDissimilarity"}

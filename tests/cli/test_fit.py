@@ -524,6 +524,7 @@ def test_a_map_of_no_dimensions(shell):
     shell("fit", *GENDER, "--n-init", 1, "--quiet", "--out", "result")
     done = shell("fit", *GENDER, "--dim", 0, "--quiet", "--out", "result")
     assert "in 0 dimensions" in done.stdout
+    assert "leak" not in done.stdout  # there is no map that could repeat anything
     assert not (shell.folder / "result" / "map.png").exists()
 
 

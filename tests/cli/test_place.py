@@ -80,13 +80,10 @@ def test_steps_before_the_last(fitted):
     assert "--step 3: the study has 2 steps" in fitted.refusal("place", "longer.zip", "new.csv", "--step", 3)
 
 
-def test_a_map_that_cannot_be_made_again_is_no_place(fitted):
-    file = fitted.folder / "result" / "study" / "fit1-map.csv"
-    head, first, *rest = file.read_text(encoding="utf-8").splitlines()
-    label, x, *others = first.split(",")
-    file.write_text("\n".join([head, ",".join([label, str(float(x) + 1), *others]), *rest, ""]), encoding="utf-8")
-    line = fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
-    assert line.startswith("fitting step 1 again led to another map")
+def test_a_map_that_was_edited_is_no_place(fitted):
+    (file,) = (fitted.folder / "result" / "study").glob("fit1-*.csv")
+    file.write_text(file.read_text(encoding="utf-8").replace("1", "2", 1), encoding="utf-8")
+    assert file.name in fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
 
 
 def test_an_unfinished_map_is_no_place(fitted):

@@ -97,11 +97,7 @@ def test_no_python_in_what_a_user_meets(shell):
     (shell.folder / "gaps.csv").write_text(known, encoding="utf-8")
 
 
-def test_no_python_about_codes_and_counts(shell):
-    rows = "".join(f"o{i},{10000 + 7 * i},{i % 3}\n" for i in range(8))
-    (shell.folder / "zips.csv").write_text(f"name,zip,size\n{rows}", encoding="utf-8")
-    said = shell("fit", "zips.csv", "--metric", "gower", "--n-init", 1).stderr
-    assert "leave the column out with --features, or write the codes as text" in said
+def test_no_python_about_counts(shell):
     (shell.folder / "counts.csv").write_text(",a,b,c\na,3,5,1\nb,5,6,2\nc,1,2,4\n", encoding="utf-8")
     why = shell.refusal("fit", "counts.csv", "--similarity", "counts")
     assert "one of them occurs less often than that" in why

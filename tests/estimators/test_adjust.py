@@ -13,7 +13,6 @@ from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
     GeneralMDS,
     LeakWarning,
     Numeric,
@@ -200,15 +199,6 @@ def test_a_spline_is_regressed_on_its_basis():
     basis = SplineTransformer(3, degree=3, include_bias=False).fit_transform(x)
     assert canonical_correlations(mds.embedding_, basis).max() < 1e-10
     assert canonical_correlations(mds.embedding_, residual(truth, basis)).min() > 0.999
-
-
-def test_tsne_can_be_adjusted():
-    rng = np.random.default_rng(13)
-    group = np.repeat([0.0, 1.0], 30)[:, None]
-    X = np.column_stack([8 * group, rng.normal(size=(60, 2))])
-    tsne = ConditionalTSNE(perplexity=8, orthogonal=False, adjust=True, random_state=0).fit(X, known=group)
-    assert tsne.adjusted_
-    assert tsne.leak_ < 1e-12
 
 
 # ---- what is said

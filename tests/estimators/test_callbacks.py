@@ -15,7 +15,6 @@ from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
     GeneralMDS,
     Numeric,
     Progress,
@@ -29,7 +28,6 @@ SEARCHING = [
     ConditionalMDS(1, weights="curvilinear", n_init=2, random_state=0),
     ConditionalIsomap(n_init=2, n_neighbors=6, random_state=0),
     GeneralMDS(n_init=3, loss="huber", random_state=0),
-    ConditionalTSNE(perplexity=5, random_state=0),
 ]
 
 

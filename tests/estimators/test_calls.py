@@ -13,6 +13,7 @@ from unmask import (
     ConditionalIsomap,
     ConditionalMDS,
     ConditionalTSNE,
+    ConditionalUMAP,
     GeneralMDS,
     MapWarning,
 )
@@ -25,6 +26,7 @@ ESTIMATORS = [
     ConditionalClassicalMDS(),
     GeneralMDS(n_init=1),
     ConditionalTSNE(perplexity=3),
+    ConditionalUMAP(n_neighbors=5),
 ]
 
 

@@ -11,7 +11,6 @@ from unmask import (
     ConditionalClassicalMDS,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
     GeneralMDS,
     LeakWarning,
     MissingDissimilarityWarning,
@@ -93,8 +92,6 @@ def clusters_and_batches(n=90, shift=6.0, seed=0):
 
 
 UNCORRELATED = [
-    ConditionalTSNE(2, perplexity=10, random_state=0),
-    ConditionalTSNE(2, perplexity=10, orthogonal=False, adjust=True, random_state=0),
     ConditionalMDS(2, n_init=1, orthogonal=True, random_state=0),
     ConditionalMDS(2, n_init=1, adjust=True, random_state=0),
     ConditionalIsomap(2, n_init=1, n_neighbors=45, adjust=True, random_state=0),

@@ -11,7 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, ConditionalTSNE, GeneralMDS
+from unmask import (
+    ConditionalClassicalMDS,
+    ConditionalIsomap,
+    ConditionalMDS,
+    ConditionalTSNE,
+    ConditionalUMAP,
+    GeneralMDS,
+)
 from unmask.datasets import make_car_brands
 
 ESTIMATORS = [
@@ -24,7 +31,9 @@ ESTIMATORS = [
     ConditionalClassicalMDS(metric="precomputed", coef="full"),
     GeneralMDS(n_init=2),
     GeneralMDS(metric="precomputed", n_init=2),
-    ConditionalTSNE(perplexity=2, max_iter=100),
+    ConditionalTSNE(perplexity=2, max_iter=50),
+    ConditionalUMAP(n_neighbors=5, max_iter=50),
+    ConditionalUMAP(metric="precomputed", n_neighbors=5, max_iter=50),
 ]
 
 

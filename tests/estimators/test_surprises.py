@@ -37,7 +37,7 @@ def test_a_column_of_one_text_is_as_constant_as_one_of_one_number(column, estima
         (ConditionalClassicalMDS(metric="precomputed"), -D),
         (ConditionalIsomap(n_neighbors=6, **FAST), -D),
         (GeneralMDS(**FAST), -D),
-        (ConditionalTSNE(metric="precomputed", perplexity=3, random_state=0), -D),
+        (ConditionalTSNE(metric="precomputed", perplexity=2, random_state=0), -D),
     ],
 )
 def test_a_failing_refit_leaves_nothing_of_the_fit_before(estimator, wrong):

@@ -13,7 +13,6 @@ from unmask import (
     Checkpoint,
     ConditionalIsomap,
     ConditionalMDS,
-    ConditionalTSNE,
     GeneralMDS,
     UnfinishedWarning,
 )
@@ -30,7 +29,6 @@ SEARCHING = {
     "curvilinear": ConditionalMDS(1, weights="curvilinear", n_init=2, random_state=0),
     "isomap": ConditionalIsomap(n_init=3, n_neighbors=6, random_state=0),
     "general": GeneralMDS(n_init=3, loss="huber", random_state=0),
-    "tsne": ConditionalTSNE(perplexity=5, n_init=2, random_state=0),
     "random": ConditionalMDS(n_init=4, init="random"),  # no seed: the file has it
     "landmarks": ConditionalIsomap(n_init=2, n_neighbors=6, n_landmarks=15),
 }

@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from unmask.discovery import Discovery
 from unmask.problem.leak import leak_reference
 from unmask.reports import render_report
+from unmask.reports._html import number
 
 from .markup import rows, section
 from .studies import QUICK, distances
@@ -83,3 +84,26 @@ def test_a_share_stands_beside_that_without_a_map(no_pictures, leaking):
     said = section(page, "short").text
     assert f"{shares[0]} (free fit with 4 dimensions: {shares[1]}; known features alone: {shares[2]})" in said
     assert f"accounted for, known features alone{shares[2]}" in said
+
+
+def test_each_stress_of_an_adjusted_map_says_of_what_it_is(no_pictures, leaking):
+    step = (study := leaking()).step
+    page = render_report(study, **QUICK | {"compare": ["mds"]})
+    drawn, free, *_ = (number(value) for _, value in step.stresses)
+    assert f"that of the 3 dimensions drawn (free fit with 4 dimensions: {free})" in section(page, "rivals").text
+    assert rows(section(page, "rivals"))[0][1][1] == drawn
+    assert rows(section(page, "history"))[0][1][2:4] == ["3 of 4 fitted", free]
+
+
+@pytest.mark.parametrize(("options", "p", "said"), [({"adjust": False}, 3, "more than chance"),
+                                                    ({"orthogonal": True}, 1, "0 by construction"),
+                                                    ({}, 0, None)])  # fmt: skip
+def test_the_leak_of_every_map_stands_beside_chance(no_pictures, leaking, options, p, said):
+    step = (study := leaking(p, **options)).step
+    text = section(render_report(study, **QUICK), "steps").text
+    if said is None:
+        assert "Leak" not in text
+    elif step.uncorrelated:
+        assert f"Leak of what was known{said}" in text
+    else:
+        assert f"Leak of what was known{step.leak:.2f}, {said}: 19 of 20 random maps stay below" in text

@@ -41,8 +41,9 @@ class DemoMap:
 
 PICTURE = "kinship.png"
 LEGEND = (
-    "stress: share of the dissimilarities' squares not accounted for; importance: dissimilarity per standard deviation "
-    "of a known feature; leak: correlation of the map with what is known"
+    "stress: share of the dissimilarities' squares not accounted for, in brackets without a map; importance: "
+    "dissimilarity per standard deviation of a known feature; leak: correlation of the map with what is known, which "
+    "in 19 of 20 random maps is below the number in brackets"
 )
 STEPS = (
     DemoMap(
@@ -109,11 +110,14 @@ def demo(
 def _table(models: list[ConditionalMDS]) -> pd.DataFrame:
     import pandas as pd
 
+    from ..estimators import stress_of_known
+
     rows = []
     for step, model in zip(STEPS, models, strict=True):
         importance = [f"{name} {value:.1f}" for name, value in model.importance_["standardized"].items()]
-        leak = f"{model.leak_:.3f}" if step.known else "-"
-        rows.append((f"{model.stress_:.6f}", ", ".join(importance) or "-", leak, len(model.starts_)))
+        leak = f"{model.leak_:.3f} ({model.leak_reference_:.2f})" if step.known else "-"
+        stress = f"{model.stress_:.6f} ({stress_of_known(model):.3g})"
+        rows.append((stress, ", ".join(importance) or "-", leak, len(model.starts_)))
     index = [step.given for step in STEPS]
     return pd.DataFrame(rows, index=index, columns=["stress", "importance", "leak", "starts"])
 

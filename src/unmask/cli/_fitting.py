@@ -107,7 +107,7 @@ def leak_of(step: Step) -> str:
     """Return in words how much a map repeats of what is known, and how much it would by chance."""
     from ..problem.leak import leak_in_words
 
-    if not step.known:
+    if not step.known or not step.n_components:
         return ""
     if step.adjusted:
         return f", leak 0 by construction (adjusted; before, it was {step.free_leak:.2f})"

@@ -58,7 +58,6 @@ PHRASES = {
     "set orthogonal=False": "leave --orthogonal out",
     "orthogonal=True": "--orthogonal",
     "declare a feature Spline or another type": "say --types NAME=spline or another type",
-    "make them text by astype(str)": "leave the column out with --features, or write the codes as text",
     "pass occurrences (numbers, or 'margins')": "correct the diagonal",
     " unless max_expanded allows it": "",
     " (free_embedding_)": "",

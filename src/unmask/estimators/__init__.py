@@ -4,7 +4,6 @@ from ._conditional_classical import ConditionalClassicalMDS
 from ._conditional_gplvm import ConditionalGPLVM
 from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
-from ._conditional_tsne import ConditionalTSNE
 
 # Between rooms, for no one else:
 from ._fitted import aims_of as aims_of
@@ -18,6 +17,7 @@ from ._general_mds import GeneralMDS
 from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects
+from ._neighbour_maps import ConditionalTSNE, ConditionalUMAP
 from ._parameters import INITS as INITS
 from ._parameters import names_checkpoint as names_checkpoint
 from ._posterior import Posterior
@@ -30,6 +30,7 @@ __all__ = [
     "ConditionalIsomap",
     "ConditionalMDS",
     "ConditionalTSNE",
+    "ConditionalUMAP",
     "GeneralMDS",
     "Posterior",
     "SpectralMap",

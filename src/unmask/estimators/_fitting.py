@@ -222,12 +222,6 @@ class Method:
         """Return the objective of the stress, by which starts are made."""
         return objective
 
-    def prepared(
-        self, objective: Objective, starts: list[Start], settings: SearchSettings
-    ) -> tuple[list[Start], dict[str, Any]]:
-        """Return the starts after whatever precedes the search, and attributes found by it."""
-        return starts, {}
-
     def refined(self, stage: Stage, task: Task, settings: SearchSettings) -> tuple[Stage, dict[str, Any]]:
         """Follow the best start through further stages; return the last one, and attributes that they found."""
         return stage, {}
@@ -239,10 +233,9 @@ class Method:
         objective = self.calibrated(task.problem, objective, starts[0].theta)
         settings = self.settings(objective)
         starts = with_saved(objective, starts, task.saved, settings.max_iter)
-        starts, before = self.prepared(objective, starts, settings)
         attempts = _attempted(objective, starts, task, replace(settings, saved=task.saved))
         stage, after = self.refined(Stage(objective, best_of(attempts)), task, settings)
-        return Search(stage, attempts, before | after)
+        return Search(stage, attempts, after)
 
     def settings(self, objective: Objective) -> SearchSettings:
         """Return how a search is run."""

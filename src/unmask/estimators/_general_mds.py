@@ -62,7 +62,7 @@ class GeneralMDS(ConditionalMap):
 
     Metric MDS is the default; ``target="inner", distance="inner"`` is classical scaling, ``loss="sammon"`` Sammon's
     mapping, ``loss="huber"`` or ``"absolute"`` robust MDS, and ``target="neighbours", distance="student",
-    loss="kullback-leibler"`` exact t-SNE (see :class:`ConditionalTSNE`, which also starts as t-SNE does). For the
+    loss="kullback-leibler"`` exact t-SNE (:class:`ConditionalTSNE` is another t-SNE, for many objects). For the
     squared loss of Euclidean distances :class:`ConditionalMDS` is faster and does more.
 
     Time of a pass and memory grow with N squared. The functions are compiled, which takes some tenths of a second for

@@ -91,9 +91,6 @@ CHECKS: dict[str, Callable[[Any], object]] = {
     "level": partial(require_choice, "level", choices=LEVELS),
     "ties": partial(require_choice, "ties", choices=TIES),
     "solver": partial(require_choice, "solver", choices=("auto", *(solver.value for solver in Solver))),
-    "perplexity": partial(require_number, "perplexity", least=1.0),
-    "early_exaggeration": partial(_require_or_auto, "early_exaggeration", require=require_number, least=1.0),
-    "early_iter": partial(require_integer, "early_iter", least=0),
 }
 
 

@@ -1,5 +1,6 @@
 """Graphs of neighbours and of a given structure, joining components, shortest paths."""
 
+from ._balanced import Nearest, Search, SearchEdges, SearchRows, SearchTable, balanced_neighbours
 from ._components import components, describe_parts, join_components, shortest_ways_out
 from ._neighbours import (
     are_near,
@@ -16,14 +17,22 @@ from ._neighbours import (
 )
 from ._networks import Network, adjacency_graph, as_network, network_graph
 from ._paths import shortest_paths
+from ._residuals import MatchedResiduals, match_residuals
 from ._structured import STRUCTURES, structured_graph
 
 __all__ = [
     "STRUCTURES",
+    "MatchedResiduals",
+    "Nearest",
     "Network",
+    "Search",
+    "SearchEdges",
+    "SearchRows",
+    "SearchTable",
     "adjacency_graph",
     "are_near",
     "as_network",
+    "balanced_neighbours",
     "components",
     "describe_parts",
     "edges_reach",
@@ -31,6 +40,7 @@ __all__ = [
     "graph_from_edges",
     "graph_of_nearest",
     "join_components",
+    "match_residuals",
     "near_pairs",
     "nearest_neighbours",
     "network_graph",

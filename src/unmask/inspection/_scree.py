@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
-from ..estimators import ConditionalTSNE, GeneralMDS, aims_of
+from ..estimators import ConditionalTSNE, ConditionalUMAP, GeneralMDS, aims_of
 from ..kernels import each
 from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
 from ._permutation import FurtherDimension
@@ -86,7 +86,7 @@ def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advan
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    if isinstance(estimator, GeneralMDS | ConditionalTSNE):
+    if isinstance(estimator, GeneralMDS | ConditionalTSNE | ConditionalUMAP):
         raise ValueError(
             f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
             "a ConditionalMDS to choose the number of dimensions."

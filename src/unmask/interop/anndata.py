@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..checking import align_rows, is_pandas, quote
-from ..estimators import ConditionalIsomap, ConditionalMDS, ConditionalTSNE
+from ..estimators import ConditionalIsomap, ConditionalMDS, ConditionalTSNE, ConditionalUMAP
 
-__all__ = ["cisomap", "cmds", "ctsne"]
+__all__ = ["cisomap", "cmds", "ctsne", "cumap"]
 
 
 def cmds(
@@ -113,26 +113,55 @@ def ctsne(
     *,
     use_rep: str = "X_pca",
     obsp: str | None = None,
-    n_components: int = 2,
     key_added: str | None = None,
     copy: bool = False,
     **options: Any,
 ) -> Any:
-    """Map the rows of an AnnData, at most 5000, by :class:`unmask.ConditionalTSNE`, given columns of its ``obs``.
+    """Map the rows of an AnnData by :class:`unmask.ConditionalTSNE`, given columns of its ``obs``.
 
     Parameters
     ----------
-    adata, known, use_rep, obsp, n_components, key_added, copy
-        As in :func:`cmds`; the keys are ``"X_ctsne"``, ``"ctsne"`` and ``"ctsne_cost"``.
+    adata, known, use_rep, key_added, copy
+        As in :func:`cmds`; the keys are ``"X_ctsne"`` and ``"ctsne"``.
+    obsp : str, optional
+        A square table of dissimilarities or a graph of neighbours in ``adata.obsp``, in place of `use_rep`. A graph
+        that was made without the known features has few edges between their levels; features serve better.
     **options
         Further parameters of the estimator, such as `perplexity`. ``random_state`` is 0 unless it is given.
 
     Returns
     -------
     AnnData or None
-        As of :func:`cmds`, with ``cost`` (the divergence) in place of the stress.
+        The copy, if one was asked for. Set are the map, and ``uns["ctsne"]`` with ``params`` and ``leak``.
     """
-    return _embed("ctsne", ConditionalTSNE, adata, known, use_rep, obsp, n_components, key_added, copy, options)
+    return _embed("ctsne", ConditionalTSNE, adata, known, use_rep, obsp, None, key_added, copy, options)
+
+
+def cumap(
+    adata: Any,
+    known: Any,
+    *,
+    use_rep: str = "X_pca",
+    obsp: str | None = None,
+    key_added: str | None = None,
+    copy: bool = False,
+    **options: Any,
+) -> Any:
+    """Map the rows of an AnnData by :class:`unmask.ConditionalUMAP`, given columns of its ``obs``.
+
+    Parameters
+    ----------
+    adata, known, use_rep, obsp, key_added, copy
+        As in :func:`ctsne`; the keys are ``"X_cumap"`` and ``"cumap"``.
+    **options
+        Further parameters of the estimator, such as `n_neighbors`. ``random_state`` is 0 unless it is given.
+
+    Returns
+    -------
+    AnnData or None
+        As of :func:`ctsne`.
+    """
+    return _embed("cumap", ConditionalUMAP, adata, known, use_rep, obsp, None, key_added, copy, options)
 
 
 def _embed(
@@ -142,7 +171,7 @@ def _embed(
     known: Any,
     use_rep: str,
     obsp: str | None,
-    n_components: int,
+    n_components: int | None,
     key_added: str | None,
     copy: bool,
     options: dict[str, Any],
@@ -152,23 +181,25 @@ def _embed(
         raise ValueError(
             "obsp='connectivities' are similarities, 1 for the nearest, and not distances; pass obsp='distances'."
         )
-    given = {"random_state": 0, **options} | ({} if obsp is None else {"metric": "precomputed"})
+    size = {} if n_components is None else {"n_components": n_components}
+    given = size | {"random_state": 0, **options} | ({} if obsp is None else {"metric": "precomputed"})
     table = _columns(adata, known)
     X = _representation(adata, use_rep) if obsp is None else _entry(adata.obsp, obsp, "obsp")
-    fitted = kind(n_components, **given).fit(X, known=_in_order(table, X, adata))
-    quantity = "cost" if kind is ConditionalTSNE else "stress"
+    fitted = kind(**given).fit(X, known=_in_order(table, X, adata))
     params = {"use_rep": use_rep} if obsp is None else {"obsp": obsp}
     found = {
-        "params": _plain(params | {"known": list(fitted.known_summary_.index), "n_components": n_components} | given),
-        quantity: float(getattr(fitted, f"{quantity}_")),
+        "params": _plain(params | {"known": list(fitted.known_summary_.index)} | given),
         "leak": float(fitted.leak_),
     }
-    if len(fitted.importance_):
+    if n_components is not None:
+        found["stress"] = float(fitted.stress_)
+    if n_components is not None and len(fitted.importance_):
         found["importance"] = fitted.importance_
     adata = adata.copy() if copy else adata
     adata.obsm[f"X_{name}" if key_added is None else key_added] = fitted.embedding_
     adata.uns[key_added or name] = found
-    adata.obs[f"{key_added or name}_{quantity}"] = np.asarray(getattr(fitted, f"{quantity}_per_point_"))
+    if n_components is not None:
+        adata.obs[f"{key_added or name}_stress"] = np.asarray(fitted.stress_per_point_)
     return adata if copy else None
 
 

@@ -29,13 +29,14 @@ class Progress:
     ----------
     stage : str
         ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map), ``"errors"`` (values that move
-        within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for many objects), ``"exaggeration"``
-        (the beginning of t-SNE), ``"posterior"`` (draws; each chain counts as a start), ``"graph"`` and ``"paths"``
+        within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for many objects), ``"neighbours"``
+        (the descent of `ConditionalTSNE` and `ConditionalUMAP`), ``"posterior"`` (draws; each chain counts as a start),
+        ``"graph"`` and ``"paths"``
         (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral dissimilarities).
     iteration : int
         Number of the iteration; 0 at the beginning of a start or a stage.
     stress : float
-        The normalised stress, or the cost of `GeneralMDS` and `ConditionalTSNE`; NaN where there is none.
+        The normalised stress, or the cost of `GeneralMDS`; NaN where there is none.
     start, n_starts : int
         Number of the start, from 1, and the number of starts; 0 in a stage without iterations.
     kind : str

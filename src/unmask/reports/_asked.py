@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..discovery import LeftOut, Step
 from ..plotting import MOST_CONNECTIONS
+from ..problem.leak import leak_in_words
 from ._html import (
     Column,
     Html,
@@ -193,8 +194,9 @@ def _facts(step: Step) -> list[tuple[str, object]]:
     ]
     if step.stress_se:
         lines.append(("Solver", clip(step.solver, 200)))
-    if step.known:
-        lines.append(("Leak of what was known", f"{step.leak:.2f}"))
+    if step.known and step.n_components:
+        leak = "0 by construction" if step.uncorrelated else leak_in_words(step.leak, step.leak_reference)
+        lines.append(("Leak of what was known", leak))
     if not step.finished:
         lines.append(("State", "interrupted"))
     elif not step.converged:

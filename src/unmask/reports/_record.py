@@ -38,13 +38,19 @@ def _fits(subject: Subject) -> Html:
     columns = [
         Column("Map", [f"{step.number}" for step in steps]),
         Column("Given", [given(step) for step in steps]),
-        Column("Dimensions", [f"{step.n_components}" for step in steps], numeric=True),
+        Column("Dimensions", [_dimensions(step) for step in steps], numeric=True),
         Column("Stress", [number(step.stress) for step in steps], numeric=True),
         Column("Leak", [f"{step.leak:.2f}" if step.known else NOTHING for step in steps], numeric=True),
         Column("Settled", ["interrupted" if not s.finished else "yes" if s.converged else "no" for s in steps]),
         Column("Parameters", parameters),
     ]
     return table("The fits", columns, "fits")
+
+
+def _dimensions(step: Step) -> str:
+    """Return the number of dimensions shown, and of those fitted, which the stress is of, if there are more."""
+    fitted = step.free_embedding.shape[1]
+    return f"{step.n_components}{f' of {fitted} fitted' * (fitted > step.n_components)}"
 
 
 @section("versions", "Versions")

@@ -37,7 +37,7 @@ def rivals(subject: Subject) -> Html:
     scores = reading.rivals(asked, random_state=subject.options.seed)
     made = scores["leak"].notna()
     absent = scores["note"].str.startswith("ImportError: ")
-    parts = [_words(subject), _estimated(subject), _table(subject, scores[made])]
+    parts = [_words(subject), _estimated(subject), _free_fit(subject), _table(subject, scores[made])]
     parts += [_notes("Methods that made no map:", scores[~made & ~absent])]
     return join([*parts, _notes("Said by the methods:", scores[made]), _not_installed(scores[absent])])
 
@@ -49,6 +49,13 @@ def _estimated(subject: Subject) -> Html:
     are = "is" if gaps == 1 else "are"
     words = f"{count(gaps, 'missing cell')} of the known features {are} estimated, and all methods use the estimates."
     return note(words) if gaps else Html("")
+
+
+def _free_fit(subject: Subject) -> Html:
+    """Say which stress of the last map is listed, where it was fitted with more dimensions than are drawn."""
+    (drawn, _), *others = subject.last.stresses
+    free = "; ".join(f"{what}: {number(stress)}" for what, stress in others[:1])
+    return note(f"The stress of this study's last map is that of the {drawn} ({free}).") if drawn else Html("")
 
 
 def _words(subject: Subject) -> Html:
@@ -63,11 +70,12 @@ def _words(subject: Subject) -> Html:
 
 def _table(subject: Subject, scores: pd.DataFrame) -> Html:
     step = subject.last
+    (_, stress), *_ = step.stresses  # of what is drawn, as the other numbers of this map are
     names = ["This study's last map", *(name_of(RIVALS.get(name, name)) for name in scores.index)]
     trust = (_trustworthiness(subject), *scores["trustworthiness"])
     columns = [
         Column("Method", names),
-        Column("Stress", [number(value) for value in (step.stress, *scores["stress"])], numeric=True),
+        Column("Stress", [number(value) for value in (stress, *scores["stress"])], numeric=True),
         Column("Leak", [f"{value:.2f}" for value in (step.leak, *scores["leak"])], numeric=True),
         Column("Trustworthiness", [f"{x:.2f}" if np.isfinite(x) else NOTHING for x in trust], numeric=True),
     ]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unmask import ConditionalClassicalMDS, ConditionalGPLVM, ConditionalTSNE, GeneralMDS, Numeric
+from unmask import ConditionalClassicalMDS, ConditionalGPLVM, ConditionalTSNE, ConditionalUMAP, GeneralMDS, Numeric
 from unmask.datasets import make_car_brands
 
 from .fits import TIGHT, N, fit, plain_stress
@@ -76,7 +76,8 @@ def test_values_move_towards_the_truth_and_more_so_the_larger_their_error():
 
 
 @pytest.mark.parametrize(
-    "estimator", [ConditionalClassicalMDS(), ConditionalGPLVM(), ConditionalTSNE(perplexity=5), GeneralMDS()]
+    "estimator",
+    [ConditionalClassicalMDS(), ConditionalGPLVM(), ConditionalTSNE(perplexity=5), ConditionalUMAP(), GeneralMDS()],
 )
 def test_estimators_that_take_values_as_exact_refuse_an_error(estimator):
     X = np.random.default_rng(16).normal(size=(N, 3))

@@ -108,7 +108,7 @@ const rivals = ({ rows }: Readings["rivals"], state: State): Html => {
   return html`<p class="quiet">The smaller the stress, the better a map fits; the smaller the leak, the less it repeats of what is known.</p>
     <div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
       <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">by neighbours</th></tr></thead>
-      <tbody>${row("this map", "", fit.stress, fit.known.length ? fit.leak : null, null)}${rows.map(({ method, text, stress, leak, neighbours }) => row(method, text, stress, leak, neighbours))}</tbody>
+      <tbody>${row("this map", `stress ${fit.stress_in_words}`, fit.stress, fit.known.length ? fit.leak : null, null)}${rows.map(({ method, text, stress, leak, neighbours }) => row(method, text, stress, leak, neighbours))}</tbody>
     </table></div>`;
 };
 

@@ -215,7 +215,7 @@ function e(e){let t=new DataView(e).getUint32(0,!0),r=JSON.parse(new TextDecoder
   </details>`}var Er=({rows:e},t)=>{let n=R(t),r=(e,t,...n)=>x`<tr><th scope="row">${e}${t?x`<br /><span class="quiet">${t}</span>`:C}</th>${Dr(...n)}</tr>`;return x`<p class="quiet">The smaller the stress, the better a map fits; the smaller the leak, the less it repeats of what is known.</p>
     <div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
       <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">by neighbours</th></tr></thead>
-      <tbody>${r(`this map`,``,n.stress,n.known.length?n.leak:null,null)}${e.map(({method:e,text:t,stress:n,leak:i,neighbours:a})=>r(e,t,n,i,a))}</tbody>
+      <tbody>${r(`this map`,`stress ${n.stress_in_words}`,n.stress,n.known.length?n.leak:null,null)}${e.map(({method:e,text:t,stress:n,leak:i,neighbours:a})=>r(e,t,n,i,a))}</tbody>
     </table></div>`},Dr=(...e)=>e.map(e=>x`<td>${e===null?`–`:V(Math.abs(e)<5e-4?0:Number(e.toFixed(3)))}</td>`),Or=2e3,kr=L(ut);function Ar(e,t){let{draft:n}=e;return x`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
     ${n?n.preview?Mr(e,t,n,n.preview):x`<p>Looking at it …</p>`:jr()}

@@ -215,7 +215,7 @@ function e(n,r){return typeof n!=`object`||!n?n:Array.isArray(n)?n.map(t=>e(t,r)
   </details>`}var Sr=({rows:e},t)=>{let n=I(t),r=(e,t,...n)=>v`<tr><th scope="row">${e}${t?v`<br /><span class="quiet">${t}</span>`:x}</th>${Cr(...n)}</tr>`;return v`<p class="quiet">The smaller the stress, the better a map fits; the smaller the leak, the less it repeats of what is known.</p>
     <div class="scroll" tabindex="0" role="group" aria-label="Other methods"><table>
       <thead><tr><th scope="col">Method</th><th scope="col">stress</th><th scope="col">leak</th><th scope="col">by neighbours</th></tr></thead>
-      <tbody>${r(`this map`,``,n.stress,n.known.length?n.leak:null,null)}${e.map(({method:e,text:t,stress:n,leak:i,neighbours:a})=>r(e,t,n,i,a))}</tbody>
+      <tbody>${r(`this map`,`stress ${n.stress_in_words}`,n.stress,n.known.length?n.leak:null,null)}${e.map(({method:e,text:t,stress:n,leak:i,neighbours:a})=>r(e,t,n,i,a))}</tbody>
     </table></div>`},Cr=(...e)=>e.map(e=>v`<td>${e===null?`–`:V(Math.abs(e)<5e-4?0:Number(e.toFixed(3)))}</td>`),wr=2e3,Tr=F(st);function Er(e,t){let{draft:n}=e;return v`<section class="pane" aria-labelledby="recognise-title">
     <h2 id="recognise-title">Recognise</h2>
     ${n?n.preview?Or(e,t,n,n.preview):v`<p>Looking at it …</p>`:Dr()}
