@@ -122,3 +122,10 @@ def test_the_column_of_raters_can_be_named(frame, tmp_path):
     far = write_table(frame.assign(rating=["far", *frame["rating"][1:]]), tmp_path / "far.csv")
     with pytest.raises(FileProblem):
         read_dissimilarities(far, aggregate="mean", rater="who")
+
+
+def test_a_rater_may_be_missing_in_records(tmp_path):
+    rows = [("x", "y", None, 1.0), ("x", "z", "u", 2.0), ("y", "z", "u", 3.0)]
+    pd.DataFrame(3 * rows, columns=["a", "b", "rater", "d"]).to_json(tmp_path / "d.json", orient="records")
+    with pytest.raises(FileProblem, match="column 3"):
+        read_dissimilarities(tmp_path / "d.json")

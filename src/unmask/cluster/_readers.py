@@ -45,20 +45,19 @@ class StoredArray(Reader):
         super().__init__(int(array.shape[0]), array.dtype)
         self.array, self.path = array, path
 
-    def __reduce__(self) -> Any:
-        # A worker opens the file itself: of one that it does not see, Zarr would say that all is zero.
-        return (StoredArray, (self.array,)) if self.path is None else (_opened, (self.path,))
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker opens the file itself, when it reads: of one that it does not see, Zarr would say that all is zero.
+        # The scheduler, through which tasks travel, may not see it either.
+        return vars(self) if self.path is None else {**vars(self), "array": None}
 
     def tile(self, rows: Which, columns: Which) -> Array:
+        if self.array is None:
+            import zarr
+
+            self.array = zarr.open(self.path, mode="r")
         if isinstance(rows, slice) and isinstance(columns, slice):
             return np.asarray(self.array[rows, columns], dtype=self.dtype)
         return np.asarray(self.array.oindex[rows, columns], dtype=self.dtype)
-
-
-def _opened(path: str) -> StoredArray:
-    import zarr
-
-    return StoredArray(zarr.open(path, mode="r"), path)
 
 
 class SentSource(Reader):

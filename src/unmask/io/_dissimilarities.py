@@ -462,7 +462,7 @@ def _roles_of_typed(frame: pd.DataFrame, shape: str, rater: str | None) -> Roles
             frame.isetitem(at, ends.iloc[:, at].to_numpy().astype(np.int64))
     if frame.shape[1] == 3:
         return Roles(0, 1, 2) if shape == "long" or is_long(frame) else None
-    table = [list(map(str, frame.columns)), *frame.head(200).astype(str).to_numpy().tolist()]
+    table = [list(map(str, frame.columns)), *frame.head(200).map(str).to_numpy().tolist()]
     return find_roles(table, ".", True, rater, complete=False, asked=shape == "long")
 
 
