@@ -14,7 +14,6 @@ from ._fitted import refit as refit
 from ._fitted import stages_of as stages_of
 from ._fitted import transformer_of as transformer_of
 from ._general_mds import GeneralMDS
-from ._imputed import imputed_frame as imputed_frame
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects
 from ._neighbour_maps import ConditionalTSNE, ConditionalUMAP

@@ -1,6 +1,6 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
-from ._atomic import atomic_path, draft_beside, drafts_beside, not_written, sweep_drafts
+from ._atomic import atomic_path, not_written
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
 from ._escape import escape, unescape
 from ._input_file import memory_limit
@@ -13,8 +13,6 @@ __all__ = [
     "FileProblem",
     "TableFile",
     "atomic_path",
-    "draft_beside",
-    "drafts_beside",
     "escape",
     "memory_limit",
     "not_written",
@@ -23,7 +21,6 @@ __all__ = [
     "read_dissimilarities",
     "read_known",
     "read_table",
-    "sweep_drafts",
     "unescape",
     "write_json",
     "write_table",

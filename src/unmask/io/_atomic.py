@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import secrets
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -73,8 +72,8 @@ def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
         raise problem(path, "is a folder; give the name of a file to write in it.")
     if not target.parent.is_dir():
         raise problem(path, f"there is no folder {str(target.parent)!r} to write it to; make the folder first.")
-    sweep_drafts(target)
-    draft = draft_beside(target)
+    _sweep_drafts(target)
+    draft = target.with_name(f".{secrets.token_hex(8)}-{_draft_name(target)}")
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
         if target.exists():
@@ -86,30 +85,18 @@ def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
     return draft
 
 
-def draft_beside(target: Path) -> Path:
-    """Return a new name for a draft in the same folder."""
-    return target.with_name(f".{secrets.token_hex(8)}-{_draft_name(target)}")
-
-
 def _draft_name(target: Path) -> str:
     # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
     return target.name if len(os.fsencode(target.name)) <= 200 else target.name[-40:]
 
 
-def drafts_beside(target: Path, suffix: str = "") -> list[Path]:
-    """Return the existing drafts of a file or folder."""
-    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(_draft_name(target) + suffix)}")
-    with suppress(OSError):
-        return sorted(entry for entry in target.parent.iterdir() if pattern.fullmatch(entry.name))
-    return []
-
-
-def sweep_drafts(target: Path) -> None:
+def _sweep_drafts(target: Path) -> None:
     """Remove the drafts that killed processes left; recent ones may be in use."""
-    for draft in drafts_beside(target):
-        with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > STALE:
-                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
+    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(_draft_name(target))}")
+    with suppress(OSError):
+        for entry in target.parent.iterdir():
+            if pattern.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > STALE:
+                entry.unlink()
 
 
 def not_written(path: str | PathLike[str], error: OSError) -> FileProblem:
