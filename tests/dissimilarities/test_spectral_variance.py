@@ -63,11 +63,11 @@ def walk(seed):
     return np.random.default_rng(seed).standard_normal((16, 6)).cumsum(axis=0)
 
 
-# Walks whose tensions are settled: those of seeds 1 to 4 are known to a percent or two only, as the processor rounds.
-@pytest.mark.parametrize(("seed", "rank"), [(0, 10), (0, 2), (5, 2)])
+@pytest.mark.parametrize(("seed", "rank"), [(0, 10), (1, 2), (3, 2)])
 def test_tensions_prove_the_optimum_with_angles(seed, rank):
     X = walk(seed)
-    found = MaximumVarianceUnfolding(3, tol=1e-6, rank=rank).fit(X)
+    # The optimum is settled long before the tensions, which at tol=1e-6 are known to a percent or two only.
+    found = MaximumVarianceUnfolding(3, tol=1e-8, rank=rank).fit(X)
     i, j = sp.triu(found.multipliers_).nonzero()
     kept, tensions = cdist(X, X)[i, j] ** 2, found.multipliers_.toarray()[i, j]
     assert len(i) > found.graph_.nnz // 2  # angles are among them
