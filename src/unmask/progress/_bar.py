@@ -45,40 +45,31 @@ class TimeLeft(Listener):
 
     def begin(self, stage: str, n_starts: int) -> None:  # noqa: ARG002
         self._begun = self._clock()
-        self._last: dict[int, Progress] = {}  # by start, as all below
-        self._falls: dict[int, tuple[float, float]] = {}  # the largest and the smallest, per iteration
-        self._shares: dict[int, float] = {}
+        self._last: dict[int, Progress] = {}  # by start, as the others
+        self._falls: dict[int, list[float]] = {}  # per iteration
+        self._done: dict[int, float] = {}
 
     def update(self, progress: Progress) -> None:
         if progress.kind == "part" and not progress.iteration:
             self.begin(progress.stage, 1)
-        start, last = progress.start, self._last.get(progress.start, progress)
-        fall = (last.stress - progress.stress) / max(progress.iteration - last.iteration, 1)
-        if fall > 0:
-            largest, smallest = self._falls.get(start, (fall, fall))
-            self._falls[start] = max(largest, fall), min(smallest, fall)
-        self._last[start] = progress
-        self._shares[start] = self._share(progress)
-
-    def _share(self, progress: Progress) -> float:
-        """Return how much of a start is done."""
-        made = progress.iteration / max(progress.max_iter, 1)
-        if progress.ahead:
-            return progress.iteration / (progress.iteration + progress.ahead)
-        if not progress.tol or progress.start not in self._falls:  # without a tolerance every iteration is made
-            return made
-        largest, smallest = self._falls[progress.start]
-        way = math.log(max(largest / progress.tol, 1.0 + 1e-9))
-        return max(made, min(math.log(largest / smallest) / way, 0.99))
+        at, last = progress.start, self._last.get(progress.start, progress)
+        falls = self._falls.setdefault(at, [])
+        if last.stress > progress.stress:
+            falls.append((last.stress - progress.stress) / (progress.iteration - last.iteration))
+        self._last[at] = progress
+        ahead = progress.ahead or progress.max_iter - progress.iteration
+        self._done[at] = progress.iteration / max(progress.iteration + ahead, 1)
+        if progress.tol and falls and not progress.ahead:
+            way = math.log(max(falls) / min(falls)) / max(math.log(max(falls) / progress.tol), 1e-9)
+            self._done[at] = max(self._done[at], min(way, 0.99))
 
     def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
-        self._shares[progress.start] = 1.0
+        self._done[progress.start] = 1.0
 
     def left(self, progress: Progress) -> Left:
         """Return how much of the stage is done, and the time left."""
-        done = sum(self._shares.values()) / max(progress.n_starts, 1)
-        spent = self._clock() - self._begun
-        return Left(done, spent * (1 - done) / done if done > LEAST else math.nan)
+        done = sum(self._done.values()) / max(progress.n_starts, 1)
+        return Left(done, (self._clock() - self._begun) * (1 - done) / done if done > LEAST else math.nan)
 
 
 class ProgressBar(TimeLeft):
@@ -158,7 +149,7 @@ def _make_line(file: Any) -> Line:
         from IPython.display import display
 
         handle: Any = display({"text/plain": ""}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-        write = lambda text: handle.update({"text/plain": text}, raw=True)  # noqa: E731
+        write: Any = lambda text: handle.update({"text/plain": text}, raw=True)  # noqa: E731
         return lambda done, text: write(f"{done:4.0%}  {text}"), lambda: write("")
 
     from rich import progress as rich
