@@ -1,9 +1,13 @@
-"""Making a command of a function: its options, its output, and what becomes of errors."""
+"""Turns a function into a command: its options, its output, and what becomes of errors and warnings."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -11,12 +15,13 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ._errors import STOPPED, reporting
 from ._options import output_option
 from ._output import Outcome, Output
 
 Function = Callable[..., Outcome]
-NO_METAVAR = " "  # typer takes an empty text for none given
+FAILED, BAD_INPUT, STOPPED = 1, 2, 130
+# What the library raises about its input. Anything else is a mistake in the library.
+ABOUT_INPUT = (ValueError, OSError, ImportError, MemoryError, ArithmeticError)
 
 
 @dataclass(frozen=True)
@@ -31,23 +36,20 @@ class Common:
 def register_command(app: typer.Typer, name: str, function: Function, examples: Sequence[str] = ()) -> None:
     """Make a command of a function.
 
-    The function takes an ``output`` first and returns an outcome. A parameter that is annotated by a dataclass stands
-    for an option per field, and gets an instance; any other is an option itself. Examples stand at the end of its help.
+    The function takes an ``output`` first and returns an outcome. A parameter annotated by a dataclass stands for one
+    option per field, and receives an instance; any other parameter is an option itself. The examples end the help.
     """
     hints = get_type_hints(function, include_extras=True)
     (_, *own) = inspect.signature(function).parameters.values()
 
     @wraps(function)
     def run(**options: Any) -> None:
-        from ..progress import without_late_bars  # not for the help
-
         common = _built(Common, options)
         output = Output(common.quiet, common.as_json)
-        with reporting(output, debug=common.debug), without_late_bars():
-            kinds = {p.name: hints[p.name] for p in own}
-            given = {
-                name: _built(kind, options) if is_dataclass(kind) else options[name] for name, kind in kinds.items()
-            }
+        given = {
+            p.name: _built(hints[p.name], options) if is_dataclass(hints[p.name]) else options[p.name] for p in own
+        }
+        with _reporting(output, debug=common.debug), _without_bar() if common.quiet else nullcontext():
             outcome = function(output, **given)
             output.finish(outcome)
         if not outcome.finished:
@@ -59,6 +61,12 @@ def register_command(app: typer.Typer, name: str, function: Function, examples: 
     app.command(name, cls=Command, epilog="\n\n".join(["For example:", *examples]) if examples else None)(run)
 
 
+def _without_bar() -> Any:
+    from ..progress import without_late_bars  # not for the help
+
+    return without_late_bars()
+
+
 class _PlainFlags:
     """A command or group whose help shows no value after a flag."""
 
@@ -67,7 +75,7 @@ class _PlainFlags:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if getattr(param, "is_flag", False):
-                param.metavar = NO_METAVAR
+                param.metavar = " "  # typer takes an empty text for none given
         return params
 
 
@@ -100,3 +108,53 @@ def _fields(kind: Any) -> list[inspect.Parameter]:
 
 def _built(kind: Any, options: dict[str, Any]) -> Any:
     return kind(**{field.name: options[field.name] for field in fields(kind)})
+
+
+# ---- errors and warnings
+
+
+@contextmanager
+def _reporting(output: Output, *, debug: bool) -> Iterator[None]:
+    """Print an error in one line, and exit with the code for it; print warnings as one line each."""
+    from ..checking import UnfinishedWarning
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those for programmers
+            for category in (UserWarning, RuntimeWarning):
+                warnings.simplefilter("always", category)
+            warnings.simplefilter("error", UnfinishedWarning)  # Ctrl-C in one of many fits ends the command
+            warnings.showwarning = lambda message, *_, **__: output.warn(str(message))
+            yield
+    except BrokenPipeError:  # the reader of the output has stopped; typer ends quietly
+        raise
+    except (KeyboardInterrupt, UnfinishedWarning):
+        output.fail("stopped before there was a result.")
+        raise typer.Exit(STOPPED) from None
+    except Exception as error:
+        if debug:
+            traceback.print_exc(file=sys.stderr)
+        if not isinstance(error, ABOUT_INPUT) and not _is_from_cluster(error):
+            output.fail(
+                f"this should not happen ({type(error).__name__}: {error}); --debug shows where, for a report of the "
+                "bug."
+            )
+            raise typer.Exit(FAILED) from None
+        output.fail(_sentence(error))
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _is_from_cluster(error: Exception) -> bool:
+    from ..cluster import ClusterError
+
+    return isinstance(error, ClusterError)
+
+
+def _sentence(error: BaseException) -> str:
+    """Return the message of an error; for an error of the operating system, with the file."""
+    if isinstance(error, OSError) and error.strerror:
+        file = f"{error.filename}: " if error.filename else ""
+        return f"{file}{error.strerror.lower()}."
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; dissimilarities take 8 bytes for each of the N x N pairs."
+    return str(error) or type(error).__name__

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._fitting import say_written
 from ._folder import open_folder
 from ._options import Saving, Seed
 from ._output import Outcome, Output
-from ._words import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,19 +20,27 @@ if TYPE_CHECKING:
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The example to write; without it they are listed.")]
 
 
-def datasets(output: Output, saving: Saving, name: Name = None, seed: Seed = 0) -> Outcome:
+def datasets(output: Output, saving: Saving, name: Name = None, random_state: Seed = 0) -> Outcome:
     """List the examples, or write one as files into a folder, by default of its name."""
     import pandas as pd
 
+    from ..checking import require_choice
+
     makers = _makers()
     if name is None:
-        listed = pd.DataFrame({"what it is": [_first_line(maker) for maker in makers.values()]}, index=list(makers))
+        described = {key: (inspect.getdoc(maker) or "").partition("\n")[0] for key, maker in makers.items()}
+        listed = pd.DataFrame({"what it is": described})
         output.show(listed, index="name", most=len(listed))
         output.say("unmask datasets NAME writes one as files.")
-        return Outcome({"datasets": [{"name": key, "description": _first_line(m)} for key, m in makers.items()]})
-    if name not in makers:
-        raise ValueError(f"NAME {name!r} is no example{did_you_mean(name, makers)}; these are {', '.join(makers)}.")
-    return _write(output, name, makers[name], saving, seed)
+        return Outcome({"datasets": [{"name": key, "description": text} for key, text in described.items()]})
+    make = makers[require_choice("NAME", name, tuple(makers))]
+    options = {"random_state": random_state} if "random_state" in inspect.signature(make).parameters else {}
+    folder = open_folder(replace(saving, out=saving.out or Path(name)))
+    assert folder is not None  # it has a name
+    for key, frame in _tables(make(**options)).items():
+        folder.table(key, frame)
+        output.say(f"{key}: {' x '.join(map(str, frame.shape))}")
+    return Outcome({"name": name, "written": folder.say_written(output)})
 
 
 def _makers() -> dict[str, Callable[..., Any]]:
@@ -41,26 +49,6 @@ def _makers() -> dict[str, Callable[..., Any]]:
 
     functions = {name.partition("_")[2].replace("_", "-"): name for name in room.__all__ if "_" in name}
     return {name: getattr(room, functions[name]) for name in sorted(functions)}
-
-
-def _first_line(maker: Callable[..., Any]) -> str:
-    return (inspect.getdoc(maker) or "").partition("\n")[0]
-
-
-def _write(output: Output, name: str, maker: Callable[..., Any], saving: Saving, seed: int) -> Outcome:
-    from dataclasses import replace
-    from pathlib import Path
-
-    chosen = replace(saving, out=saving.out or Path(name))
-    options = {"random_state": seed} if "random_state" in inspect.signature(maker).parameters else {}
-    tables = _tables(maker(**options))
-    folder = open_folder(chosen, tables)
-    assert folder is not None  # the folder has a name
-    for key, frame in tables.items():
-        folder.table(key, frame)
-    for key, frame in tables.items():
-        output.say(f"{key}: {' x '.join(map(str, frame.shape))}")
-    return Outcome({"name": name, "written": say_written(output, folder)})
 
 
 def _tables(bunch: Any) -> dict[str, pd.DataFrame]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._fitting import say_written
 from ._folder import open_folder
 from ._options import Force, Saving
-from ._output import Outcome, Output, progress
+from ._output import Outcome, Output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +34,8 @@ class DemoMap:
         return " + ".join(self.known) or "nothing"
 
     @property
-    def file_name(self) -> str:
-        return f"map-given-{'-'.join(self.known) or 'nothing'}.csv"
+    def table_name(self) -> str:
+        return f"map-given-{'-'.join(self.known) or 'nothing'}"
 
 
 PICTURE = "kinship.png"
@@ -82,29 +81,26 @@ def demo(
     from ..datasets import load_kinship
     from ..estimators import ConditionalMDS
 
-    tables = [step.file_name.removesuffix(".csv") for step in STEPS]
-    folder = open_folder(Saving(out, "csv", force), tables, [PICTURE], unmistakable=True)
-    assert folder is not None  # the folder has a name
+    folder = open_folder(Saving(out, force=force))
+    assert folder is not None  # it has a name
     kin = load_kinship()
     models = []
-    with progress(output, "Fitting three maps", len(STEPS)) as advance:
-        for number, step in enumerate(STEPS, start=1):
-            known = kin.known[list(step.known)] if step.known else None
-            mds = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
-            models.append(mds.fit(kin.dissimilarities, known=known))
-            advance(number)
+    for step in STEPS:
+        known = kin.known[list(step.known)] if step.known else None
+        mds = ConditionalMDS(n_components=2, metric="precomputed", random_state=0)
+        models.append(mds.fit(kin.dissimilarities, known=known))
     terms = kin.dissimilarities.index.rename("term")
     embeddings = [pd.DataFrame(mds.embedding_, index=terms, columns=["u1", "u2"]) for mds in models]
     folder.picture(PICTURE, draw(kin, embeddings))
-    for name, embedding in zip(tables, embeddings, strict=True):
-        folder.table(name, embedding)
+    for step, embedding in zip(STEPS, embeddings, strict=True):
+        folder.table(step.table_name, embedding)
     output.show(_table(models), "14 kinship terms, two-dimensional maps", index="known")
     output.say(LEGEND)
     for step in STEPS:
         output.say(step.reading)
     output.say()
     maps = [{"known": list(step.known), "stress": mds.stress_} for step, mds in zip(STEPS, models, strict=True)]
-    return Outcome({"maps": maps, "written": say_written(output, folder)})
+    return Outcome({"maps": maps, "written": folder.say_written(output)})
 
 
 def _table(models: list[ConditionalMDS]) -> pd.DataFrame:

@@ -1,140 +1,226 @@
-"""The commands that make a map: fit and isomap."""
+"""The command that makes a map."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ._fitting import OTHERS, TABLES, document_of, fit_map, say_unfinished, say_written, show_step, write_study
-from ._folder import open_folder
-from ._inputs import Input, read_beside, read_input
-from ._options import DataPath, Given, Keeping, Neighbors, Reading, Saving, Search, TablePath, fitting_option
-from ._output import Outcome, Output
-from ._paint import Painting
-from ._stored import fit_stored, is_stored
+from ._folder import STUDY, Folder, open_folder
+from ._options import DataPath, Reading, Saving, Search, fitting_option, output_option
+from ._output import Outcome, Output, as_text, labelled
 
-# Names of files that say nothing about what is in them.
-EVERY_FILE = ("data", "dissimilarities", "distances", "matrix", "similarities", "table")
-ClosedForm = Annotated[bool, fitting_option("--closed-form", help="Conditional classical scaling, without a search.")]
-Scheduler = Annotated[
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..discovery import Discovery, Step
+
+MAP = "map.png"
+# Files that other commands write into the folder of a study, about its last map.
+OF_THE_LAST_MAP = {"report.html": "report", "placed.csv": "place", "placed.parquet": "place", "placed.png": "place"}
+MOST_CELLS = 10
+PATIENCE = 20  # seconds to wait for a Dask scheduler
+
+CheckpointFile = Annotated[
+    Path | None,
+    fitting_option(
+        "--checkpoint", metavar="FILE", dir_okay=False, help="Save the fit in this file while it runs (.npz)."
+    ),
+]
+Color = Annotated[
     str | None,
-    fitting_option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers read DATA, a .zarr array."),
+    output_option("--color", metavar="COLUMN", help="Colour the picture by a column of any of the files."),
 ]
-Landmarks = Annotated[
-    int | None,
-    fitting_option("--landmarks", min=2, help="Of many objects, paths from so many of them, picked at random, only."),
-]
-Radius = Annotated[float | None, fitting_option("--radius", min=0.0, help="Neighbours are those within this distance.")]
-
-
-class Files(NamedTuple):
-    """What a map is made from, and what is written."""
-
-    data: Path
-    given: Given
-    keeping: Keeping
-    reading: Reading
-    saving: Saving
-    painting: Painting
-    table: Path | None
 
 
 def fit(
     output: Output,
     data: DataPath,
-    given: Given,
-    search: Search,
-    keeping: Keeping,
     reading: Reading,
+    search: Search,
     saving: Saving,
-    painting: Painting,
-    table: TablePath = None,
-    closed_form: ClosedForm = False,
-    scheduler: Scheduler = None,
+    checkpoint: CheckpointFile = None,
+    color: Color = None,
 ) -> Outcome:
-    """Map objects from their dissimilarities, or from a table of features, given what is known.
+    """Map objects from their dissimilarities, or from a table of features, given known features.
 
-    Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
+    Ctrl-C ends the search: the best map so far is printed and saved, marked unfinished, and the exit code is 130.
     """
-    estimator = "classical" if closed_form else "mds"
-    files = Files(data, given, keeping, reading, saving, painting, table)
-    if is_stored(data) and not closed_form:
-        return fit_stored(output, files, search.params, scheduler)
-    if scheduler is not None:
+    from ..discovery import UnfinishedWarning
+    from ..progress import Checkpoint
+
+    folder = _free_for_study(saving)
+    checkpoint = checkpoint or (Path(search.init) if search.init else None)
+    if checkpoint and search.estimator == "classical":
+        raise ValueError("--checkpoint and --init are for a search, and --estimator classical makes none.")
+    with _cluster_for(data), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnfinishedWarning)  # this command says so itself
+        study = reading.study(output, data)
+        paint = _column(study, color, folder)
+        output.note(f"Fitting, {_given(study)}; Ctrl-C keeps the best map so far.")
+        callback = None if checkpoint is None else Checkpoint(checkpoint)
+        step = study.fit(estimator=search.estimator, callback=callback, **search.params)
+        if folder is not None:  # first, because the reader of the output may stop reading
+            _save(output, folder, study, paint, force=saving.force)
+    _show(output, step)
+    document = {**_document(step), "written": [] if folder is None else folder.say_written(output)}
+    if not step.finished:
+        saved = "" if folder is None else f"; it was saved in {folder.path}"
+        go_on = "" if checkpoint is None else f"; --init {checkpoint} continues it"
+        output.alert(f"Stopped: the map is unfinished{saved}{go_on}.")
+    return Outcome(document, step.finished)
+
+
+def _given(study: Discovery) -> str:
+    known = ", ".join(study.known.columns)
+    return f"given {known}" if known else "nothing known"
+
+
+@contextmanager
+def _cluster_for(data: Path) -> Iterator[None]:
+    """Let the workers of a Dask cluster read a Zarr array, if DASK_SCHEDULER_ADDRESS names its scheduler."""
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    if not address or data.suffix != ".zarr":
+        yield
+        return
+    from ..checking import require_package
+
+    distributed = require_package("distributed", "DASK_SCHEDULER_ADDRESS", "dask")
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"DASK_SCHEDULER_ADDRESS={address}: no Dask scheduler answers there ({error}).") from error
+    with client:
+        yield
+
+
+# ---- saving
+
+
+def _free_for_study(saving: Saving) -> Folder | None:
+    """Return the folder of the study; raise if it holds another one in which somebody recognised features."""
+    folder = open_folder(saving)
+    if folder is None or saving.force or not (folder.path / STUDY).is_file():
+        return folder
+    saved = json.loads((folder.path / STUDY).read_text(encoding="utf-8"))
+    adopted = [action["name"] for action in saved.get("actions", []) if action.get("action") == "adopt"]
+    if adopted:
         raise ValueError(
-            f"--scheduler {scheduler}: {data} is read here; workers read an array of Zarr, a path in .zarr."
+            f"--out {folder.path}: this folder holds a study in which {adopted[0]!r} was adopted; choose another "
+            "folder, or replace the study with --force."
         )
-    return _make_map(output, files, estimator, search.params)
+    return folder
 
 
-def isomap(
-    output: Output,
-    data: DataPath,
-    given: Given,
-    search: Search,
-    keeping: Keeping,
-    reading: Reading,
-    saving: Saving,
-    painting: Painting,
-    table: TablePath = None,
-    neighbors: Neighbors = None,
-    radius: Radius = None,
-    landmarks: Landmarks = None,
-) -> Outcome:
-    """Map objects on a curved surface: dissimilarities along paths through near neighbours, given what is known.
+def _column(study: Discovery, name: str | None, folder: Folder | None) -> pd.Series[Any] | None:
+    """Return the column to colour the map by."""
+    from ..checking import quote
 
-    Ctrl-C ends the search: the best map so far is printed and written, marked unfinished, and the exit code is 130.
-    """
-    params = search.params
-    if neighbors is not None:
-        params["n_neighbors"] = neighbors
-    if radius is not None:
-        params |= {"radius": radius, "n_neighbors": neighbors}
-    if landmarks is not None:
-        params["n_landmarks"] = landmarks
-    return _make_map(output, Files(data, given, keeping, reading, saving, painting, table), "isomap", params)
+    if name is None:
+        return None
+    if folder is None:
+        raise ValueError("--color is about the picture in the folder of --out; add --out, or leave it out.")
+    tables = study.known, study.table
+    for table in tables:
+        if name in table.columns:
+            return table[name]
+    names = [column for table in tables for column in table.columns]
+    raise ValueError(f"--color: no file has a column {name!r}; there are {quote(names) or 'none'}.")
 
 
-def study_of(source: Input, beside: Any) -> Any:
-    """Return a study of the data; features, and columns of `beside`, may explain its maps."""
-    from ..discovery import Discovery
+def _save(output: Output, folder: Folder, study: Discovery, paint: Any, *, force: bool) -> None:
+    """Save the study, and a picture of its map; remove files about an earlier map."""
+    study.save(folder.path, format=folder.file_format)
+    folder.written.append(str(folder.path))
+    for name, command in OF_THE_LAST_MAP.items():
+        if (folder.path / name).exists():
+            (folder.path / name).unlink()
+            output.warn(f"Removed {folder.path / name}, which is about another map; unmask {command} makes a new one.")
+    step = study.step
+    if step.n_components:
+        folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)", paint))
+    else:
+        (folder.path / MAP).unlink(missing_ok=True)
 
-    return Discovery(
-        **source.data,
-        known=source.known,
-        table=_joined(source.features, beside),
-        known_types=source.known_types or None,
-        title=_title(source.path),
-        weights=source.weights,
+
+def picture_of(embedding: pd.DataFrame, title: str, color: Any = None) -> Figure:
+    """Draw a map."""
+    from matplotlib.figure import Figure
+
+    from ..plotting import plot_map
+
+    figure = Figure(figsize=(7.5, 6.5), layout="constrained")
+    plot_map(embedding, color=color, title=title, ax=figure.add_subplot())
+    return figure
+
+
+# ---- showing
+
+
+def _show(output: Output, step: Step) -> None:
+    """Print the results of a fit."""
+    from ..checking import count
+
+    state = "" if step.finished else ", unfinished"
+    state += "" if step.converged or not step.finished else ", not converged"
+    output.say(f"Map of {len(step.embedding)} objects in {count(step.n_components, 'dimension')}, {step.title}{state}")
+    error = f", estimated from random pairs, standard error {as_text(step.stress_se)}" if step.stress_se else ""
+    output.say(f"stress {step.stress_in_words}{error}{_leak_of(step)}")
+    if len(step.importance):
+        output.show(step.importance, "importance", index="known")
+    show_imputed(output, step.imputed)
+    if step.n_components:
+        output.show(step.embedding, "map")
+
+
+def _leak_of(step: Step) -> str:
+    """Return in words how much a map repeats of the known features, and how much it would by chance."""
+    from ..problem.leak import leak_in_words
+
+    if not step.known or not step.n_components:
+        return ""
+    if step.adjusted:
+        return f", leak 0 by construction (adjusted; before, it was {step.free_leak:.2f})"
+    if step.uncorrelated:
+        return ", leak 0 by construction (orthogonal)"
+    return f", leak {leak_in_words(step.leak, step.leak_reference)}"
+
+
+def show_imputed(output: Output, imputed: pd.DataFrame) -> None:
+    """Print the estimates of missing cells of known features, one per line; only the first of many."""
+    for cell in imputed.head(MOST_CELLS).to_dict("records"):
+        sure = ""
+        if not math.isnan(cell["certainty"]):
+            sure = f" (certainty {cell['certainty']:.2f})"
+        elif not math.isnan(cell["lower"]):
+            sure = f" (95%: {as_text(cell['lower'])} to {as_text(cell['upper'])})"
+        remark = f", {cell['remark']}" if cell["remark"] else ""
+        output.say(f"missing: {cell['feature']} of {cell['object']}, estimated {as_text(cell['value'])}{sure}{remark}")
+    if len(imputed) > MOST_CELLS:
+        output.say(f"… and {len(imputed) - MOST_CELLS} more missing cells")
+
+
+def _document(step: Step) -> dict[str, Any]:
+    """Return the results of a fit for the JSON document."""
+    same = (
+        *("stress", "shown_stress", "known_stress", "stress_se", "solver", "leak", "leak_reference", "adjusted"),
+        *("free_leak", "converged", "finished", "seconds"),
     )
-
-
-def _title(path: Path) -> str:
-    """Return the title of a study: the name of its file, or of the folder if the file has a name that says nothing."""
-    return path.parent.name if path.stem.lower() in EVERY_FILE and path.parent.name else path.stem
-
-
-def _joined(features: Any, beside: Any) -> Any:
-    if features is None or beside is None:
-        return beside if features is None else features
-    twice = [name for name in beside.columns if name in features.columns]
-    if twice:
-        raise ValueError(f"--table: {twice[0]!r} is a column of DATA too; rename one of them, or leave it out.")
-    return features.join(beside)
-
-
-def _make_map(output: Output, files: Files, estimator: str, params: dict[str, Any]) -> Outcome:
-    """Read the data, fit one map, show it and write it."""
-    data, given, keeping, reading, saving, painting, table = files
-    folder = open_folder(saving, TABLES, OTHERS)
-    source = read_input(output, data, given, reading)
-    beside = read_beside(output, table, source.objects, reading.labels)
-    paint = painting.read(source, beside, given, reading, saving)
-    study = study_of(source, beside)
-    step = fit_map(output, study, estimator, params, keeping)
-    if folder is not None:  # first, for whoever reads the output may stop reading
-        write_study(output, folder, study, paint, data=source.record)
-    show_step(output, step)
-    written = say_written(output, folder)
-    say_unfinished(output, step, folder, keeping)
-    return Outcome({**document_of(step), "data": source.record, "written": written}, step.finished)
+    tables = {name: getattr(step, name) for name in ("embedding", "free_embedding", "coef", "importance")}
+    tables["stress_per_point"] = step.stress_per_point.to_frame()
+    plain = (str, int, float, list, type(None))
+    return {
+        "estimator": step.estimator,
+        "params": {name: value if isinstance(value, plain) else repr(value) for name, value in step.params.items()},
+        "objects": len(step.embedding),
+        "known": list(step.known),
+        **{name: getattr(step, name) for name in same},
+        **{name: labelled(table) for name, table in tables.items()},
+        "imputed": step.imputed,
+    }

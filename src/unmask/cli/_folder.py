@@ -1,14 +1,11 @@
-"""A folder of results, marked by a file that lists what unmask wrote there."""
+"""Folders for results. A folder that is neither empty nor from unmask is refused, unless it is forced."""
 
 from __future__ import annotations
 
-import json
 import os
-import warnings
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._options import Saving
 
@@ -16,162 +13,66 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-MARK = "unmask.json"
-SCHEMA = "unmask results"
-FORMATS = ("csv", "parquet", "json")
-STUDY = "study"
+    from ._output import Output
 
-
-def read_mark(path: Path) -> dict[str, Any]:
-    """Return the contents of the mark of a folder; empty if it has none."""
-    try:
-        mark = json.loads((path / MARK).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(mark, dict) or mark.get("schema") != SCHEMA:
-        return {}
-    files = mark.get("files")
-    return {**mark, "files": [name for name in files if isinstance(name, str)] if isinstance(files, list) else []}
+# A folder with one of these is from unmask: the first is in every study, the second in a folder of other results.
+STUDY, MARK = "study.json", "unmask.json"
 
 
 @dataclass
 class Folder:
-    """A folder that may be written to.
-
-    Attributes
-    ----------
-    path : Path
-        The folder; it is made when the first file is written.
-    file_format : str
-        Of the tables.
-    written : list of Path
-        What has been written.
-    escapes : bool
-        Whether labels or other text in it were escaped.
-    """
+    """A folder that may be written to; it is made when the first file is written."""
 
     path: Path
     file_format: str = "csv"
-    written: list[Path] = field(default_factory=list)
-    escapes: bool = False
+    written: list[str] = field(default_factory=list)
 
-    def table(self, name: str, frame: pd.DataFrame | None) -> None:
-        """Write a table in place of an earlier one, whatever the format of that; None only removes the earlier one."""
+    def table(self, name: str, frame: pd.DataFrame) -> None:
+        """Write a table."""
         from ..io import write_table
 
-        new = f"{name}.{self.file_format}"
-        for old in (f"{name}.{kind}" for kind in FORMATS):
-            if frame is None or old != new:
-                self.remove(old)
-        if frame is not None:
-            write_table(frame, self._claim(new))
-            self.escapes |= self.file_format == "csv" and _has_formulas(frame)
-
-    def remove(self, name: str) -> bool:
-        """Remove a file of earlier results if unmask wrote it; return whether it was there."""
-        if name not in read_mark(self.path).get("files", []):
-            return False
-        there = (self.path / name).exists()
-        (self.path / name).unlink(missing_ok=True)
-        self.written = [file for file in self.written if file.name != name]
-        self.mark(gone=name)
-        return there
+        write_table(frame, self.claim(f"{name}.{self.file_format}"))
 
     def picture(self, name: str, figure: Figure) -> None:
         """Write a picture."""
         from ..io import atomic_path
 
-        with atomic_path(self._claim(name)) as draft, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said when it was drawn, once
+        with atomic_path(self.claim(name)) as draft:
             figure.savefig(draft, dpi=150)
 
-    def study(self, study: Any) -> None:
-        """Write a study, in a folder of its own."""
-        study.save(self._claim(STUDY), format="parquet" if self.file_format == "parquet" else "csv")
-
-    def mark(self, gone: str | None = None, **record: Any) -> None:
-        """Write the mark: a record about the results, and the files that unmask wrote, without the one that is gone."""
-        from ..io import write_json
-
-        old = read_mark(self.path)
-        files = sorted({*old.get("files", []), *(file.name for file in self.written)} - {gone})
-        write_json({**old, "schema": SCHEMA, "schema_version": 1, **record, "files": files}, self.path / MARK)
-
-    def _claim(self, name: str) -> Path:
-        """Return the path of a file that is about to be written, and list it in the mark."""
+    def claim(self, name: str) -> Path:
+        """Return the path of a file that is about to be written; the folder is marked as one of unmask."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.written.append(self.path / name)
-        self.mark()
+        if not is_study(self.path) and not (self.path / MARK).exists():
+            (self.path / MARK).write_text('{"schema": "unmask results"}\n', encoding="utf-8")
+        self.written.append(str(self.path / name))
         return self.path / name
 
-
-def _has_formulas(frame: pd.DataFrame) -> bool:
-    """Return whether a label, a column name or a text in a table looks like a formula to a spreadsheet."""
-    from ..io import escape
-
-    texts = frame.select_dtypes(exclude="number").to_numpy(dtype=object).ravel()
-    return any(escape(text) != text for text in (*frame.index, *frame.columns, *texts) if isinstance(text, str))
+    def say_written(self, output: Output) -> list[str]:
+        """Print what was written, and return it."""
+        for path in self.written:
+            output.say(f"Wrote {path}")
+        return self.written
 
 
-def open_folder(
-    saving: Saving, tables: Collection[str], others: Collection[str] = (), *, unmistakable: bool = False
-) -> Folder | None:
-    """Return the folder to write to, checked before the work begins; None if nothing is to be written.
+def is_study(path: Path) -> bool:
+    """Return whether a path is a saved study rather than a file of data."""
+    return path.suffix.lower() == ".zip" or (path / STUDY).is_file()
 
-    Parameters
-    ----------
-    saving : Saving
-        The folder, the format of its tables, and whether to write in any case.
-    tables, others : collection of str
-        Names of the tables and of the other files that may be written.
-    unmistakable : bool
-        Whether a folder without a mark that holds only files of these names may be written to.
 
-    Raises
-    ------
-    ValueError
-        If files of others would be replaced, or nothing can be written.
-    """
-    if saving.out is None:
+def open_folder(saving: Saving) -> Folder | None:
+    """Return the folder to write to, checked before the work begins; None if nothing is to be written."""
+    path = saving.out
+    if path is None:
         return None
-    names = {f"{table}.{saving.file_format}" for table in tables} | set(others)
-    if not saving.force:
-        _require_ours(saving.out, names, unmistakable)
-    _require_writable(saving.out)
-    if saving.file_format == "parquet":
+    ours = is_study(path) or (path / MARK).is_file()
+    if not ours and not saving.force and path.is_dir() and any(path.iterdir()):
+        raise ValueError(f"--out {path}: this folder holds other files; choose another one, or add --force.")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise ValueError(f"--out {path}: nothing can be written to {str(nearest)!r}; choose another folder.")
+    if saving.format == "parquet":
         from ..checking import require_package
 
         require_package("pyarrow", "writing Parquet files", "files")
-    return Folder(saving.out, saving.file_format)
-
-
-def _require_ours(path: Path, names: set[str], unmistakable: bool) -> None:
-    there = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    mark = read_mark(path)
-    if not there or (unmistakable and there <= names | {MARK}):
-        return
-    if not mark:
-        raise ValueError(
-            f"--out {path}: there are files in this folder that unmask did not write; choose another folder, or write "
-            "there all the same with --force."
-        )
-    strange = sorted(there & names - set(mark.get("files", [])))
-    if strange:
-        raise ValueError(
-            f"--out {path}: {strange[0]!r} in this folder is not from unmask and would be replaced; choose another "
-            "folder, or replace it with --force."
-        )
-
-
-def _require_writable(path: Path) -> None:
-    nearest = path
-    while not nearest.exists():
-        nearest = nearest.parent
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise ValueError(f"--out {path}: nothing can be written to {str(nearest)!r}; choose another folder.")
-
-
-def require_free(path: Path, *, force: bool) -> None:
-    """Raise if a file would be replaced."""
-    if path.exists() and not force:
-        raise ValueError(f"{path}: is there already; choose another name, or replace it with --force.")
+    return Folder(path, saving.format)

@@ -1,8 +1,9 @@
-"""Options that several commands share, in groups."""
+"""Options that several commands share, in groups. They are named as the parameters of the library that they set."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from ..discovery import Discovery
+    from ._output import Output
 
 # An option of each panel of the help.
 known_option = partial(typer.Option, rich_help_panel="What is known")
@@ -22,40 +24,25 @@ output_option = partial(typer.Option, rich_help_panel="Output")
 DataPath = Annotated[
     Path, typer.Argument(metavar="DATA", help="A file of dissimilarities in any of the usual forms, or of features.")
 ]
-StudyPath = Annotated[
-    Path, typer.Argument(metavar="STUDY", help="A folder that fit wrote with --out, or a saved study.")
-]
-Dimensions = Annotated[int, fitting_option("--dim", "-d", min=0, help="Dimensions of the map.")]
-Seed = Annotated[int, fitting_option("--seed", min=0, help="Seed of all that is random.")]
-Neighbors = Annotated[int | None, fitting_option("--neighbors", "-k", min=1, help="Nearest neighbours of an object.")]
-IsomapNeighbors = Annotated[
-    int | None,
-    fitting_option(
-        "--neighbors", "-k", min=1, help="Follow a curved surface, as isomap does, by so many nearest neighbours."
-    ),
-]
-TablePath = Annotated[
-    Path | None,
-    known_option(
-        "--table", metavar="FILE", help="Columns that the fits are not given, but that may explain what the maps show."
-    ),
-]
-Force = Annotated[bool, output_option("--force", help="Write although there are files of somebody else's.")]
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study: the folder that fit or explore wrote.")]
+Dimensions = Annotated[int, fitting_option("--n-components", "-d", min=0, help="Dimensions of the map.")]
+Seed = Annotated[int, fitting_option("--random-state", min=0, help="Seed of everything random.")]
+Force = Annotated[bool, output_option("--force", help="Write into a folder, or over a file, that is not from unmask.")]
 
 
 def names_in(texts: Sequence[str] | None) -> list[str] | None:
-    """Return the names in comma-separated texts; a name with a comma in it stands in double quotes."""
+    """Return the names in comma-separated texts; a name that contains a comma stands in double quotes."""
     if texts is None:
         return None
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row if name.strip()]
 
 
 @dataclass(frozen=True)
-class Given:
-    """Options for the known features."""
+class Reading:
+    """The files beside DATA, and how DATA is read where this cannot be detected."""
 
     known: Annotated[
-        Path | None, known_option("--known", metavar="FILE", help="A table of known features, by label.")
+        list[Path] | None, known_option("--known", metavar="FILE", help="A table of known features, joined by label.")
     ] = None
     columns: Annotated[
         list[str] | None,
@@ -72,22 +59,20 @@ class Given:
             "--types",
             "-t",
             metavar="A=TYPE",
-            help="Their types: numeric, numeric:0..100, numeric:log, numeric:error=0.5, nominal, ordinal, "
+            help="Types of columns: numeric, numeric:0..100, numeric:log, numeric:error=0.5, nominal, ordinal, "
             "ordinal:low<mid<high, cyclic:24, spline, spline:3; A=? lists all.",
         ),
     ] = None
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the file of data is read, where this cannot be detected."""
-
+    table: Annotated[
+        list[Path] | None,
+        known_option("--table", metavar="FILE", help="Columns that are not known to the fit but may explain the map."),
+    ] = None
     metric: Annotated[
         str | None,
         reading_option(
             "--metric",
             "-m",
-            help="DATA is a table of features, compared by this metric: euclidean, seuclidean, gower …",
+            help="DATA is a table of features, compared by this metric: euclidean, seuclidean, braycurtis, gower …",
         ),
     ] = None
     features: Annotated[
@@ -95,7 +80,7 @@ class Reading:
     ] = None
     shape: Annotated[
         Literal["auto", "square", "lower", "condensed", "long", "phylip"],
-        reading_option("--form", help="Form of the dissimilarities."),
+        reading_option("--shape", help="Shape of the table of dissimilarities."),
     ] = "auto"
     symmetrize: Annotated[
         Literal["mean"] | None, reading_option("--symmetrize", help="Average the two dissimilarities of each pair.")
@@ -129,26 +114,67 @@ class Reading:
     encoding: Annotated[str | None, reading_option("--encoding", help="Encoding of the text.")] = None
     sheet: Annotated[str | None, reading_option("--sheet", help="Sheet of an Excel file.")] = None
 
-    @property
-    def format_options(self) -> dict[str, Any]:
-        """Options of the functions that read files."""
-        named = {"tab": "\t", "space": " "}
-        delimiter = None if self.delimiter is None else named.get(self.delimiter, self.delimiter)
-        return {"delimiter": delimiter, "decimal": self.decimal, "encoding": self.encoding, "sheet": self.sheet}
+    def study(self, output: Output, data: Path, **options: Any) -> Discovery:
+        """Return a study of the files, and note what was detected in them and assumed."""
+        from ..discovery import study_from_files
 
-    @property
-    def labels(self) -> str | bool | None:
-        """The column of labels: a name, False for none, or None to detect it."""
-        return False if self.index == "none" else self.index
+        if self.rating_weights is not None and self.aggregate is None:
+            raise ValueError("--rating-weights is for a list of rated pairs; combine the ratings with --aggregate mean.")
+        named = {"tab": "\t", "space": " "}
+        read_as = {
+            "shape": None if self.shape == "auto" else self.shape,
+            "delimiter": named.get(self.delimiter or "", self.delimiter),
+            "index": False if self.index == "none" else self.index,
+        }
+        same = ("symmetrize", "similarity", "aggregate", "rater", "decimal", "encoding", "sheet")
+        study = study_from_files(
+            data,
+            known=self.known or (),
+            table=[*(self.table or ()), *options.pop("table", ())],
+            columns=names_in(self.columns),
+            features=names_in(self.features),
+            metric=self.metric,
+            types=types_in(self.types),
+            read_as=read_as | {name: getattr(self, name) for name in same},
+            rating_weights=self.rating_weights,
+            **options,
+        )
+        for text in (*study.origin.detected, *study.origin.assumed):
+            output.note(text)
+        return study
+
+
+def types_in(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Return the declared type of each column: site=nominal, hour=cyclic:24."""
+    from ..problem import type_from_text
+
+    types: dict[str, Any] = {}
+    for text in names_in(texts) or []:
+        name, equals, declared = map(str.strip, text.partition("="))
+        if not equals or not name or not declared:
+            raise ValueError(f"--types {text}: this is not COLUMN=TYPE, such as site=nominal or hour=cyclic:24.")
+        if name in types:
+            raise ValueError(f"--types {text}: column {name!r} has a type already; give it one.")
+        try:
+            types[name] = type_from_text(declared)
+        except ValueError as problem:
+            raise ValueError(f"--types {text}: {problem}") from None
+    return types
 
 
 @dataclass(frozen=True)
 class Search:
-    """How a map is fitted; the fields are named as the parameters of the estimators."""
+    """How a map is fitted."""
 
     n_components: Dimensions = 2
+    estimator: Annotated[
+        Literal["mds", "isomap", "classical"],
+        fitting_option(
+            "--estimator", help="isomap follows a curved surface by near neighbours; classical needs no search."
+        ),
+    ] = "mds"
     weights: Annotated[
-        str | None,  # any scheme of the library, which is not opened for help
+        str | None,  # any scheme of the library, which is not imported for the help
         fitting_option("--weights", "-w", metavar="SCHEME", help="Weigh pairs by a scheme: sammon, curvilinear."),
     ] = None
     coef: Annotated[
@@ -163,15 +189,20 @@ class Search:
         Literal["primary", "secondary"], fitting_option("--ties", help="Ordinal level: whether ties may be broken.")
     ] = "primary"
     adjust: Annotated[
-        Literal["auto", "yes", "no"],
+        Literal["auto", "true", "false"],
         fitting_option(
             "--adjust",
+            case_sensitive=False,
             help="Take off the map what the known features predict, at no cost of fit; auto: if it repeats them.",
         ),
     ] = "auto"
     orthogonal: Annotated[
-        bool, fitting_option("--orthogonal", help="Keep the map uncorrelated with what is known.")
+        bool, fitting_option("--orthogonal", help="Keep the map uncorrelated with the known features.")
     ] = False
+    init: Annotated[
+        str | None,
+        fitting_option("--init", metavar="FILE", help="Continue the fit saved in this checkpoint."),
+    ] = None
     n_init: Annotated[
         int | None, fitting_option("--n-init", min=1, help="Number of starts; by default the more the fewer objects.")
     ] = None
@@ -182,51 +213,28 @@ class Search:
         ),
     ] = "auto"
     max_iter: Annotated[int, fitting_option("--max-iter", min=1, help="Most iterations from each start.")] = 1000
+    n_neighbors: Annotated[
+        int | None, fitting_option("--n-neighbors", "-k", min=1, help="isomap: nearest neighbours of each object.")
+    ] = None
+    radius: Annotated[
+        float | None, fitting_option("--radius", min=0.0, help="isomap: neighbours are within this distance.")
+    ] = None
+    n_landmarks: Annotated[
+        int | None, fitting_option("--n-landmarks", min=2, help="isomap: only paths from so many random objects.")
+    ] = None
     random_state: Seed = 0
-    n_jobs: Annotated[int | None, fitting_option("--jobs", "-j", help="Threads; every core by default.")] = None
-
-    def __post_init__(self) -> None:
-        """Refuse a scheme that there is not before anything is read."""
-        if self.weights is not None:
-            from .. import solvers  # noqa: F401  where one of the schemes registers itself
-            from ..checking import require_choice
-            from ..problem import SCHEMES
-
-            require_choice("weights", self.weights, tuple(SCHEMES))
+    n_jobs: Annotated[int | None, fitting_option("--n-jobs", "-j", help="Threads; every core by default.")] = None
 
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of an estimator: the number of dimensions, and what differs from the defaults."""
-        chosen = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        if "adjust" in chosen:
-            chosen["adjust"] = self.adjust == "yes"
+        """The number of dimensions, and the parameters of the estimator that differ from their defaults."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        chosen = {f.name: given[f.name] for f in fields(self) if given[f.name] != f.default and f.name != "estimator"}
+        if self.adjust != "auto":
+            chosen["adjust"] = self.adjust == "true"
+        if self.radius is not None:
+            chosen["n_neighbors"] = self.n_neighbors
         return {"n_components": self.n_components, **chosen}
-
-
-@dataclass(frozen=True)
-class Keeping:
-    """Saving a fit while it runs, and continuing it."""
-
-    checkpoint: Annotated[
-        Path | None,
-        fitting_option(
-            "--checkpoint", metavar="FILE", dir_okay=False, help="Save the fit in this file while it runs (.npz)."
-        ),
-    ] = None
-    resume: Annotated[
-        Path | None,
-        fitting_option("--resume", metavar="FILE", dir_okay=False, help="Continue the fit saved in this file."),
-    ] = None
-
-    @property
-    def file(self) -> Path | None:
-        """The file in which the fit is saved: the one that is continued, unless another is named."""
-        return self.checkpoint or self.resume
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """Parameters of an estimator."""
-        return {} if self.resume is None else {"init": str(self.resume)}
 
 
 @dataclass(frozen=True)
@@ -236,5 +244,5 @@ class Saving:
     out: Annotated[
         Path | None, output_option("--out", "-o", metavar="DIR", file_okay=False, help="Folder for the results.")
     ] = None
-    file_format: Annotated[Literal["csv", "parquet", "json"], output_option("--format", help="Of the tables.")] = "csv"
+    format: Annotated[Literal["csv", "parquet"], output_option("--format", help="Of the tables in it.")] = "csv"
     force: Force = False

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ._fitting import REPORT
-from ._folder import Folder, read_mark, require_free
-from ._inputs import open_study
 from ._options import Force, Seed, StudyPath, output_option
-from ._output import Advance, Outcome, Output, progress
-
-if TYPE_CHECKING:
-    from ..progress import Progress
+from ._output import Outcome, Output
 
 part_option = partial(typer.Option, rich_help_panel="Parts of the page")
 PagePath = Annotated[
@@ -25,11 +19,9 @@ PagePath = Annotated[
         "-o",
         metavar="FILE",
         dir_okay=False,
-        help="The page; by default report.html in the folder of the fit, or beside a saved study.",
+        help="The page; by default report.html in the folder of the study, or beside a zip file.",
     ),
 ]
-
-
 Scree = Annotated[bool, part_option("--scree/--no-scree", help="Fit other numbers of dimensions.")]
 Bootstrap = Annotated[int, part_option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")]
 Compare = Annotated[bool, part_option("--compare/--no-compare", help="Compare with other methods.")]
@@ -53,41 +45,28 @@ def report(
     compare: Compare = True,
     max_objects: MaxObjects = 500,
     interactive: Interactive = False,
-    seed: Seed = 0,
+    random_state: Seed = 0,
 ) -> Outcome:
-    """Make one self-contained HTML page of a study: the maps, how well they fit, what is known, and the script."""
-    saved = open_study(study)
-    path = out if out is not None else _default(study)
-    require_free(path, force=force or (out is None and path.name in read_mark(study).get("files", [])))
+    """Make one self-contained HTML page of a study: the maps, how well they fit, the known features, and the script."""
+    from ..discovery import Discovery
     from ..reports import write_report
 
-    with progress(output, "Writing the report", 1) as advance:
-        write_report(
-            saved.study,
-            path,
-            title=title,
-            scree=scree,
-            bootstrap=bootstrap,
-            compare=compare,
-            max_objects=max_objects,
-            seed=seed,
-            saved_as=saved.place,
-            interactive=interactive,
-            callback=lambda heard: _show(heard, advance),
-        )
-    if read_mark(study) and path.parent == study:
-        Folder(study, written=[path]).mark()
+    saved = Discovery.load(study)
+    in_study = out is None and study.is_dir()
+    path = out or (study / "report.html" if in_study else study.with_suffix(".html"))
+    if path.exists() and not in_study and not force:
+        raise ValueError(f"{path}: is there already; choose another name, or replace it with --force.")
+    write_report(
+        saved,
+        path,
+        title=title,
+        scree=scree,
+        bootstrap=bootstrap,
+        compare=compare,
+        max_objects=max_objects,
+        seed=random_state,
+        saved_as=study,
+        interactive=interactive,
+    )
     output.say(f"Wrote {path}")
     return Outcome({"written": [str(path)]})
-
-
-def _show(heard: Progress, advance: Advance) -> None:
-    if heard.stage.startswith("report: "):  # not of the fits that a part needs
-        advance(heard.iteration / heard.max_iter)
-
-
-def _default(study: Path) -> Path:
-    if read_mark(study):
-        return study / REPORT
-    # Not into a saved study, which is replaced as a whole when it is saved again.
-    return study.parent / f"{study.resolve().stem}.html"
