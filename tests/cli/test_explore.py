@@ -52,4 +52,5 @@ def test_several_files_are_taken_as_the_page_takes_them(shell, served):
     assert (study.title, list(study.material.table.columns)) == ("dissimilarities", list(load_kinship().known.columns))
     assert Discovery.load("both").title == "dissimilarities"
     assert "no such file" in shell.refusal("explore", "dissimilarities.csv", "nothing.csv")
-    assert "DATA is missing" in shell.refusal("explore", "known.csv", "known.csv", "--known", "known.csv")
+    assert "need DATA" in shell.refusal("explore", "--known", "known.csv")
+    assert "is a study, which has its tables" in shell.refusal("explore", "both", "known.csv")

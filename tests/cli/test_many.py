@@ -12,7 +12,7 @@ from .conftest import Shell
 resource = pytest.importorskip("resource", reason="limits of memory are set as on Unix")
 
 pytestmark = pytest.mark.filterwarnings("ignore::unmask.LeakWarning", "ignore::unmask.checking.AdjustmentWarning")
-FAST = ("--solver", "stochastic", "--adjust", "no", "--n-init", "1")
+FAST = ("--solver", "stochastic", "--adjust", "false", "--n-init", "1")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_many_objects_go_from_a_table_to_a_report(many, tmp_path):
     done = many("fit", "table.csv", "-m", "euclidean", "-c", "size,kind", *FAST, "--out", "out", "--color", "kind")
     assert "No table of all pairs is made: 3,000 objects are compared when it is needed." in done.stderr
     assert ", estimated from random pairs, standard error " in done.stdout
-    assert not list((tmp_path / "out" / "study").glob("dissimilarities*"))
+    assert not list((tmp_path / "out").glob("dissimilarities*"))
     places = pd.read_csv("out/embedding.csv", index_col=0)
     pd.read_csv("table.csv", index_col=0).iloc[:5].to_csv("new.csv")
     placed = pd.DataFrame(many.json("place", "out", "new.csv")["placed"]).set_index("label")
@@ -66,7 +66,7 @@ def test_a_large_file_of_numpy_is_not_read_into_memory(many, tmp_path):
     with no_square(8):
         done = many("fit", "D.npy", *FAST, "--out", "out")
     assert f"{N:,} x {N:,} square, taken for dissimilarities, which stay in the file" in done.stderr
-    assert sum(file.stat().st_size for file in (tmp_path / "out" / "study").iterdir()) < 1e6
+    assert sum(file.stat().st_size for file in (tmp_path / "out").iterdir()) < 1e6
     assert "this command needs a table" in many.refusal("scree", "D.npy")
     np.save("D.npy", np.ones((1100, 1100)))
     assert "symmetric" not in many.refusal("fit", "D.npy", *FAST)  # its diagonal is wrong

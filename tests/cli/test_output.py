@@ -2,11 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from unmask import Progress
-from unmask.cli._fitting import make_meter
-from unmask.cli._output import Output, as_text, as_text_table, one_line, progress
+from unmask.cli._output import Output, as_text, as_text_table
 from unmask.io import plain_data
 
 
@@ -48,49 +45,9 @@ def test_what_is_no_number_becomes_null():
     }
 
 
-def test_parameters_are_called_by_the_names_of_options():
-    assert one_line("\n  n_components=3 is too many; lower it.\nmore") == "--dim 3 is too many; lower it."
-    assert one_line("file n_init.csv has no column 'max_iter'") == "file n_init.csv has no column 'max_iter'"
-    assert one_line("pass index=False to take") == "pass --index none to take"
-    assert one_line("") == ""
-
-
 def test_a_warning_is_given_once(capsys):
     output = Output(quiet=True)
     output.warn("slow")
     output.warn("slow")
     assert capsys.readouterr().err == "Warning: slow\n"
     assert output.warnings == ["slow"]
-
-
-@pytest.mark.parametrize("quiet", [True, False])
-def test_progress_is_shown_to_whoever_watches(monkeypatch, capsys, quiet):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with progress(Output(quiet=quiet), "Working", 4) as advance:
-        advance(3)
-    assert ("Working" in capsys.readouterr().err) is not quiet
-
-
-def test_nobody_watches_a_file(capsys):
-    with progress(Output(), "Working", 4) as advance:
-        advance(3)
-    assert capsys.readouterr().err == ""
-
-
-def test_a_meter_says_where_the_search_is_and_how_long_it_takes():
-    told = []
-    meter = make_meter(lambda *words: told.append(words), "Fitting")
-    meter.begin("paths", 0)
-    meter.begin("search", 2)
-    for iteration in range(9):
-        at = Progress("search", iteration, 2.0**-iteration, 1, 2, max_iter=100, tol=2.0**-17)
-        assert not meter.update(at)
-    assert told[0] == (0.0, "Finding shortest paths")
-    share, text, left = told[-1]
-    assert text == "Fitting: start 1 of 2, iteration 8, stress 0.00390625"
-    assert left.startswith("about 0 s left")
-    # The eighth decrease is 2^-8, the seventeenth 2^-17, and three small ones end a start.
-    assert share == pytest.approx(8 / (8 + 9 + 3) / 2)
-    meter.end(at, True)
-    meter.update(Progress("search", 0, 1.0, 2, 2, max_iter=100, tol=2.0**-17))
-    assert told[-1][0] == 0.5

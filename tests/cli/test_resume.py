@@ -13,7 +13,7 @@ def stops_in_the_second_start(monkeypatch):
     fit = Discovery.fit
 
     def stopped(self, *arguments, callback=(), **options):
-        stop = [*callback, lambda progress: progress.start == 2 and progress.iteration == 3]
+        stop = [callback, lambda progress: progress.start == 2 and progress.iteration == 3]
         return fit(self, *arguments, callback=stop, **options)
 
     with monkeypatch.context() as patch:
@@ -21,13 +21,12 @@ def stops_in_the_second_start(monkeypatch):
         yield patch
 
 
-@pytest.mark.parametrize("command", [("fit",), ("isomap", "-k", "6")])
-def test_a_stopped_fit_continues(command, shell, stops_in_the_second_start):
-    name, *options = command
-    done = shell(name, *GENDER, *options, "--quiet", "--checkpoint", "fit.npz", code=130)
-    assert "unfinished; --resume fit.npz continues it." in done.stderr
+@pytest.mark.parametrize("options", [(), ("--estimator", "isomap", "-k", "6")])
+def test_a_stopped_fit_continues(options, shell, stops_in_the_second_start):
+    done = shell("fit", *GENDER, *options, "--quiet", "--checkpoint", "fit.npz", code=130)
+    assert "unfinished; --init fit.npz continues it." in done.stderr
     stops_in_the_second_start.undo()
-    resumed, whole = (shell.json(name, *GENDER, *options, *more) for more in (("--resume", "fit.npz"), ()))
+    resumed, whole = (shell.json("fit", *GENDER, *options, *more) for more in (("--init", "fit.npz"), ()))
     assert resumed["finished"] is True
     del resumed["seconds"], whole["seconds"]
     assert resumed == whole
@@ -36,18 +35,18 @@ def test_a_stopped_fit_continues(command, shell, stops_in_the_second_start):
 def test_a_continued_fit_is_saved_in_the_same_file(shell):
     shell("fit", *GENDER, "--checkpoint", "fit.npz")
     (shell.folder / "fit.npz").replace(shell.folder / "other.npz")
-    shell("fit", *GENDER, "--quiet", "--resume", "other.npz", "--checkpoint", "fit.npz")
+    shell("fit", *GENDER, "--quiet", "--init", "other.npz", "--checkpoint", "fit.npz")
     assert (shell.folder / "fit.npz").is_file()
 
 
-def test_the_checkpoint_of_another_fit_is_refused_in_our_words(shell):
+def test_the_checkpoint_of_another_fit_is_refused(shell):
     shell("fit", *GENDER, "--checkpoint", "fit.npz")
-    line = shell.refusal("fit", *GENDER, "--resume", "fit.npz", "--dim", "1")
-    assert line.startswith("--resume fit.npz is a checkpoint of another fit: --dim was 2 and is 1;")
-    assert "there is no such file" in shell.refusal("fit", *GENDER, "--resume", "none.npz")
+    line = shell.refusal("fit", *GENDER, "--init", "fit.npz", "--n-components", "1")
+    assert line.startswith("init='fit.npz' is a checkpoint of another fit: n_components was 2 and is 1;")
+    assert "init='none.npz'" in shell.refusal("fit", *GENDER, "--init", "none.npz")
 
 
-@pytest.mark.parametrize("option", ["--checkpoint", "--resume"])
+@pytest.mark.parametrize("option", ["--checkpoint", "--init"])
 def test_the_closed_form_has_nothing_to_keep(option, shell):
-    line = shell.refusal("fit", *GENDER[:5], "--closed-form", option, "fit.npz")
-    assert line == "--checkpoint and --resume are for a search, and --closed-form makes none; leave them out."
+    line = shell.refusal("fit", *GENDER[:5], "--estimator", "classical", option, "fit.npz")
+    assert line == "--checkpoint and --init are for a search, and --estimator classical makes none."

@@ -1,12 +1,11 @@
 """Similarities and judgements of several raters, from the command line."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from unmask import ConditionalMDS
+from unmask.discovery import Discovery
 from unmask.dissimilarities import similarity_to_dissimilarity
 from unmask.io import read_dissimilarities
 
@@ -24,17 +23,16 @@ def test_similarities_are_fitted(shell, correlations):
     mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0).fit(D)
     found = shell.json("fit", "r.csv", "--similarity", "correlation", "--n-init", 3, "--out", "result")
     assert found["stress"] == pytest.approx(mds.stress_, rel=1e-6)
-    assert (
-        json.loads((shell.folder / "result" / "unmask.json").read_text(encoding="utf-8"))["data"]["similarity"]
-        == "correlation"
-    )
+    assert found["origin"]["similarity"] == Discovery.load("result").origin.similarity == "correlation"
 
 
 def test_similarities_are_recognised_and_the_way_out_is_told(shell, correlations):
     why = shell.refusal("fit", "r.csv")
-    assert "Are these similarities? --similarity correlation turns" in why
-    assert "--similarity confusion:0.5x" in shell.refusal("fit", "r.csv", "--similarity", "confusion:0.5x")
-    assert "use those for what DATA holds" in shell.refusal("fit", "r.csv", "--similarity", "unit", "--metric", "gower")
+    assert "Are these similarities?" in why
+    assert "similarity='confusion:0.5x'" in shell.refusal("fit", "r.csv", "--similarity", "confusion:0.5x")
+    assert "leave out what the file does not hold" in shell.refusal(
+        "fit", "r.csv", "--similarity", "unit", "--metric", "gower"
+    )
 
 
 @pytest.fixture
@@ -66,10 +64,10 @@ def test_raters_are_averaged_and_weighted(shell):
 
 @pytest.mark.usefixtures("judged")
 def test_raters_that_are_not_asked_for(shell):
-    assert "--aggregate mean" in shell.refusal("fit", "judged.csv")
+    assert "aggregate='mean'" in shell.refusal("fit", "judged.csv")
     pd.read_csv("judged.csv").drop(columns="who").to_csv("pairs.csv", index=False)
-    assert "--aggregate mean" in shell.refusal("fit", "pairs.csv")
-    assert "--rater is for a list of rated pairs" in shell.refusal("fit", "pairs.csv", "--rater", "who")
+    assert "aggregate='mean'" in shell.refusal("fit", "pairs.csv")
+    assert "--rating-weights is for a list" in shell.refusal("fit", "pairs.csv", "--rating-weights", "count")
     words = ("judged.csv", "--aggregate", "mean", "--rater", "who", "--rating-weights", "spread")
     assert "compare takes no weights" in shell.refusal("compare", *words)
 

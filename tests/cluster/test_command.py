@@ -1,4 +1,4 @@
-"""The command line: a table of Zarr is fitted on the workers of a scheduler, or here."""
+"""The command line: a Zarr array is fitted on the workers of a scheduler, or here."""
 
 import json
 
@@ -11,6 +11,7 @@ from tests.cluster.conftest import distributed, zarr
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
 from unmask.cli import app
+from unmask.discovery import Discovery
 
 
 def run(*words, code=0):
@@ -36,32 +37,47 @@ def scheduler():
         yield cluster.scheduler_address
 
 
-def test_a_table_of_zarr_is_fitted_on_a_cluster(data, scheduler):
+def test_a_table_of_zarr_is_fitted_on_a_cluster(data, scheduler, monkeypatch):
     folder, D, known = data
-    words = ("--known", folder / "known.csv", "--columns", "size", "--index", "none", "--n-init", "1", "--adjust", "no")
-    done = run("fit", folder / "table.zarr", "--scheduler", scheduler, *words, "--json", "--out", folder / "out")
+    words = (
+        "--known",
+        folder / "known.csv",
+        "--columns",
+        "size",
+        "--index",
+        "none",
+        "--n-init",
+        "1",
+        "--adjust",
+        "false",
+    )
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", scheduler)
+    done = run("fit", folder / "table.zarr", *words, "--json", "--out", folder / "out")
     expected = ConditionalMDS(metric="precomputed", n_init=1, random_state=0).fit(D, known=known[["size"]])
     assert json.loads(done.stdout)["stress"] == pytest.approx(expected.stress_, rel=1e-10)
-    written = pd.read_csv(folder / "out" / "embedding.csv")[["axis1", "axis2"]]
+    written = Discovery.load(folder / "out").embedding
     np.testing.assert_allclose(written.to_numpy(), expected.embedding_, atol=1e-6)
     assert (folder / "out" / "map.png").exists()
     with pytest.raises(ValueError, match="No clients"):
         distributed.default_client()
+    monkeypatch.delenv("DASK_SCHEDULER_ADDRESS")
     here = run("fit", folder / "table.zarr", *words, "--json")
     assert json.loads(here.stdout)["stress"] == pytest.approx(expected.stress_, rel=1e-10)
 
 
 def test_what_cannot_be_is_said(data, monkeypatch):
     folder, D, _ = data
-    monkeypatch.setattr("unmask.cli._stored.PATIENCE", 0.2)
-    pd.DataFrame(D).to_csv(folder / "table.csv")
+    (folder / "short.csv").write_text("a,b\n1,2\n3,4\n5,7\n", encoding="utf-8")
     for words, said in (
-        (("table.zarr", "--scheduler", "tcp://127.0.0.1:1"), "no Dask scheduler answers"),
-        (("table.csv", "--scheduler", "tcp://127.0.0.1:1"), "is read here; workers read an array of Zarr"),
-        (("table.zarr", "--columns", "size"), "name the table of the columns by --known"),
-        (("table.zarr", "--metric", "gower"), "is read in parts and makes no study"),
-        (("table.zarr", "--known", folder / "short.csv", "--index", "none"), "has 3 rows, but"),
+        (("--columns", "size"), "names known features, but"),
+        (("--metric", "gower"), "table.zarr"),
+        (("--known", folder / "short.csv", "--index", "none"), "3 rows"),
     ):
-        (folder / "short.csv").write_text("a,b\n1,2\n3,4\n5,7\n", encoding="utf-8")
-        done = run("fit", folder / words[0], *words[1:], code=2)
+        done = run("fit", folder / "table.zarr", *words, code=2)
         assert said in " ".join(done.output.split())
+    monkeypatch.setattr("unmask.cli._fit.PATIENCE", 0.2)
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:1")
+    done = run("fit", folder / "table.zarr", code=2)
+    assert "no Dask scheduler answers" in " ".join(done.output.split())
+    pd.DataFrame(D).to_csv(folder / "table.csv")
+    run("fit", folder / "table.csv", "--n-init", 1)  # which no worker could read

@@ -37,7 +37,7 @@ def address_in(file):
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_page_make_a_cluster(rng, tmp_path):
+def test_the_commands_of_the_page_make_a_cluster(rng, tmp_path, monkeypatch):
     D, table = noisy_distances(rng, 60), tmp_path / "table.zarr"
     zarr.open(str(table), mode="w", shape=D.shape, chunks=(25, 25), dtype=D.dtype)[:] = D
     scheduler, worker = commands()
@@ -47,7 +47,8 @@ def test_the_commands_of_the_page_make_a_cluster(rng, tmp_path):
         address = address_in(tmp_path / "scheduler.json")
         worker[worker.index("tcp://scheduler:8786")] = address
         running.append(start(*worker, "--host", "127.0.0.1", "--local-directory", tmp_path))
-        done = run("fit", table, "--scheduler", address, "--n-init", "1", "--adjust", "no", "--json")
+        monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
+        done = run("fit", table, "--n-init", "1", "--adjust", "false", "--json")
     finally:
         for process in reversed(running):
             process.terminate()

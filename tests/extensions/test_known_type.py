@@ -107,7 +107,7 @@ def test_the_command_line_takes_it(data, tmp_path):
     command = ["fit", str(tmp_path / "D.csv"), "--known", str(tmp_path / "known.csv"), "--n-init", "2"]
     done = CliRunner().invoke(app, [*command, "--types", "wind=compass", "--out", str(tmp_path / "result")])
     assert done.exit_code == 0, done.output
-    assert Discovery.load(tmp_path / "result" / "study").step.known_types == {"wind": "compass"}
+    assert Discovery.load(tmp_path / "result").step.known_types == {"wind": "compass"}
     misspelt = CliRunner().invoke(app, [*command, "--types", "wind=compas"])
     assert misspelt.exit_code > 0
     assert re.search(r"'compas' is not a type; write numeric, .*spline:3 or compass\.", misspelt.output)

@@ -52,7 +52,7 @@ _COMMANDS: dict[str, tuple[Function, list[str]]] = {
     ),
     "scree": (_look.scree, [f"unmask scree {KINSHIP} gender --max-components 4"]),
     "compare": (_look.compare, [f"unmask compare {KINSHIP} gender --methods conditional-mds,mds"]),
-    "test": (_look.test, [f"unmask test {KINSHIP} gender,degree --n-permutations 99"]),
+    "test": (_look.permute, [f"unmask test {KINSHIP} gender,degree --n-permutations 99"]),
     "dbrda": (_look.dbrda, [f"unmask dbrda {KINSHIP} gender,degree"]),
     "place": (_place.place, ["unmask place result new.csv --known new-known.csv"]),
     "explore": (

@@ -33,7 +33,8 @@ def datasets(output: Output, saving: Saving, name: Name = None, random_state: Se
         output.show(listed, index="name", most=len(listed))
         output.say("unmask datasets NAME writes one as files.")
         return Outcome({"datasets": [{"name": key, "description": text} for key, text in described.items()]})
-    make = makers[require_choice("NAME", name, tuple(makers))]
+    require_choice("NAME", name, tuple(makers))
+    make = makers[name]
     options = {"random_state": random_state} if "random_state" in inspect.signature(make).parameters else {}
     folder = open_folder(replace(saving, out=saving.out or Path(name)))
     assert folder is not None  # it has a name

@@ -53,7 +53,7 @@ def explore(
         from ..app import Session, serve
     except ImportError as missing:
         raise ValueError(f"the workbench needs {missing.name}; install it with: pip install 'unmask[app]'.") from None
-    data, *others = paths or [None]
+    data, others = (paths[0], paths[1:]) if paths else (None, [])
     saved = data if data is not None and (data.is_dir() or is_study(data)) and data.suffix != ".zarr" else None
     if reading != Reading() and (data is None or saved is not None):
         raise ValueError("the options for files need DATA: one or more files, and not a study, which has its tables.")

@@ -67,9 +67,11 @@ def fit(
         callback = None if checkpoint is None else Checkpoint(checkpoint)
         step = study.fit(estimator=search.estimator, callback=callback, **search.params)
         if folder is not None:  # first, because the reader of the output may stop reading
-            _save(output, folder, study, paint, force=saving.force)
+            _save(output, folder, study, paint)
     _show(output, step)
-    document = {**_document(step), "written": [] if folder is None else folder.say_written(output)}
+    written = [] if folder is None else folder.say_written(output)
+    assert study.origin is not None  # the files
+    document = {**_document(step), "origin": study.origin.model_dump(), "written": written}
     if not step.finished:
         saved = "" if folder is None else f"; it was saved in {folder.path}"
         go_on = "" if checkpoint is None else f"; --init {checkpoint} continues it"
@@ -134,9 +136,10 @@ def _column(study: Discovery, name: str | None, folder: Folder | None) -> pd.Ser
     raise ValueError(f"--color: no file has a column {name!r}; there are {quote(names) or 'none'}.")
 
 
-def _save(output: Output, folder: Folder, study: Discovery, paint: Any, *, force: bool) -> None:
+def _save(output: Output, folder: Folder, study: Discovery, paint: Any) -> None:
     """Save the study, and a picture of its map; remove files about an earlier map."""
-    study.save(folder.path, format=folder.file_format)
+    folder.path.parent.mkdir(parents=True, exist_ok=True)
+    study.save(folder.path, format=folder.file_format, force=True)  # open_folder has checked
     folder.written.append(str(folder.path))
     for name, command in OF_THE_LAST_MAP.items():
         if (folder.path / name).exists():
@@ -144,7 +147,9 @@ def _save(output: Output, folder: Folder, study: Discovery, paint: Any, *, force
             output.warn(f"Removed {folder.path / name}, which is about another map; unmask {command} makes a new one.")
     step = study.step
     if step.n_components:
-        folder.picture(MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)", paint))
+        folder.picture(
+            MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)", paint)
+        )
     else:
         (folder.path / MAP).unlink(missing_ok=True)
 

@@ -79,7 +79,7 @@ def _scree_picture(table: pd.DataFrame) -> Any:
     return figure
 
 
-def test(
+def permute(
     output: Output,
     data: DataPath,
     reading: Reading,

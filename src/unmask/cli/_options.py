@@ -119,7 +119,9 @@ class Reading:
         from ..discovery import study_from_files
 
         if self.rating_weights is not None and self.aggregate is None:
-            raise ValueError("--rating-weights is for a list of rated pairs; combine the ratings with --aggregate mean.")
+            raise ValueError(
+                "--rating-weights is for a list of rated pairs; combine the ratings with --aggregate mean."
+            )
         named = {"tab": "\t", "space": " "}
         read_as = {
             "shape": None if self.shape == "auto" else self.shape,
@@ -139,6 +141,7 @@ class Reading:
             rating_weights=self.rating_weights,
             **options,
         )
+        assert study.origin is not None  # it is made from files
         for text in (*study.origin.detected, *study.origin.assumed):
             output.note(text)
         return study

@@ -71,7 +71,9 @@ def _chosen(study: Discovery, number: int | None) -> Step:
         raise ValueError(f"--step {wanted}: the study has {study.step.number} steps; choose one of them.")
     step = study.steps[wanted - 1]
     if not step.finished:
-        raise ValueError(f"step {wanted} was stopped and its map is unfinished; fit it to its end before placing on it.")
+        raise ValueError(
+            f"step {wanted} was stopped and its map is unfinished; fit it to its end before placing on it."
+        )
     return step
 
 

@@ -195,7 +195,7 @@ class TableInFile(Data):
 
 
 def large_file(data: Any) -> TableInFile | None:
-    """Return a square table in a file, if it is too large for memory; None for anything else."""
+    """Return a square table in a Zarr array, or in a file that is too large for memory; None for anything else."""
     path: Any = data.filename if isinstance(data, np.memmap) else data
     if not is_file(path):
         return None
@@ -204,7 +204,8 @@ def large_file(data: Any) -> TableInFile | None:
     shape = (source.n, source.n) if source.array is None else source.array.shape
     square = len(shape) == 2 and shape[0] == shape[1]
     whole = not isinstance(data, np.memmap) or _is_all_of(source, data)
-    return inside if whole and square and source.n**2 * source.dtype.itemsize > LARGE else None
+    stays = inside.path.endswith(".zarr") or source.n**2 * source.dtype.itemsize > LARGE
+    return inside if whole and square and stays else None
 
 
 def _is_all_of(source: Any, mapped: np.memmap[Any, Any]) -> bool:

@@ -123,7 +123,7 @@ def _named(path: Path) -> Iterator[None]:
         raise not_written(path, error) from error
 
 
-def save(study: Discovery, path: Path, file_format: Any) -> None:
+def save(study: Discovery, path: Path, file_format: Any, *, force: bool = False) -> None:
     """Write a study as a folder, or as a zip file if the name says so."""
     require_choice("format", file_format, ("csv", "parquet"))
     with _named(path):
@@ -133,7 +133,7 @@ def save(study: Discovery, path: Path, file_format: Any) -> None:
                     _write(study, Path(folder), file_format, path)
                     _pack(Path(folder), draft)
             else:
-                _save_folder(study, path, file_format)
+                _save_folder(study, path, file_format, force)
         except BaseException as error:
             if isinstance(error, NewerError) or not _is_saved(study, path):
                 raise
@@ -144,10 +144,11 @@ def save(study: Discovery, path: Path, file_format: Any) -> None:
             study.revision += 1
 
 
-def _save_folder(study: Discovery, path: Path, file_format: Format) -> None:
+def _save_folder(study: Discovery, path: Path, file_format: Format, force: bool) -> None:
     if path.exists() and not path.is_dir():
         raise FileProblem(f"{path}: is a file; give the name of a folder, or of a file that ends in .zip.", str(path))
-    if path.is_dir() and any(not OURS.fullmatch(own.name) for own in path.iterdir()) and not (path / STUDY).is_file():
+    others = path.is_dir() and any(not OURS.fullmatch(own.name) for own in path.iterdir())
+    if others and not force and not (path / STUDY).is_file():
         raise FileProblem(f"{path}: is a folder with other things in it; give the name of a new folder.", str(path))
     if not path.parent.is_dir():
         raise FileProblem(f"{path}: there is no folder {str(path.parent)!r}; make it first.", str(path))

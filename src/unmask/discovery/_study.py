@@ -826,7 +826,7 @@ class Discovery:
         """
         return script_of(self, str(path))
 
-    def save(self, path: str | PathLike[str], *, format: str = "csv") -> Path:  # noqa: A002
+    def save(self, path: str | PathLike[str], *, format: str = "csv", force: bool = False) -> Path:  # noqa: A002
         """Write the study as one folder, or as one file if the path ends in ``.zip``.
 
         Parameters
@@ -836,6 +836,8 @@ class Discovery:
             is there is left alone, with an error.
         format : {"csv", "parquet"}, default="csv"
             How to write the tables; ``study.json``, which says what they are, is the same.
+        force : bool, default=False
+            Save into a folder that holds other files, which stay as they are.
 
         Returns
         -------
@@ -853,7 +855,7 @@ class Discovery:
         """
         from ._saving import save
 
-        save(self, Path(path), format)
+        save(self, Path(path), format, force=force)
         return Path(path)
 
     @classmethod
