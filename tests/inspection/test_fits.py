@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from unmask import ConditionalMDS, UnfinishedWarning
 from unmask.inspection import _fits, bootstrap, choose_n_components, dimension_test, jackknife, permutation_test
 from unmask.inspection._fits import agreed, all_seen, make_setup, warm_start
+from unmask.progress import Listener
 from unmask.solvers import Objective
 
 
@@ -49,7 +50,7 @@ def test_starts_are_followed_until_they_are_enough(setup):
         (lambda found: len(found) > 2, ["given", "closed-form", "given", "random"]),
         (lambda found: False, ["given", "closed-form", "given", *["random"] * 8]),
     ):
-        again = setup.fit_from(given, None, enough)
+        again = setup.fit(starts=given, enough=enough)
         assert again.starts_["kind"].tolist() == kinds
         assert again.stress_ <= fitted.stress_ + 1e-9
 
@@ -121,3 +122,25 @@ def test_ctrl_c_ends_refits_that_run_side_by_side(monkeypatch):
     with pytest.warns(UnfinishedWarning, match="after 3 of 20 permutations"):
         table = permutation_test(mds, *noisy_plane(), n_permutations=20, progress=interrupt)
     assert table["permutations"].tolist() == [3]
+
+
+def test_a_long_series_shows_a_bar_by_itself(monkeypatch):
+    """Without ``progress``; the fits within do not show bars of their own."""
+    shown = []
+
+    class Bar(Listener):
+        silent = True
+
+        def update(self, progress):
+            shown.append((progress.stage, progress.iteration, progress.max_iter))
+
+    monkeypatch.setattr("unmask.progress._bar.late_bars", lambda: [Bar()])
+    mds = ConditionalMDS(1, metric="precomputed", n_init=1, random_state=0)
+    D, known = noisy_plane(14)
+    permutation_test(mds, D, known, n_permutations=3)
+    jackknife(mds, D, known)
+    expected = [("permutation_test", done, 3) for done in (1, 2, 3)]
+    assert shown == expected + [("jackknife", done, 14) for done in range(15)]
+    shown.clear()
+    permutation_test(mds, D, known, n_permutations=1, progress=lambda *_: None)
+    assert not [stage for stage, *_ in shown if stage != "search"]

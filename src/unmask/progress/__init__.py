@@ -12,6 +12,7 @@ from ._watching import (
     current_watch,
     listeners_of,
     series,
+    unwatched,
     watching,
     without_late_bars,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "current_watch",
     "listeners_of",
     "series",
+    "unwatched",
     "watching",
     "without_late_bars",
 ]
