@@ -27,7 +27,7 @@ from ..checking import (
 from ..dissimilarities import compare
 from ..estimators import ConditionalMDS, refit, stages_of
 from ..kernels import each, elsewhere, resolve_threads
-from ..progress import unwatched, watching
+from ..progress import Stopped, series
 from ..solvers import PARALLEL_FROM, automatic_n_starts
 from ._inputs import count_objects, read_dissimilarities, require_few
 
@@ -45,17 +45,16 @@ def counting(name: str, progress: Advance | None) -> Iterator[Advance]:
     if progress is not None:
         yield progress
         return
-    with watching(None) as watch, unwatched():
-        yield lambda done, total: watch.step(name, done, np.nan, total)
+    with series() as tell:
+        yield lambda done, total: tell(name, done, total)
 
 
-def counted(results: Iterable[Any], total: int, advance: Advance) -> list[Any]:
-    """Return the results in a list, and report how many of them there are."""
+def counted(results: Iterator[Any], total: int, advance: Advance) -> list[Any]:
+    """Return the results in a list; report before each how many are there."""
     kept: list[Any] = []
-    advance(0, total)
-    for result in results:
-        kept.append(result)
-        advance(len(kept), total)
+    for done in range(total):
+        advance(done, total)
+        kept.append(next(results))
     return kept
 
 
@@ -75,7 +74,7 @@ def ending_all() -> Iterator[None]:
         try:
             yield
         except UnfinishedWarning:
-            raise KeyboardInterrupt from None
+            raise Stopped("stopped by its callback or by Ctrl-C; there is no result.") from None
 
 
 # Starts whose stresses differ by no more than this share of them, or by what searches stop short of a minimum, count as

@@ -24,7 +24,6 @@ from ._watching import (
     current_watch,
     listeners_of,
     series,
-    unwatched,
     watching,
     without_late_bars,
 )
@@ -44,7 +43,6 @@ __all__ = [
     "current_watch",
     "listeners_of",
     "series",
-    "unwatched",
     "watching",
     "without_late_bars",
 ]

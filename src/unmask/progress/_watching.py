@@ -190,13 +190,6 @@ def without_late_bars() -> AbstractContextManager[None]:
     return _during(_bars_appear, value=False)
 
 
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """Let the fits within report to nobody: the caller reports their series as a whole."""
-    with without_late_bars(), _during(_current, None):
-        yield
-
-
 def current_watch() -> Watch:
     """Return the watch of the fit that is running."""
     return _current.get() or Watch()
