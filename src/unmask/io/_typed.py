@@ -156,6 +156,7 @@ def _parquet(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str
             if pa.types.is_nested(kind.type):
                 raise file.problem(f"holds lists or records in column {kind.name!r}; use text or numbers.")
         table = opened.read()
+        table.validate(full=True)  # pyarrow may crash on damaged cells when it turns them into those of pandas
         for name, column in zip(table.column_names, table.columns, strict=True):
             if name in repeated:
                 lengths = [compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
