@@ -93,6 +93,7 @@ for number, (name, pair) in enumerate(maps.items()):
         ax.text(0.97, 0.03, f"{r:.2f}", transform=ax.transAxes, ha="right", va="bottom", fontsize="small", color="0.3")
 for column, label in zip((0, 1, 3, 4), 2 * ("nothing known", "given the place along"), strict=True):
     axes[0, column].annotate(label, (0.5, 1.2), xycoords="axes fraction", ha="center")
+fig.get_layout_engine().set(rect=(0, 0, 1, 0.985))  # room for the words above
 bar = fig.colorbar(dots, ax=axes, location="bottom", shrink=0.4, aspect=40, pad=0.01, ticks=[])
 bar.set_label("place around the pipe (not known)")
 
@@ -103,5 +104,5 @@ bar.set_label("place around the pipe (not known)")
 # other. UMAP, curvilinear scaling and maximum entropy unfolding tear it open instead, each at a place of its own.
 #
 # Conditioning does not depend on the method. It needs dissimilarities to which a known feature adds in squares, or
-# nearly. The pipe is an easy case: it is bent by half a radian only. Of pipes twice as long and bent by two radians, the
-# place along accounts for the length but not for the bend, which then takes up a dimension that the ring needs.
+# nearly. The pipe is an easy case: it is bent by half a radian only. Of pipes twice as long and bent by two radians,
+# the place along accounts for the length but not for the bend, which then takes up a dimension that the ring needs.
