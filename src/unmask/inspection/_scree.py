@@ -266,11 +266,12 @@ def _p_values(
             further = FurtherDimension(setup, p, path[p].fitted)
         except TooFewPairsError:
             break
-        before = p * n_permutations
-        found[p] = further.test(
-            n_permutations, np.random.RandomState(seed), lambda done, _, before=before: report(before + done), LEVEL
-        )
-        report(before + n_permutations)
+
+        def advance(done: int, _: int, before: int = p * n_permutations) -> None:
+            report(before + done)
+
+        found[p] = further.test(n_permutations, np.random.RandomState(seed), advance, LEVEL)
+        report((p + 1) * n_permutations)
         if found[p] > LEVEL:
             break
     return found
