@@ -11,7 +11,7 @@ DEMO := unmask-demo
 # What `make package` unpacks, installs and writes; outside the checkout's own environment.
 PACKAGE := build/package
 
-.PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery-full pictures
+.PHONY: setup demo explore browser test coverage test-portable test-slow test-oldest test-interop test-notebooks lint format docs gallery gallery-full pictures
 .PHONY: pictures-app package web test-web bench bench-scale bench-neighbours bench-dask bench-app adjusted posterior permutation dimensions papers clean
 
 # One stamp per set of extras, renewed when the project's requirements change.
@@ -77,7 +77,7 @@ ANNDATA ?= >=0.12
 test-interop:
 	$(PYTHON) -m venv build/interop
 	build/interop/$(SCRIPTS)/python $(INSTALL) --editable '.[test]' 'anndata$(ANNDATA)' scanpy
-	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
+	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or dissimilarities"
 
 # The workbench in JupyterLab and marimo, in an environment of their own.
 test-notebooks:
@@ -103,6 +103,8 @@ test-sdist:
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
+	# Every text file names its encoding: this rule of ruff is in preview, and preview for all rules would change others.
+	$(BIN)/ruff check --preview --select PLW1514 .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
@@ -111,13 +113,16 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The pages; those of the gallery are shown without being run, which takes minutes.
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going -j auto -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -j auto -D plot_gallery=$(if $(GALLERY),1,0) -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# The same with every size that the papers have.
+# The same with the gallery run, as it is published; and with every size that the papers have.
+gallery: GALLERY = 1
+gallery: docs
 gallery-full: export UNMASK_GALLERY = full
-gallery-full: docs
+gallery-full: gallery
 
 # The pictures of the pages, drawn by the pages' own code.
 pictures: $(VENV)/.installed-docs
@@ -183,7 +188,7 @@ bench-scale: $(VENV)/.peers
 bench-neighbours: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.neighbours
 
-# A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
+# A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/scaling.md).
 bench-dask: $(VENV)/.installed-dask
 	$(BIN)/python -m benchmarks.dask_passes
 	$(BIN)/python -m benchmarks.dask_recovery

@@ -63,6 +63,7 @@ def test_wine_is_features_that_are_standardised(page):
     told = page.ask("detect", files=[file])
     assert told["parts"][0]["role"] == "features"
     study = begin(page, files=[file], corrections={"labels": "name"})
+    assert "each divided by its standard deviation" in study.origin.assumed[-1]
     expected = squareform(pdist(wine.drop(columns="name"), "seuclidean"))
     np.testing.assert_allclose(study.dissimilarities, expected, rtol=1e-12)
     assert list(study.dissimilarities.index[:2]) == ["w0", "w1"]
@@ -367,14 +368,18 @@ def test_a_table_whose_package_is_not_there_is_a_problem_with_the_way_to_install
 @pytest.fixture
 def slow_reading(monkeypatch):
     """Readers that begin, and go on when they are told to."""
-    begun, go_on, read = threading.Event(), threading.Event(), _beginning.read_data
+    begun, go_on = threading.Event(), threading.Event()
 
-    def slowly(*args, **options):
-        begun.set()
-        assert go_on.wait(SOON)
-        return read(*args, **options)
+    def slow(read):
+        def slowly(*args, **options):
+            begun.set()
+            assert go_on.wait(SOON)
+            return read(*args, **options)
 
-    monkeypatch.setattr(_beginning, "read_data", slowly)
+        return slowly
+
+    for reader in ("read_data", "study_from_files"):
+        monkeypatch.setattr(_beginning, reader, slow(getattr(_beginning, reader)))
     yield begun, go_on
     go_on.set()
 

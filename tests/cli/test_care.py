@@ -51,29 +51,6 @@ def test_what_was_known_is_written_down(shell):
     assert data["known_in_data"] == []
 
 
-def discover(shell, *answers, words=()):
-    start = ("discover", "dissimilarities.csv", "--n-init", 1, "--references", 0, "--quiet")
-    return shell(*start, *words, answers="\n".join([*answers, ""])).stdout
-
-
-def test_a_column_that_is_not_there_is_said_before_any_question(shell):
-    out = discover(shell, "column height", "axis 9", "quit", words=("--table", "known.csv"))
-    assert "'height'" in out
-    assert "What is it called?" not in out
-
-
-def test_columns_of_known_that_were_not_selected_are_offered(shell):
-    words = ("--known", "known.csv", "--columns", "gender", "--out", "result")
-    out = discover(shell, "column degree", "", "near or far", "quit", words=words)
-    assert "Map 2, given gender, degree" in out
-    study = Discovery.load("result/study")
-    assert list(study.table.columns) == [name for name in load_kinship().known.columns if name != "gender"]
-    # What is in both is taken from the table.
-    words = ("--known", "known.csv", "--columns", "gender", "--table", "degree.csv")
-    load_kinship().known[["degree"]].to_csv("degree.csv")
-    assert "Map 2, given gender, degree" in discover(shell, "column degree", "", "", "quit", "", words=words)
-
-
 @pytest.mark.parametrize(("label", "said"), [("=SUM(A1)", True), ("sum", False)])
 def test_labels_that_are_escaped_are_remarked(shell, label, said):
     kin = load_kinship().dissimilarities

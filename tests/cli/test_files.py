@@ -1,4 +1,4 @@
-"""Converting, examples and reports."""
+"""Examples and reports."""
 
 import sys
 import types
@@ -11,68 +11,6 @@ import pytest
 from unmask import Progress
 from unmask.datasets import load_kinship, make_car_brands
 from unmask.io import read_dissimilarities
-
-
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("square", "to.tsv"),
-        ("square", "to.csv.gz"),
-        ("square", "to.json"),
-        ("lower", "to.csv"),
-        ("long", "to.csv"),
-        ("long", "to.json"),
-        ("phylip", "to.phy"),
-    ],
-)
-def test_forms_come_back_as_they_were(shell, form, name):
-    done = shell("convert", "dissimilarities.csv", name, "--to", form)
-    assert done.stdout == f"Wrote {name}: 14 objects, {form}\n"
-    back = read_dissimilarities(name).dissimilarities
-    pd.testing.assert_frame_equal(back, load_kinship().dissimilarities, check_dtype=False, check_names=False)
-
-
-def test_the_condensed_form_loses_labels_and_says_so(shell):
-    done = shell("convert", "dissimilarities.csv", "to.csv", "--to", "condensed")
-    assert "no labels" in done.stderr
-    back = read_dissimilarities("to.csv", shape="condensed").dissimilarities
-    np.testing.assert_array_equal(back.to_numpy(), load_kinship().dissimilarities.to_numpy())
-
-
-def test_features_become_dissimilarities_or_stay_a_table(shell, features):
-    numbers = features[["length", "width"]]
-    shell("convert", "leaves.csv", "to.csv", "--metric", "cityblock", "--features", "length,width")
-    back = read_dissimilarities("to.csv").dissimilarities
-    by_hand = np.abs(numbers.to_numpy()[:, None] - numbers.to_numpy()[None]).sum(axis=2)
-    np.testing.assert_allclose(back.to_numpy(), by_hand, rtol=1e-12, atol=1e-12)
-    found = shell.json("convert", "leaves.csv", "table.json", "--to", "table")
-    assert found == {
-        "objects": 12,
-        "form": "table",
-        "written": ["table.json"],
-        "notes": found["notes"],
-        "warnings": [],
-    }
-    assert pd.read_json("table.json")["site"].tolist() == features["site"].tolist()
-
-
-def test_missing_pairs_and_blanks(shell):
-    (shell.folder / "gap.csv").write_text("a,b,1\nb,c,2\n", encoding="utf-8")
-    shell("convert", "gap.csv", "to.csv", "--to", "long")
-    assert pd.read_csv("to.csv")["dissimilarity"].tolist() == [1, 2]
-    assert "PHYLIP has no way" in shell.refusal("convert", "gap.csv", "to.phy", "--to", "phylip")
-    (shell.folder / "blank.csv").write_text("a,b b,1\nb b,c,2\na,c,3\n", encoding="utf-8")
-    assert "labels with blanks" in shell.refusal("convert", "blank.csv", "to.phy", "--to", "phylip")
-
-
-def test_files_are_not_replaced_unasked(shell):
-    before = (shell.folder / "known.csv").read_bytes()
-    assert "known.csv: is there already" in shell.refusal("convert", "dissimilarities.csv", "known.csv")
-    assert (shell.folder / "known.csv").read_bytes() == before
-    shell("convert", "dissimilarities.csv", "known.csv", "--force")
-    assert (shell.folder / "known.csv").read_bytes() != before
-    assert "says no format" in shell.refusal("convert", "dissimilarities.csv", "to.doc")
-
 
 # ---- examples
 

@@ -19,7 +19,7 @@ def correlations():
     return R
 
 
-def test_similarities_are_fitted_and_converted(shell, correlations):
+def test_similarities_are_fitted(shell, correlations):
     D = similarity_to_dissimilarity(correlations, "correlation")
     mds = ConditionalMDS(2, metric="precomputed", n_init=3, random_state=0).fit(D)
     found = shell.json("fit", "r.csv", "--similarity", "correlation", "--n-init", 3, "--out", "result")
@@ -27,11 +27,6 @@ def test_similarities_are_fitted_and_converted(shell, correlations):
     assert (
         json.loads((shell.folder / "result" / "unmask.json").read_text(encoding="utf-8"))["data"]["similarity"]
         == "correlation"
-    )
-    shell("convert", "r.csv", "d.csv", "--similarity", "correlation")
-    np.testing.assert_allclose(pd.read_csv("d.csv", index_col=0), D, atol=1e-12)
-    assert (
-        "Map 1" in shell("discover", "r.csv", "--similarity", "correlation", "--references", 0, answers="quit\n").stdout
     )
 
 
@@ -77,16 +72,6 @@ def test_raters_that_are_not_asked_for(shell):
     assert "--rater is for a list of rated pairs" in shell.refusal("fit", "pairs.csv", "--rater", "who")
     words = ("judged.csv", "--aggregate", "mean", "--rater", "who", "--rating-weights", "spread")
     assert "compare takes no weights" in shell.refusal("compare", *words)
-
-
-def test_convert_writes_phylip_by_name_and_some_columns(shell, features):
-    shell("convert", "dissimilarities.csv", "d.phy")
-    assert (shell.folder / "d.phy").read_text(encoding="utf-8").startswith("14\nAunt ")
-    shell("convert", "leaves.csv", "some.csv", "--to", "table", "--columns", "width,site")
-    assert list(pd.read_csv("some.csv", index_col=0).columns) == ["width", "site"]
-    assert "--columns" in shell.refusal("convert", "leaves.csv", "d.csv")
-    shell("convert", "leaves.csv", "d.csv", "--columns", "site")
-    assert pd.read_csv("d.csv", index_col=0).shape == (12, 12)
 
 
 def test_a_picture_is_named_as_such(shell):

@@ -1,4 +1,4 @@
-"""The scripts of the gallery: their form, and which of them are built."""
+"""Which scripts of the gallery are built."""
 
 import os
 import runpy
@@ -7,20 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = sorted((ROOT / "examples").rglob("plot_*.py"))
-
-
-def test_scripts_are_found():
-    assert {"plot_1_kinship", "plot_2_faces", "plot_3_textiles", "plot_4_car_brands"} <= {path.stem for path in SCRIPTS}
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_a_script_has_a_title(script):
-    quotes, title, underline, blank, *_ = script.read_text(encoding="utf-8").splitlines()
-    assert quotes == '"""'
-    assert title
-    assert underline == "=" * len(title)
-    assert not blank
 
 
 def conf_with(monkeypatch, folder):

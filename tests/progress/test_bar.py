@@ -13,7 +13,7 @@ from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, ProgressBar
 from unmask.cli import app
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
-from unmask.progress import _bar
+from unmask.progress import Stopped, _bar, series
 
 REMOVED = "\x1b[1A\x1b[2K"  # one line up, and erase it
 
@@ -167,3 +167,39 @@ def test_the_command_line_stays_quiet_if_asked(tmp_path):
         assert ended.value.code == 0
 
     assert shown(command) == ""
+
+
+def test_a_series_of_fits_shows_its_parts_and_not_their_iterations():
+    def outer():
+        with series() as report:
+            for done in range(3):
+                report("fits", done, 3)
+                fit()
+                with series() as inner:
+                    inner("within", 0, 1)
+
+    written = shown(outer)
+    assert "fits, 0 of 3" in written
+    assert "67%" in written
+    assert "iteration" not in written
+    assert "within" not in written
+    assert written.endswith(REMOVED)
+
+
+def test_a_callback_receives_parts_and_iterations_and_ends_a_series():
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return progress.kind == "part" and progress.iteration == 1
+
+    def follow():
+        with series(stop) as report:
+            for done in range(3):
+                report("fits", done, 3)
+                fit()
+
+    with pytest.raises(Stopped):
+        follow()
+    assert [progress.stage for progress in seen if progress.kind == "part"] == ["fits", "fits"]
+    assert any(progress.stage == "search" for progress in seen)

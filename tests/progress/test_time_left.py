@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from unmask import ConditionalMDS, GeneralMDS, Progress
-from unmask.progress import TimeLeft, _bar
-from unmask.progress._bar import WINDOW, iterations_left
+from unmask.progress import TimeLeft
 
 
 class Clock:
@@ -40,28 +39,25 @@ def falling(factor, n):
 def test_a_steady_fall_tells_when_it_will_be_below_tol(factor):
     time, at = followed(falling(factor, 12))
     left = time.left(at)
-    # The decrease k is factor^(k - 1); the first below tol, after two more small ones.
-    expected = math.log(1e-6) / math.log(factor) - 11 + 3
-    assert left.seconds == pytest.approx(expected, rel=1e-6)
+    # The decrease k is factor^(k - 1), and this is the share of its logarithm on the way to that of tol.
+    share = 11 * math.log(factor) / math.log(1e-6)
+    assert left.done == pytest.approx(share)
+    assert left.seconds == pytest.approx(12 * (1 - share) / share)
     assert str(left).startswith("about ")
-    assert left.done == pytest.approx(12 / (12 + expected), rel=1e-6)
 
 
-@pytest.mark.parametrize("path", [falling(0.5, 3), falling(1.1, 12)], ids=["few", "no slower"])
-def test_no_time_is_given_where_the_fall_is_not_clear(path):
-    time, at = followed(path)
+def test_before_an_iteration_nothing_is_said():
+    time, at = followed([1.0])
     assert math.isnan(time.left(at).seconds)
     assert str(time.left(at)) == ""
 
 
-def test_without_a_tolerance_every_iteration_is_made():
-    time, at = followed(falling(0.5, 12), tol=0.0, max_iter=100)
-    assert str(time.left(at)) == "about 88 s left"
-
-
-@pytest.mark.parametrize(("factor", "text"), [(1, "88 s"), (60, "88 min"), (3600, "88 h")])
-def test_the_time_has_a_unit_for_people(factor, text):
-    assert str(_bar.Left(0.5, 88.0 * factor)) == f"about {text} left"
+@pytest.mark.parametrize(("each", "text"), [(1, "88 s"), (60, "88 min"), (3600, "88 h")])
+def test_without_a_tolerance_every_iteration_is_made(each, text):
+    clock = Clock()
+    time, at = followed(falling(0.5, 12), tol=0.0, max_iter=100, clock=clock)
+    clock.now = 12.0 * each
+    assert str(time.left(at)) == f"about {text} left"
 
 
 def test_a_slow_fall_is_never_expected_beyond_max_iter():
@@ -71,46 +67,38 @@ def test_a_slow_fall_is_never_expected_beyond_max_iter():
 
 def test_starts_that_have_not_begun_take_as_long_as_those_that_ended():
     clock = Clock()
-    time, at = followed(falling(0.5, 22), n_starts=5, clock=clock)
+    time, at = followed(falling(0.5, 20), n_starts=5, clock=clock)
     time.end(at, True)
-    time, at = followed(falling(0.5, 10), start=2, n_starts=5, time=time, clock=clock)
-    own = iterations_left(falling(0.5, 10), range(11), 1e-6)
+    time, at = followed([1.0], start=2, n_starts=5, time=time, clock=clock)
     left = time.left(at)
-    assert left.seconds == pytest.approx(own + 3 * 22)
-    assert left.done == pytest.approx((1 + 10 / (10 + own)) / 5)
+    assert left.done == pytest.approx(1 / 5)
+    assert left.seconds == pytest.approx(4 * 20)
 
 
-def test_starts_side_by_side_share_those_to_come():
+def test_starts_side_by_side_count_each():
     clock = Clock()
-    time, at = followed(falling(0.5, 22), n_starts=5, clock=clock)
-    time.end(at, True)
-    time, _ = followed([1.0], start=2, n_starts=5, time=time, clock=clock)
-    time, at = followed(falling(0.5, 10), start=3, n_starts=5, time=time, clock=clock)
-    assert time.left(at).seconds == pytest.approx(iterations_left(falling(0.5, 10), range(11), 1e-6) + 2 * 22 / 2)
+    time, at = followed(falling(0.5, 11), start=1, n_starts=4, clock=clock)
+    alone = time.left(at).done
+    time, at = followed(falling(0.5, 11), start=2, n_starts=4, time=time, clock=clock)
+    assert time.left(at).done == pytest.approx(2 * alone)
 
 
 def test_iterations_that_were_not_due_count():
     path = falling(0.9, 60)
-    every = list(range(0, 61, 6))
-    some = iterations_left([path[at] for at in every], every, 1e-6)
-    assert some == pytest.approx(iterations_left(path, range(61), 1e-6), rel=0.1)
+    every, some = followed(path)[0], TimeLeft(Clock())
+    for iteration in range(0, 61, 6):
+        at = Progress("search", iteration, path[iteration], 1, 1, max_iter=1000, tol=1e-6)
+        some.update(at)
+    assert some.left(at).done == pytest.approx(every.left(at).done, rel=0.1)
 
 
-def test_before_an_iteration_nothing_is_said():
-    time, at = followed([1.0])
-    assert math.isnan(time.left(at).seconds)
-    assert str(time.left(at)) == ""
-
-
-def test_real_fits_take_about_as_many_iterations_as_expected(rng):
+def test_real_fits_take_about_as_long_as_expected(rng):
     ratios = []
     for _ in range(15):
         mds = ConditionalMDS(n_init=1, random_state=0).fit(rng.standard_normal((60, 4)))
-        at = mds.n_iter_ // 2
-        last = range(max(at - WINDOW, 0), at + 1)
-        expected = iterations_left(mds.stress_path_[last].tolist(), last, mds.tol)
-        ratios += [] if expected is None else [expected / (mds.n_iter_ - at)]
-    assert len(ratios) > 7
+        half = mds.n_iter_ // 2
+        time, at = followed(mds.stress_path_[: half + 1], tol=mds.tol)
+        ratios.append(time.left(at).seconds / (mds.n_iter_ - half))
     assert 0.5 < np.median(ratios) < 2
 
 
@@ -125,4 +113,6 @@ def test_a_fit_ends_when_its_stress_falls_by_less_than_tol(estimator, rng):
 
 def test_the_stochastic_solver_says_when_it_checks_next():
     time, at = followed(falling(0.5, 12))
-    assert str(time.left(replace(at, ahead=8))) == "about 8 s left"
+    at = replace(at, ahead=8)
+    time.update(at)
+    assert str(time.left(at)) == "about 8 s left"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking import quote
-from ..discovery import Discovery
+from ..discovery import Discovery, coding_of, study_from_files
 from ..io import read_data, read_dissimilarities, read_table
-from ..problem import FEATURE_TYPES, feature_type, type_from_text
-from ._describe import scale_of, type_name
+from ..problem import FEATURE_TYPES, type_from_text
+from ._describe import type_name
 from ._examples import EXAMPLES
 from ._files import Kept
 from ._guard import MOST_ROWS, UPLOAD_LIMIT
@@ -116,7 +116,8 @@ def _types(corrections: Message) -> dict[str, Any]:
 def _missing(part: Part) -> list[Message]:
     """Return the missing cells of what objects are compared by: the distance of two objects needs them all."""
     assert part.table is not None
-    compared = _numbers(part.table, part.types)
+    numbers = part.table.select_dtypes("number")
+    compared = numbers[[name for name in numbers if coding_of(numbers[name], part.types) == "numeric"]]
     places = np.argwhere(compared.isna().to_numpy())
     across = [part.table.columns.get_loc(name) for name in compared]
     way = "; fill it, compare by 'gower', which passes over it, or say that this column is no number"
@@ -137,21 +138,33 @@ def _missing(part: Part) -> list[Message]:
 
 def _read_one(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
     """Read one file: the first that can be is what objects differ by; tables that follow stand beside it."""
-    if role is not None and role not in ROLES:
-        raise ValueError(f"{role!r} is nothing that a file can be; choose one of {quote(ROLES)}.")
+    _require_role(role)
     if kept.is_picture:
         return Part(file, kept, "pictures")
     if kept.path.suffix == ".zip":
-        # It may be of anybody: what it names elsewhere on this machine is not opened.
-        part = Part(file, kept, "study", study=Discovery.load(kept.path, name=kept.name, elsewhere=False))
+        part = Part(file, kept, "study", study=_load(kept))
     else:
         part = _read_part(file, kept, role, labels, has_main)
-    if part.rows > MOST_ROWS:
-        raise ValueError(
-            f"{kept.name} has {part.rows:,} rows, and the workbench shows at most {MOST_ROWS:,} objects; take a "
-            "sample, or fit them in Python."
-        )
+    _require_few(kept.name, part.rows)
     return part
+
+
+def _require_role(role: Any) -> None:
+    if role is not None and role not in ROLES:
+        raise ValueError(f"{role!r} is nothing that a file can be; choose one of {quote(ROLES)}.")
+
+
+def _require_few(name: str, n: int) -> None:
+    if n > MOST_ROWS:
+        raise ValueError(
+            f"{name} has {n:,} rows, and the workbench shows at most {MOST_ROWS:,} objects; take a sample, or fit them "
+            "in Python."
+        )
+
+
+def _load(kept: Kept) -> Discovery:
+    # It may be of anybody: what it names elsewhere on this machine is not opened.
+    return Discovery.load(kept.path, name=kept.name, elsewhere=False)
 
 
 def _read_part(file: str, kept: Kept, role: str | None, labels: str | None, has_main: bool) -> Part:
@@ -214,6 +227,8 @@ def begin(session: Session, message: Message) -> Message | None:
         study = _from_files(session, message if saved is None else {"files": [saved]})
     with session.up_to_date(message):
         session.begin(study)
+        if study.origin is not None and study.origin.assumed and not study.steps:
+            session.tell({"event": "notice", "level": "info", "text": " ".join(study.origin.assumed)})
         return None if study.steps else begin_fit(session)
 
 
@@ -231,73 +246,55 @@ def begin_with(session: Session, paths: Sequence[Path]) -> None:
 
 
 def _from_files(session: Session, message: Message) -> Discovery:
-    import pandas as pd
-
-    parts, problems = _read(session, message)
-    if problems:
-        raise ValueError(problems[0]["text"])
-    for part in parts:
-        if part.study is not None:
-            if len(parts) > 1:
-                raise ValueError(f"{part.kept.name} is a study, which has its tables; drop it alone.")
-            return part.study
     corrections = message.get("corrections") or {}
-    by_role = {role: [part for part in parts if part.role == role] for role in ROLES}
+    given, labels = corrections.get("roles") or {}, corrections.get("labels")
+    by_role: dict[str, list[Kept]] = {role: [] for role in ("study", *ROLES)}
+    kinds: list[str] = []
+    for file in message.get("files") or []:
+        kept, role = session.files.kept(file), given.get(file)
+        _require_role(role)
+        if kept.is_picture or kept.path.suffix == ".zip":
+            role = "pictures" if kept.is_picture else "study"
+        elif role is None:
+            # The first that can be says how objects differ; tables that follow stand beside it.
+            role = "table" if kinds else "features"
+            kinds += ["auto"] if role == "features" else []
+        elif role in ("dissimilarities", "features"):
+            kinds.append(role)
+        by_role[role].append(kept)
     main = [*by_role["dissimilarities"], *by_role["features"]]
-    if len(main) != 1 or main[0].table is None:
+    if by_role["study"]:
+        (kept, *more) = by_role["study"]
+        if more or any(by_role[role] for role in ROLES):
+            raise ValueError(f"{kept.name} is a study, which has its tables; drop it alone.")
+        study = _load(kept)
+    elif len(main) != 1:
         raise ValueError(
             f"{len(main)} files say how objects differ; there must be one: a table of dissimilarities, or of features."
         )
-    types = _types(corrections)
-    data, metric, beside = main[0].table, "precomputed", [part.table for part in by_role["table"]]
-    if main[0].role == "features":
-        metric = corrections.get("metric") or "euclidean"
+    else:
+        metric = corrections.get("metric")
         if metric == "euclidean" and corrections.get("standardise", True):
             metric = "seuclidean"
-        beside = [data, *beside]
-        data = _as_declared(data, types) if metric == "gower" else _numbers(data, types)
-        if not data.shape[1]:
-            raise ValueError(f"{main[0].kept.name} has no column of numbers to compare objects by; choose 'gower'.")
-    tables = [_as_declared(frame, types, angles=True) for frame in beside if frame is not None]
-    known = [part.table for part in by_role["known"] if part.table is not None]
-    aligned = pd.concat(known, axis=1) if known else None
-    return Discovery(
-        data,
-        known=aligned,
-        table=pd.concat(tables, axis=1) if tables else None,
-        known_types={name: kind for name, kind in types.items() if aligned is not None and name in aligned} or None,
-        metric=metric,
-        title=str(message.get("title") or PurePath(main[0].kept.name).stem),
-        pictures=_pictures(by_role["pictures"]) or None,
-    )
+        if metric is None and not corrections.get("standardise", True):
+            metric = "euclidean"
+        kept = main[0]
+        study = study_from_files(
+            kept.path,
+            known=[part.path for part in by_role["known"]],
+            table=[part.path for part in by_role["table"]],
+            metric=metric,
+            types=_types(corrections),
+            kind=kinds[0],
+            read_as={"index": labels},
+            pictures=_pictures(by_role["pictures"]) or None,
+            title=str(message.get("title") or PurePath(kept.name).stem),
+            names={str(part.path): part.name for parts in by_role.values() for part in parts},
+        )
+    _require_few(kept.name, len(study.material.objects))
+    return study
 
 
-def _as_declared(data: pd.DataFrame, types: dict[str, Any], *, angles: bool = False) -> pd.DataFrame:
-    """Return a table with codes and ranks as categories, by which Gower compares them; angles it cannot compare."""
-    import pandas as pd
-
-    kinds = {name: types.get(str(name)) for name in data}
-    kept = [name for name, kind in kinds.items() if angles or kind is None or scale_of(data[name], kind) != "cycle"]
-    return pd.DataFrame({name: _categories(data[name], kinds[name]) for name in kept}, index=data.index)
-
-
-def _categories(column: pd.Series[Any], kind: Any) -> pd.Series[Any]:
-    """Return a column that was said to be nominal or ordinal as categories, any other as it is."""
-    import pandas as pd
-
-    scale = "number" if kind is None else scale_of(column, kind)
-    if scale not in ("category", "ordered") or not column.notna().any():
-        return column
-    levels = feature_type(kind, str(column.name)).learn(column, str(column.name)).levels  # type: ignore[attr-defined]
-    return column.astype(pd.CategoricalDtype(list(levels), ordered=scale == "ordered"))
-
-
-def _numbers(data: pd.DataFrame, types: dict[str, Any]) -> pd.DataFrame:
-    """Return the columns of numbers, without those that were said to be codes, ranks or angles."""
-    numbers = data.select_dtypes("number")
-    return numbers[[name for name in numbers if scale_of(numbers[name], types.get(str(name))) == "number"]]
-
-
-def _pictures(parts: list[Part]) -> dict[str, bytes]:
+def _pictures(pictures: list[Kept]) -> dict[str, bytes]:
     """Return the pictures by the label of their object, which is the name of the file without its end."""
-    return {PurePath(part.kept.name).stem: thumbnail(part.kept.path, part.kept.name) for part in parts}
+    return {PurePath(kept.name).stem: thumbnail(kept.path, kept.name) for kept in pictures}

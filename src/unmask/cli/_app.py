@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import _convert, _datasets, _demo, _discover, _explore, _fit, _look, _place, _report
+from . import _datasets, _demo, _explore, _fit, _look, _place, _report
 from ._commands import Function, Group, register_command
 from ._examples import EXAMPLES
 
@@ -45,9 +45,7 @@ _COMMANDS: dict[str, Function] = {
     "test": _look.permute,
     "dbrda": _look.dbrda,
     "place": _place.place,
-    "discover": _discover.discover,
     "explore": _explore.explore,
-    "convert": _convert.convert,
     "datasets": _datasets.datasets,
     "report": _report.report,
 }

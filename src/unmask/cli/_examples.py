@@ -18,19 +18,10 @@ EXAMPLES: dict[str, list[str]] = {
     "test": [f"unmask test {DATA} {KNOWN} --columns gender,degree --permutations 99"],
     "dbrda": [f"unmask dbrda {DATA} {KNOWN} --columns gender,degree"],
     "place": ["unmask place result new.csv --known new-known.csv"],
-    "discover": [
-        f"unmask discover {DATA} --table kinship/known.csv --out result",
-        "unmask discover result",
-    ],
     "explore": [
         "unmask explore",
         f"unmask explore {DATA} --out study",
         "unmask explore study",
-    ],
-    "convert": [
-        f"unmask convert {DATA} kinship.phy",
-        "unmask convert correlations.csv dissimilarities.parquet --similarity correlation",
-        "unmask convert flowers.csv some.csv --to table --columns site,length",
     ],
     "datasets": ["unmask datasets", "unmask datasets kinship"],
     "report": ["unmask report result"],

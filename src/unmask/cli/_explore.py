@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ._discover import begin_study
+from ._fit import study_of
 from ._folder import require_free
-from ._inputs import is_study, open_study
+from ._inputs import Input, is_study, open_study, read_beside, read_input
 from ._options import Force, Given, Reading, TablePath, output_option
 from ._output import Outcome, Output
 
@@ -80,3 +80,32 @@ def _is_same(out: Path, place: Path | None) -> bool:
 
 def _is_empty(out: Path) -> bool:
     return out.is_dir() and not any(out.iterdir())
+
+
+def _with_unselected(beside: Any, source: Input, given: Given, reading: Reading) -> Any:
+    """Return the external table and the columns of --known that were not selected: maps may show them too."""
+    from ..io import read_known
+
+    if given.known is None or given.columns is None or source.known is None:
+        return beside
+    table = read_known(given.known, source.objects, index=reading.labels).table
+    elsewhere = [*source.known.columns, *(() if beside is None else beside.columns)]
+    rest = table.drop(columns=[name for name in elsewhere if name in table.columns])
+    return rest if beside is None else beside.join(rest)
+
+
+def begin_study(
+    output: Output, data: Path, given: Given, reading: Reading, table: Path | None
+) -> tuple[Any, dict[str, Any]]:
+    """Return a study of data, or one that was saved, and the record of where its data came from."""
+    if not is_study(data):
+        source = read_input(output, data, given, reading)
+        beside = read_beside(output, table, source.objects, reading.labels)
+        return study_of(source, _with_unselected(beside, source, given, reading)), source.record
+    if given != Given() or table is not None or reading != Reading():
+        raise ValueError(
+            f"{data} is a study, which has its tables; leave --known, --columns, --types, --table and how to read "
+            "files out."
+        )
+    saved = open_study(data)
+    return saved.study, saved.record

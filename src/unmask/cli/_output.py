@@ -86,32 +86,7 @@ class Output:
         """Print a line on standard error, whatever was asked for."""
         self.remarks.print(printable(text), soft_wrap=True)
 
-    # ---- in a dialogue, which is no result
-
-    def tell(self, text: str) -> None:
-        """Print a line of a dialogue."""
-        self.dialogue.print(printable(text), soft_wrap=True)
-
-    def tell_table(self, frame: pd.DataFrame, title: str | None = None, *, index: str = "") -> None:
-        """Print a table of a dialogue."""
-        if title is not None:
-            self.tell(title)
-        self.dialogue.print(as_text_table(frame, index))
-
-    def ask(self, question: str) -> str:
-        """Print a question and return the answer, printed too if it is piped in; raise EOFError if there is none."""
-        self.dialogue.print(printable(question), end=" ", soft_wrap=True)
-        answer = input()
-        if not sys.stdin.isatty():
-            self.tell(answer)
-        return answer.strip()
-
     # ---- where
-
-    @property
-    def dialogue(self) -> Console:
-        """Standard output, or standard error if the former holds JSON."""
-        return self.remarks if self.as_json else self.results
 
     @property
     def results(self) -> Console:

@@ -68,8 +68,8 @@ PHRASES = {
     "pass (S + S.T) / 2": "average the two with --symmetrize mean",
     "are made by a transformer, metric=Geodesic() of unmask.dissimilarities": "are taken by unmask isomap",
     ", or a function of two rows": "",
-    "give what Discovery.save wrote": "give what fit, isomap or discover saved",
-    "the folder or zip file that Discovery.save wrote": "a folder that fit, isomap or discover wrote with --out",
+    "give what Discovery.save wrote": "give what fit or isomap saved",
+    "the folder or zip file that Discovery.save wrote": "a folder that fit or isomap wrote with --out",
     " (ConditionalMDS estimates them: known_imputed_)": " (fit estimates them)",
 }
 _CHOICE = re.compile(

@@ -3,6 +3,8 @@
 from ..checking import UnfinishedWarning as UnfinishedWarning
 from ..progress import Stopped
 from ._curve import along_curve
+from ._files import InputFile, Origin, study_from_files
+from ._files import coding_of as coding_of
 from ._fitting import ESTIMATORS as ESTIMATORS
 from ._fitting import PACKAGES as PACKAGES
 from ._fitting import fit_alone as fit_alone
@@ -22,11 +24,14 @@ __all__ = [
     "Amendment",
     "Discovery",
     "Forgetting",
+    "InputFile",
     "Material",
+    "Origin",
     "Preview",
     "Reading",
     "Step",
     "Stopped",
     "along_curve",
     "read_tables",
+    "study_from_files",
 ]

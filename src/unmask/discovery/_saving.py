@@ -25,6 +25,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from ..checking import require_choice
 from ..io import FileProblem, atomic_path, not_written
 from ._data import ComparedFeatures, SquareTable, TableInFile
+from ._files import Origin
 from ._pictures import suffix_of
 from ._records import Adoption, Amendment, Step, Text
 from ._tables import Column, Format, describe, write_cells
@@ -97,6 +98,7 @@ class Document(Strict):
     uuid: str = Field(pattern="^[0-9a-f]{32}$")
     revision: int = Field(ge=1)
     title: Text
+    origin: Origin | None = None
     format: Format
     objects: Objects
     data: SavedData
@@ -306,6 +308,7 @@ def _document(study: Discovery, files: dict[str, SavedFile], file_format: Format
         "uuid": study.uuid,
         "revision": study.revision + 1,
         "title": study.title,
+        "origin": None if study.origin is None else study.origin.model_dump(mode="json"),
         "format": file_format,
         "objects": {"labels": list(labels), "name": labels.name, "numbered": isinstance(labels, pd.RangeIndex)},
         "data": about,

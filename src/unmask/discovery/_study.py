@@ -18,6 +18,7 @@ from ..dissimilarities import make_transformer
 from ..progress import Callback, series
 from ._contrast import contrast, sides
 from ._corrections import corrected
+from ._files import Origin
 from ._fitting import ESTIMATORS, check_params, fit_step, without_checkpoint
 from ._history import Done, History, Known, table_of
 from ._material import Material, read_material
@@ -86,6 +87,8 @@ class Discovery:
         What the study began with: `dissimilarities`, `known`, `table`, `weights` and `known_types`, not copied.
     history : DataFrame
         The steps, one a row.
+    origin : Origin or None
+        The files the study was made from, if :func:`study_from_files` made it.
     uuid, revision : str, int
         What identifies the study when it is saved, and how often it was saved.
 
@@ -131,6 +134,7 @@ class Discovery:
     def _begin(self, material: Material, title: str) -> None:
         self._material, self.title, self._history = material, title, History()
         self.uuid, self.revision = uuid4().hex, 0
+        self.origin: Origin | None = None
 
     @classmethod
     def _of(cls, material: Material, title: str) -> Self:
@@ -573,6 +577,7 @@ class Discovery:
         """
         branch = self._of(self._material, f"{self.title} (branch)".strip() if name is None else str(name))
         branch._history, branch.uuid, branch.revision = self._history.copy(), self.uuid, self.revision
+        branch.origin = self.origin
         return branch
 
     def take_over(self, branch: Self, since: int) -> int:
@@ -879,6 +884,7 @@ class Discovery:
         read = load(Path(path), name, elsewhere=elsewhere)
         study = cls._of(read.material, read.document.title)
         study._history, study.uuid, study.revision = read.history, read.document.uuid, read.document.revision
+        study.origin = read.document.origin
         return study
 
     def __repr__(self) -> str:

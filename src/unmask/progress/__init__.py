@@ -1,4 +1,16 @@
-"""Progress of a fit: callbacks, a bar with the time left, and checkpoints."""
+"""Progress of a fit: callbacks, a bar with the time left, and checkpoints.
+
+A fit reports to a `Watch` (``with watching(callback) as watch``), and what it calls to ``current_watch()``. Work of
+many fits, such as an inspection, names its parts::
+
+    with series(callback) as report:  # or series(), without a callback
+        for done in range(total):
+            report("permutations", done, total)
+            ...  # a fit
+
+A bar appears by itself after 3 seconds on a terminal or in a notebook, and shows the outermost work: how many parts of
+a series are done, not the iterations within each.
+"""
 
 from ._bar import ProgressBar, TimeLeft
 from ._checkpoint import Checkpoint, SavedFit, SavedStart

@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import Array
 from ._watching import Listener, Progress
 
-FORMAT = 3
+FORMAT = 4
 
 
 class SavedStart(NamedTuple):
@@ -49,8 +49,7 @@ class SavedFit:
     def require_same(self, about: dict[str, Any], name: str) -> None:
         """Raise if this is a checkpoint of a fit with other data or options, and name the first difference."""
         for key in dict.fromkeys([*self.about, *about]):
-            then, now = self.about.get(key), about.get(key)
-            if then != now:
+            if (then := self.about.get(key)) != (now := about.get(key)):
                 raise ValueError(
                     f"{name} is a checkpoint of another fit: {key} was {then} and is {now}; pass the same data and "
                     "options, or begin anew."
@@ -58,16 +57,14 @@ class SavedFit:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the file in one step: at no time is there half a file."""
-        head: dict[str, Any] = {"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": []}
-        arrays: dict[str, Array] = {}
-        for at, (key, start) in enumerate(sorted(self.starts.items())):
-            head["starts"].append([*key, start.kind, start.passes, start.reason])
-            arrays |= {f"theta{at}": start.theta, f"path{at}": np.array(start.path)}
+        starts = [[*key, start._replace(theta=len(start.theta))] for key, start in self.starts.items()]  # type: ignore[arg-type]
+        head = json.dumps({"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": starts})
+        thetas = [start.theta for start in self.starts.values()]
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{os.getpid()}-{target.name}")
         try:
             with draft.open("wb") as file:
-                np.savez(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
+                np.savez(file, head=np.array(head), thetas=np.concatenate([*thetas, []]))
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(target)
@@ -79,17 +76,14 @@ class SavedFit:
         """Return the fit in a file; nothing in the file is run."""
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
-                arrays = dict(content)
-            head = json.loads(str(arrays["head"]))
+                head, thetas = json.loads(str(content["head"])), np.asarray(content["thetas"], dtype=np.float64)
             if head["unmask_checkpoint"] != FORMAT:
                 raise ValueError(f"its format is {head['unmask_checkpoint']!r}")
             starts = {}
-            for at, (dimensions, number, kind, passes, reason) in enumerate(head["starts"]):
-                theta, steps = (np.asarray(arrays[f"{name}{at}"], dtype=np.float64) for name in ("theta", "path"))
-                starts[dimensions, number] = SavedStart(kind, theta, tuple(steps.tolist()), passes, reason)
+            for dimensions, number, (kind, size, steps, *end) in head["starts"]:
+                theta, thetas = thetas[:size], thetas[size:]
+                starts[dimensions, number] = SavedStart(kind, theta, tuple(steps), *end)
             return cls(head["init"], head["about"], starts)
-        except FileNotFoundError:
-            raise ValueError(f"init={str(path)!r}: there is no such file.") from None
         except (OSError, EOFError, AttributeError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"init={str(path)!r} is not a checkpoint of this version ({error}); pass a file that unmask.Checkpoint "
@@ -144,19 +138,20 @@ class Checkpoint(Listener):
         self._save: Callable[[], SavedFit] | None = None
 
     def update(self, progress: Progress) -> None:
-        """Write the file if it is time to."""
-        if progress._save is not None:
-            self._save = progress._save
-            self._iterations += progress.iteration > 0
-            if progress.iteration and self._iterations % self.every == 0:
-                self._save().write(self.path)
+        self._save = progress._save or self._save
+        if progress._save is not None and progress.iteration:
+            self._iterations += 1
+            if self._iterations % self.every == 0:
+                self.write()
 
     def end(self, progress: Progress, converged: bool) -> None:  # noqa: ARG002
-        """Note a finished start, which may be one of the file that is continued."""
-        self._save = progress._save or self._save
+        self._save = progress._save or self._save  # it may be a finished start of the file that is continued
 
-    def close(self) -> None:
-        """Write the file a last time."""
+    def write(self) -> None:
+        """Write the file now."""
         if self._save is not None:
             self._save().write(self.path)
+
+    def close(self) -> None:
+        self.write()
         self._save = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,19 +28,18 @@ class Progress:
     Attributes
     ----------
     stage : str
-        ``"search"`` (from the starts), ``"curvilinear"`` (weights that follow the map), ``"errors"`` (values that move
-        within their errors), ``"landmarks"`` and ``"stochastic"`` (of the solver for many objects), ``"neighbours"``
-        (the descent of `ConditionalTSNE` and `ConditionalUMAP`), ``"posterior"`` (draws; each chain counts as a start),
-        ``"graph"`` and ``"paths"``
-        (neighbours and shortest paths, without iterations), ``"unfolding"`` (spectral dissimilarities).
+        ``"search"`` (from the starts), ``"curvilinear"``, ``"errors"``, ``"landmarks"``, ``"stochastic"``,
+        ``"neighbours"``, ``"posterior"``, ``"unfolding"``; ``"graph"`` and ``"paths"`` have no iterations.
     iteration : int
         Number of the iteration; 0 at the beginning of a start or a stage.
     stress : float
         The normalised stress, or the cost of `GeneralMDS`; NaN where there is none.
     start, n_starts : int
-        Number of the start, from 1, and the number of starts; 0 in a stage without iterations.
+        Number of the start (or of the chain of a posterior), from 1, and how many there are; 0 in a stage without
+        iterations.
     kind : str
-        ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"`` or ``"chain"``.
+        Of the start: ``"closed-form"``, ``"random"``, ``"given"``, ``"landmarks"``, ``"chain"``. ``"part"`` is a part
+        of a series of fits: ``stage`` names it, and ``iteration`` of ``max_iter`` parts are done.
     max_iter, tol
         The start ends after so many iterations, or when the stress falls by less than `tol` several times in a row.
     ahead : int
@@ -75,6 +74,8 @@ class Progress:
         return self._draw is not None
 
     def __str__(self) -> str:
+        if self.kind == "part":
+            return f"{self.stage}, {self.iteration} of {self.max_iter}"
         stage = "" if self.stage == "search" else f"{self.stage}, "
         name = "chain" if self.kind == "chain" else "start"
         start = f"{name} {self.start} of {self.n_starts}, " if self.start else ""
@@ -89,9 +90,10 @@ class Progress:
 
 
 class Listener:
-    """A callback with more detail. Each method may return True to stop the fit."""
+    """A callback with more detail. `begin`, `update` and `end` may return True to stop the fit."""
 
     silent: ClassVar[bool] = False  # True if it shows nothing, so that a bar may appear
+    outermost: ClassVar[bool] = False  # True if it receives the parts of a series, but not the fits within them
 
     def begin(self, stage: str, n_starts: int) -> bool | None:
         """Receive the beginning of a stage; without starts it has no iterations."""
@@ -100,7 +102,7 @@ class Listener:
         """Receive the beginning of a start, or the end of an iteration."""
 
     def is_due(self) -> bool:
-        """Return whether it needs the present iteration. A small fit is not slowed down by those it does not need."""
+        """Return whether it needs the present iteration, since reports slow down a small fit."""
         return True
 
     def end(self, progress: Progress, converged: bool) -> bool | None:
@@ -125,17 +127,14 @@ class _Function(Listener):
 
 def listeners_of(callback: Callback | None) -> list[Listener]:
     """Return the listeners of a ``callback`` argument; raise if it is not one."""
-    if callback is None:
-        return []
-    listeners: list[Listener] = []
-    for one in callback if isinstance(callback, list | tuple) else [callback]:
+    several = [] if callback is None else callback if isinstance(callback, list | tuple) else [callback]
+    for one in several:
         if not isinstance(one, Listener) and not callable(one):
             raise TypeError(
                 f"callback={one!r} must be a function of one argument, an unmask.Progress, a list of such functions, "
                 "or None."
             )
-        listeners.append(one if isinstance(one, Listener) else _Function(one))
-    return listeners
+    return [one if isinstance(one, Listener) else _Function(one) for one in several]
 
 
 class Watch:
@@ -145,11 +144,11 @@ class Watch:
         self.listeners = listeners
         self.watched = len(listeners) > 0  # by more than a bar that appears by itself
         self.stopped = threading.Event()  # by a listener or by Ctrl-C
-        self.stopped_by_listener = False
+        self.depth = 0  # within the parts of so many series
         self._lock = threading.RLock()
 
     def begin(self, stage: str, n_starts: int = 0) -> bool:
-        return self._call("begin", stage, n_starts)
+        return self._call("begin", stage, n_starts) if self.listeners else self.stopped.is_set()
 
     def update(self, progress: Progress) -> bool:
         return self._call("update", progress)
@@ -166,17 +165,15 @@ class Watch:
         return any(listener.is_due() for listener in self.listeners)
 
     def _call(self, method: str, *arguments: Any) -> bool:
-        if self.listeners:
-            with self._lock, _during(_current, None):  # a fit within a listener is not part of this one
-                for listener in self.listeners:
-                    if getattr(listener, method)(*arguments):
-                        self.stopped_by_listener = True
-                        self.stopped.set()
+        with self._lock, _during(_current, None):  # a fit within a listener is not part of this one
+            for listener in self.listeners:
+                if not (self.depth and listener.outermost) and getattr(listener, method)(*arguments):
+                    self.stopped.set()
         return self.stopped.is_set()
 
 
 _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
-_with_late_bars: ContextVar[bool] = ContextVar("with_late_bars", default=True)
+_bars_appear: ContextVar[bool] = ContextVar("bars_appear", default=True)
 
 
 @contextmanager
@@ -190,7 +187,7 @@ def _during(variable: ContextVar[Any], value: Any) -> Iterator[None]:
 
 def without_late_bars() -> AbstractContextManager[None]:
     """Let no bar appear by itself: the caller shows the progress, or the user wants none."""
-    return _during(_with_late_bars, value=False)
+    return _during(_bars_appear, value=False)
 
 
 def current_watch() -> Watch:
@@ -209,45 +206,42 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
 
     listeners, whole = [*others, *listeners_of(callback)], _current.get()
     watch = Watch(*listeners) if listeners or whole is None else whole
-    if whole is None and _with_late_bars.get() and all(listener.silent for listener in listeners):
-        listeners += late_bars()
-        watch.listeners = tuple(listeners)
+    if whole is None and _bars_appear.get() and not [one for one in listeners if not one.silent]:
+        watch.listeners = *listeners, *late_bars()
     with _during(_current, watch):
         try:
             yield watch
         finally:
-            for listener in listeners:
+            for listener in watch.listeners if watch is not whole else ():
                 listener.close()
 
-
-# ---- series of fits
 
 # Reports the next part of a series: its name, how many parts are done, and how many there are at most.
 Tell = Callable[[str, int, int], None]
 
 
-class Stopped(Exception):  # noqa: N818 - nothing went wrong
-    """A callback has stopped a series of fits, which has no result before its end."""
+class Stopped(KeyboardInterrupt):
+    """A callback or Ctrl-C has stopped a series of fits, which has no result before its end."""
 
 
 @contextmanager
-def series(callback: Callback | None) -> Iterator[Tell]:
+def series(callback: Callback | None = None) -> Iterator[Tell]:
     """Report a series of fits to a callback, which may stop it by returning True; then `Stopped` is raised.
 
-    Yields a function to call before each part. The callback receives the part as ``stage``, the number of parts that
-    are done as ``iteration``, and their total as ``max_iter``. Without a callback, the listeners of the running fit
-    receive them.
+    Yields a function to call before each part. Without a callback the listeners of a fit or series around this one
+    receive the parts, and if there is none a bar appears after some seconds.
     """
-    with nullcontext(current_watch()) if callback is None else watching(callback) as watch:
+    with watching(callback) as watch:
+        depth = watch.depth
 
         def report(part: str, done: int, total: int) -> None:
-            # Ctrl-C ends a series too, and no code in between takes it for an error.
-            if watch.step(part, done, float("nan"), total):
-                raise KeyboardInterrupt
+            watch.depth = depth
+            stop = watch.update(Progress(part, done, start=1, n_starts=1, kind="part", max_iter=total))
+            watch.depth = depth + 1
+            if stop:
+                raise Stopped("stopped by its callback; there is no result.")
 
         try:
             yield report
-        except KeyboardInterrupt:
-            if callback is None or not watch.stopped_by_listener:
-                raise
-            raise Stopped("stopped by its callback; there is no result.") from None
+        finally:
+            watch.depth = depth
