@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import find_labels, quote
@@ -42,8 +43,7 @@ class FromMap:
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
-        if "_map" not in vars(estimator):
-            raise AttributeError(f"{type(estimator).__name__} has {self.name!r} after fit only.")
+        check_is_fitted(estimator)
         return getattr(estimator._map, self.name.removesuffix("_"))
 
 
