@@ -169,8 +169,7 @@ class FittedMap:
         """Return how well neighbours on the map tell each known feature."""
         if not self.n_components:
             return {}
-        # An orthogonal map keeps its neighbours by chance as well: permuting is enough.
-        adjusted_for = self.free.V if self.adjusted else None
+        adjusted_for = self.free.V if self.uncorrelated else None
         U, rng = self.embedding.astype(np.float64), np.random.default_rng(0)
         return neighbour_leak(U, self.known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
 
