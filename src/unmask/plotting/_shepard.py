@@ -24,7 +24,7 @@ from ..estimators import transformer_of
 from ..kernels import MOST_SQUARED, Workers, resolve_threads
 from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
-from ._density import CellGrid, draw_counts
+from ._density import POINTS, draw_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     Returns
     -------
     Axes
-        The Axes drawn on. More than 20,000 pairs (200 objects) are drawn as cells, coloured by the number of pairs.
+        The Axes drawn on. More than 20,000 pairs (200 objects) are drawn as hexagons, coloured by the number of pairs.
 
     Raises
     ------
@@ -150,12 +150,8 @@ def _draw_pairs(ax: Axes, delta: Array, distance: Array) -> None:
         style = point_style(len(points)) | {"linewidths": 0.0, "alpha": 0.8 if len(points) <= 300 else 0.4}
         ax.scatter(delta, distance, color=OKABE_ITO[0], **style)
         return
-    cells = CellGrid.over(points, square=False)
-    alone = ~cells.crowded[cells.of_point]
-    ax.scatter(
-        delta[alone], distance[alone], s=1.5, color=OKABE_ITO[0], linewidths=0.0, alpha=0.6, rasterized=True, zorder=3
-    )
-    draw_counts(ax, cells, "pairs per cell")
+    ax.scatter(delta, distance, color=OKABE_ITO[0], **POINTS)
+    draw_counts(ax, points, "pairs in a hexagon", square=False)
 
 
 def _draw_aims(ax: Axes, delta: Array, aims: Array, name: str) -> None:
