@@ -77,7 +77,7 @@ ANNDATA ?= >=0.12
 test-interop:
 	$(PYTHON) -m venv build/interop
 	build/interop/$(SCRIPTS)/python $(INSTALL) --editable '.[test]' 'anndata$(ANNDATA)' scanpy
-	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or forms"
+	build/interop/$(SCRIPTS)/python -m pytest tests/interop tests/test_docs.py -k "interop or from_scanpy or dissimilarities"
 
 # The workbench in JupyterLab and marimo, in an environment of their own.
 test-notebooks:
@@ -188,7 +188,7 @@ bench-scale: $(VENV)/.peers
 bench-neighbours: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.neighbours
 
-# A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/cluster.md).
+# A pass on local Dask workers beside one in process, and what a cluster of hundreds would cost (docs/scaling.md).
 bench-dask: $(VENV)/.installed-dask
 	$(BIN)/python -m benchmarks.dask_passes
 	$(BIN)/python -m benchmarks.dask_recovery

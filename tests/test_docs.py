@@ -20,7 +20,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 NEEDED = {
     "from_scanpy.md": {"anndata": None, "harmonypy": None},
     "from_sklearn.md": {"sklearn": "1.8"},
-    "watching.md": {"sklearn": "1.9"},
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -62,7 +61,7 @@ def test_code_of_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch
 
 def test_every_row_of_the_forms_in_and_out_returns_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "interop.md"
+    page = ROOT / "docs" / "dissimilarities.md"
     namespace = {"__name__": "__main__"}
     (setup, _), *_ = blocks(page)
     exec(compile(setup, str(page), "exec"), namespace)

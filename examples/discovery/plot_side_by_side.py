@@ -105,7 +105,7 @@ show(maps, place["place"], "given the digit")
 # %%
 # Words
 # -----
-# Words of five kinds, compared by the cosines of their vectors (:doc:`/words`). How often a word occurs is known.
+# Words of five kinds, compared by the cosines of their vectors (:doc:`/metrics`). How often a word occurs is known.
 
 kinds = {
     "number": "two three four five six seven eight nine ten eleven twelve twenty",

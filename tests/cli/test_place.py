@@ -79,7 +79,7 @@ def test_steps_before_the_last(fitted):
 
 
 def test_a_map_that_was_edited_is_no_place(fitted):
-    (file,) = (fitted.folder / "result").glob("fit1-*.csv")
+    (file,) = (fitted.folder / "result").glob("fit1-*.json")
     file.write_text(file.read_text(encoding="utf-8").replace("1", "2", 1), encoding="utf-8")
     assert file.name in fitted.refusal("place", "result", "new.csv", "--known", "new-known.csv")
 

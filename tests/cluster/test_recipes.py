@@ -14,7 +14,7 @@ from tests.cluster.test_command import run
 from tests.helpers import noisy_distances
 from unmask import ConditionalMDS
 
-PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
+PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
 
 
 def commands():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import unmask.io._input_file as input_file
+import unmask.io._files as input_file
 from unmask.io import FileProblem, memory_limit, read_data, read_dissimilarities, read_known, read_table
 
 READERS = [read_dissimilarities, read_table, read_data, lambda path, **options: read_known(path, ["a"], **options)]
@@ -90,6 +90,8 @@ DISSIMILARITIES = {
     "quotation mark not closed for long": ("d.csv", b'"a,1\n' + b"b,2\n" * 2000, 1, None),
     "quotation mark far down": ("d.csv", large(290, 5, '"1'), 290, None),
     "text after a quoted cell": ("d.csv", SQUARE.replace("b,1", '"b"x,1').encode(), 3, None),
+    "text after a quoted cell far down": ("d.csv", large(290, 5, '"1"x'), 290, None),
+    "text after an empty quoted cell": ("d.csv", large(290, 5, '""1'), 290, None),
     "huge quoted cell": ("d.csv", (SQUARE + '"' + "x" * 200_000 + '",1,2,3\n').encode(), 5, None),
     "huge cell": ("d.csv", SQUARE.replace("2\n", "x" * 200_000 + "\n").encode(), 2, None),
     # cells

@@ -109,6 +109,16 @@ def test_large_whole_numbers_and_digits_that_only_python_reads(tmp_path):
     assert read(tmp_path, "k,n\n1,٣\n2,5\n").table["n"].tolist() == [3, 5]
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.json"])
+def test_long_whole_numbers_are_exact_as_labels_and_rounding_is_said(tmp_path, name):
+    csv = "id,n\n9007199254740993,9007199254740995\n123456789012345678901,\n"
+    json = '[{"id": 9007199254740993, "n": 9007199254740995}, {"id": 123456789012345678901, "n": null}]'
+    found = read(tmp_path, csv if name == "t.csv" else json, name)
+    assert list(found.table.index) == ["9007199254740993", "123456789012345678901"]
+    assert found.table["n"].iloc[0] == 9007199254740996.0
+    assert any("9007199254740995" in phrase and "rounded" in phrase for phrase in found.detected)
+
+
 def test_arrays_are_tables_too(tmp_path, rng):
     X = rng.standard_normal((4, 2))
     np.save(tmp_path / "x.npy", X)

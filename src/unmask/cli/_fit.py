@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAP = "map.png"
 # Files that other commands write into the folder of a study, about its last map.
-OF_THE_LAST_MAP = {"report.html": "report", "placed.csv": "place", "placed.parquet": "place", "placed.png": "place"}
+OF_THE_LAST_MAP = {"report.html": "report", "placed.csv": "place", "placed.png": "place"}
 MOST_CELLS = 10
 PATIENCE = 20  # seconds to wait for a Dask scheduler
 
@@ -137,15 +137,16 @@ def _column(study: Discovery, name: str | None, folder: Folder | None) -> pd.Ser
 
 
 def _save(output: Output, folder: Folder, study: Discovery, paint: Any) -> None:
-    """Save the study, and a picture of its map; remove files about an earlier map."""
+    """Save the study, with its map as a table and a picture; remove files about an earlier map."""
     folder.path.parent.mkdir(parents=True, exist_ok=True)
-    study.save(folder.path, format=folder.file_format, force=True)  # open_folder has checked
+    study.save(folder.path, force=True)  # open_folder has checked
     folder.written.append(str(folder.path))
     for name, command in OF_THE_LAST_MAP.items():
         if (folder.path / name).exists():
             (folder.path / name).unlink()
             output.warn(f"Removed {folder.path / name}, which is about another map; unmask {command} makes a new one.")
     step = study.step
+    folder.table("map", step.embedding.join(step.stress_per_point))
     if step.n_components:
         folder.picture(
             MAP, picture_of(step.embedding, step.title if step.finished else f"{step.title} (unfinished)", paint)

@@ -24,14 +24,13 @@ class Folder:
     """A folder that may be written to; it is made when the first file is written."""
 
     path: Path
-    file_format: str = "csv"
     written: list[str] = field(default_factory=list)
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
-        """Write a table."""
+        """Write a table as CSV."""
         from ..io import write_table
 
-        write_table(frame, self.claim(f"{name}.{self.file_format}"))
+        write_table(frame, self.claim(f"{name}.csv"))
 
     def picture(self, name: str, figure: Figure) -> None:
         """Write a picture."""
@@ -71,8 +70,4 @@ def open_folder(saving: Saving) -> Folder | None:
     nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
         raise ValueError(f"--out {path}: nothing can be written to {str(nearest)!r}; choose another folder.")
-    if saving.format == "parquet":
-        from ..checking import require_package
-
-        require_package("pyarrow", "writing Parquet files", "files")
-    return Folder(path, saving.format)
+    return Folder(path)

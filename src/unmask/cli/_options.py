@@ -59,8 +59,8 @@ class Reading:
             "--types",
             "-t",
             metavar="A=TYPE",
-            help="Types of columns: numeric, numeric:0..100, numeric:log, numeric:error=0.5, nominal, ordinal, "
-            "ordinal:low<mid<high, cyclic:24, spline, spline:3; A=? lists all.",
+            help="Types of columns: numeric, numeric:lower=0:upper=100, numeric:log, numeric:error=0.5, nominal, "
+            "ordinal, ordinal:low<mid<high, cyclic:24, spline, spline:3; A=? lists all.",
         ),
     ] = None
     table: Annotated[
@@ -247,5 +247,4 @@ class Saving:
     out: Annotated[
         Path | None, output_option("--out", "-o", metavar="DIR", file_okay=False, help="Folder for the results.")
     ] = None
-    format: Annotated[Literal["csv", "parquet"], output_option("--format", help="Of the tables in it.")] = "csv"
     force: Force = False

@@ -1,10 +1,9 @@
 """Reading and writing tables, matrices, pair lists and results."""
 
 from ._atomic import atomic_path, not_written
+from ._cells import escape, unescape
 from ._dissimilarities import DissimilarityFile, read_dissimilarities
-from ._escape import escape, unescape
-from ._input_file import memory_limit
-from ._problems import FileProblem
+from ._files import FileProblem, memory_limit
 from ._tables import TableFile, read_data, read_known, read_table
 from ._write import plain_data, write_json, write_table
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-from ._problems import FileProblem, problem
+from ._files import FileProblem, problem
 
 # Errors of a full or failing disk.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # A draft older than this many seconds was left by a killed process.
-STALE = 3600.0
+_STALE = 3600.0
 
 
 @contextmanager
@@ -52,74 +52,58 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     ['map.txt']
     """
     target = Path(os.path.realpath(path))
-    draft = _new_sibling(path, target)
-    try:
-        yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())  # bring it to the disk before the renaming
-        _replace(path, draft, target)
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        raise not_written(path, error) from error
-    finally:
-        draft.unlink(missing_ok=True)  # after the renaming there is nothing left to remove
-
-
-def _new_sibling(path: str | PathLike[str], target: Path) -> Path:
-    """Make an empty file with a new name, and with the permissions that ``target`` has or would have."""
     if target.is_dir():
         raise problem(path, "is a folder; give the name of a file to write in it.")
     if not target.parent.is_dir():
         raise problem(path, f"there is no folder {str(target.parent)!r} to write it to; make the folder first.")
-    _sweep_drafts(target)
-    draft = target.with_name(f".{secrets.token_hex(8)}-{_draft_name(target)}")
-    try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
-        if target.exists():
-            draft.chmod(stat.S_IMODE(target.stat().st_mode))
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise not_written(path, error) from error
-    return draft
-
-
-def _draft_name(target: Path) -> str:
     # Names are limited to 255 bytes: the end, which has the suffix, is what programs look at.
-    return target.name if len(os.fsencode(target.name)) <= 200 else target.name[-40:]
+    end = target.name if len(os.fsencode(target.name)) <= 200 else target.name[-40:]
+    _remove_old_drafts(target.parent, end)
+    draft = target.with_name(f".{secrets.token_hex(8)}-{end}")
+    try:
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # less the user's umask
+            if target.exists():
+                draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        except OSError as error:
+            raise not_written(path, error) from error
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())  # bring it to the disk before the renaming
+        try:
+            os.replace(draft, target)
+        except OSError as error:
+            raise problem(path, f"cannot be replaced ({_reason(error)}); close the programs that use it.") from error
+        with suppress(OSError):  # the new name is an entry of the folder, which some systems can bring to the disk too
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise not_written(path, error) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)  # after the renaming there is nothing left to remove
 
 
-def _sweep_drafts(target: Path) -> None:
+def _remove_old_drafts(folder: Path, end: str) -> None:
     """Remove the drafts that killed processes left; recent ones may be in use."""
-    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(_draft_name(target))}")
+    pattern = re.compile(rf"\.[0-9a-f]{{16}}-{re.escape(end)}")
     with suppress(OSError):
-        for entry in target.parent.iterdir():
-            if pattern.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > STALE:
+        for entry in folder.iterdir():
+            if pattern.fullmatch(entry.name) and time.time() - entry.stat().st_mtime > _STALE:
                 entry.unlink()
 
 
 def not_written(path: str | PathLike[str], error: OSError) -> FileProblem:
     """Return the error for a file that the system would not write."""
-    if error.errno in FULL:  # libraries have words of their own for it
-        reason, way_out = os.strerror(error.errno).lower(), "free some space, or choose another place"
-    else:
-        reason, way_out = _reason(error), "choose another folder"
-    return problem(path, f"cannot be written ({reason}); {way_out}.")
-
-
-def _replace(path: str | PathLike[str], draft: Path, target: Path) -> None:
-    try:
-        os.replace(draft, target)
-    except OSError as error:
-        raise problem(path, f"cannot be replaced ({_reason(error)}); close the programs that use it.") from error
-    # The new name is an entry of the folder, which some systems can bring to the disk too.
-    with suppress(OSError):
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    if error.errno in _FULL:  # libraries have words of their own for it
+        reason = os.strerror(error.errno or 0).lower()
+        return problem(path, f"cannot be written ({reason}); free some space, or choose another place.")
+    return problem(path, f"cannot be written ({_reason(error)}); choose another folder.")
 
 
 def _reason(error: OSError) -> str:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import find_labels, is_unlabelled, quote
-from ._dissimilarities import DissimilarityFile, finish, open_cells, read_square
-from ._escape import unescape
-from ._input_file import InputFile, open_input
-from ._layout import find_layout
-from ._problems import FileProblem, times
-from ._stored import read_stored
-from ._text import FormatOptions, Text, is_text, open_text, typed
+from ..checking import find_labels, is_missing, is_unlabelled, quote
+from ._cells import Cells, FormatOptions, as_text, is_text, typed
+from ._dissimilarities import DissimilarityFile, checked, open_cells, phylip_square
+from ._files import FileProblem, InputFile, open_input, times
+from ._layout import Layout, find_layout
+from ._shapes import read_square
+from ._text import open_text
+from ._typed import open_typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def read_table(
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     _require_index(index)
     with open_input(path, max_expanded, name) as file:
-        return _table_of(file, None, options, index)[0]
+        return _table_of(file, options, index)[0]
 
 
 def read_known(
@@ -152,7 +152,7 @@ def read_known(
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     _require_index(index)
     with open_input(path, max_expanded, name) as file:
-        read, repeated = _table_of(file, None, options, index)
+        read, repeated = _table_of(file, options, index)
         if repeated is not None:
             raise file.problem(
                 f"{repeated}; give every object a label of its own, or pass index=False to take the rows in order."
@@ -206,46 +206,45 @@ def read_data(
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
-        text = open_cells(file, options)
-        sure = text is None and file.kind == "text"  # PHYLIP
+        cells = open_cells(file, options)
+        if cells is None:
+            read = checked(file, phylip_square(file, options))
+            return replace(read, detected=(*read.detected, "taken for dissimilarities: PHYLIP"))
+        sure = False
         try:
-            why = "PHYLIP" if sure else "symmetric, with zeros on the diagonal"
-            layout = None
-            if text is not None:
-                layout = find_layout(text, "auto", options.header)
-                if layout.shape == "long":
-                    sure = _names_objects(text, layout)
-                    why = "a list of pairs of the same objects"
-                elif layout.shape == "condensed":
-                    why = "one number per pair"
-                    if layout.header is not None:
-                        raise file.problem("its one column has a name")
-                elif layout.sure:
-                    sure = True
-                    why = "a lower triangle" if layout.shape == "lower" else "labels of rows and columns agree"
-            read = finish(file, read_square(file, text, options, "auto", layout=layout))
+            layout = find_layout(cells, "auto", options.header)
+            sure, why = _judged(cells, layout)
+            square = read_square(cells, layout, None)
+            square.detected = (*cells.detected, *square.detected)
+            read = checked(file, square)
             return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
         except FileProblem as problem:
             if sure:
                 raise
-            table, _ = _table_of(file, text, options, None)
+            table, _ = _table_of(file, options, None, cells)
             why = problem.what.split(";")[0].rstrip(".")
             return replace(table, detected=(*table.detected, f"taken for a table of features: {why}"))
 
 
-def _names_objects(text: Text, layout: Any) -> bool:
-    """Tell whether a list of pairs can hardly be a table of features; raise if it is hardly a list of pairs."""
-    roles = layout.roles
-    body = [row.cells for row in text.head[roles.named :]]
-    ends = [[cells[at] for cells in body if len(cells) > at] for at in (roles.first, roles.second)]
-    shared = set(ends[0]) & set(ends[1])
-    pairs = {frozenset(pair) for pair in zip(*ends, strict=False)}
-    objects = set(ends[0]) | set(ends[1])
-    numbered = not any(is_text(cell, text.decimal) for cell in objects)
-    few = text.complete and len(pairs) < 0.25 * len(objects) * (len(objects) - 1)
-    if roles.rater is None and (not shared or (numbered and few)):
-        raise text.file.problem("three columns, whose first two do not name the same objects")
-    return roles.rater is not None or (bool(shared) and all(is_text(cell, text.decimal) for cell in objects))
+def _judged(cells: Cells, layout: Layout) -> tuple[bool, str]:
+    """Tell whether an arrangement can only be one of dissimilarities, and why; raise if it is hardly one."""
+    if layout.shape == "condensed":
+        if layout.header is not None:
+            raise cells.file.problem("its one column has a name")
+        return False, "one number per pair"
+    if layout.shape != "long":
+        why = "a lower triangle" if layout.shape == "lower" else "labels of rows and columns agree"
+        return layout.sure, why if layout.sure else "symmetric, with zeros on the diagonal"
+    rows = [row.cells for row in cells.head[layout.skip :] if len(row.cells) > max(layout.ends)]
+    one, two = ([row[at] for row in rows] for at in layout.ends)
+    objects = {*one, *two}
+    numbered = not any(is_text(cell, cells.decimal) for cell in objects)
+    n_pairs = len({frozenset(pair) for pair in zip(one, two, strict=True)})
+    few = cells.complete and n_pairs < 0.25 * len(objects) * (len(objects) - 1)
+    if layout.rater is None and (not {*one} & {*two} or (numbered and few)):
+        raise cells.file.problem("three columns, whose first two do not name the same objects")
+    sure = layout.rater is not None or all(is_text(cell, cells.decimal) for cell in objects)
+    return sure, "a list of pairs of the same objects"
 
 
 # ---- tables
@@ -257,103 +256,77 @@ def _require_index(index: Any) -> None:
 
 
 def _table_of(
-    file: InputFile, text: Text | None, options: FormatOptions, index: str | bool | None
+    file: InputFile, options: FormatOptions, index: str | bool | None, cells: Cells | None = None
 ) -> tuple[TableFile, str | None]:
     """Read a table from an open file; also return why a column that may hold labels was not used for them."""
     from pandas.api import types
 
-    detected: list[str] = ["gzip"] if file.packed else []
-    if file.kind in ("text", "excel"):
-        text = text or open_cells(file, options, "table") or open_text(file, options)
-        frame, why = _of_text(text, options.header, index, detected)
-    else:
-        frame, why = _of_typed(file, options, index, detected)
+    if cells is None:
+        cells = open_text(file, options) if file.kind == "text" else open_typed(file, options)
+    names, skip = _names(cells, cells.named if options.header is None else options.header)
+    width = len(names)
+    likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index or (at == 0 and not name)}
+    frame = cells.frame(skip, width, likely, numeric=False)
+    trailing = width > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all()
+    if trailing:
+        names, frame = names[:-1], frame.iloc[:, :-1].copy()
+    if cells.labelled and index is not None:
+        names, frame = names[1:], frame.iloc[:, 1:].copy()
+    _require_distinct(file, names, cells.head[0].line or None)
+    detected = [*(["gzip"] if file.packed else []), *cells.detected]
+    if cells.named is None:
+        detected += ["names in the first row"] if skip else ["no header: columns named x1, x2 …"] * (width > 1)
+    detected += cells.decimal_detected
+    unnamed = not names[0]
+    frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
+    label_at = _label_column(file, frame, index, unnamed=unnamed)
+    labels = None if label_at is None else list(frame.iloc[:, label_at])
+    if labels is not None and not (cells.labelled and label_at == 0):
+        labels = list(map(as_text, labels))
+    for at, name in enumerate(frame.columns):
+        if at == label_at:
+            continue
+        if at in likely and cells.named is None:
+            frame.isetitem(at, typed(frame.iloc[:, at], cells.decimal).array)
+        head = [row.cells[at] for row in cells.head[skip:] if at < len(row.cells)]
+        detected += _doubts(cells, skip, name, frame.iloc[:, at], head)
+    frame, why = _labelled(cells, skip, frame, label_at, labels, index, detected)
     if not frame.size:
         raise file.problem("holds no features beside its labels; add a column.")
     texts = [name for name, kind in frame.dtypes.items() if not types.is_numeric_dtype(kind)]
+    detected += ["an empty last column left out"] if trailing else []
     detected += [f"{times(*frame.shape)} table", f"text in {quote(texts)}" if texts else "all numbers"]
     return TableFile(frame, tuple(detected), file.path), why
 
 
-def _of_typed(
-    file: InputFile, options: FormatOptions, index: str | bool | None, detected: list[str]
-) -> tuple[pd.DataFrame, str | None]:
-    frame, phrases = read_stored(file, options)
-    detected += phrases
-    named = not is_unlabelled(frame.columns)
-    frame = frame.set_axis([str(name) if named else f"x{at + 1}" for at, name in enumerate(frame.columns)], axis=1)
-    _require_distinct(file, list(frame.columns), None)
-    if index is None and not is_unlabelled(frame.index):
-        detected.append("labels stored with the table")
-        return frame, None
-    frame = frame.reset_index(drop=True)
-    at = _label_column(file, frame, index, unnamed=False)
-    cells = None if at is None else _as_text(frame.iloc[:, at])
-    return _labelled(file, frame, at, cells, (1).__add__, index, detected)
+def _doubts(cells: Cells, skip: int, name: str, column: pd.Series[Any], head: list[str]) -> list[str]:
+    """Return phrases for a column that begins with numbers and is text, and for numbers that may be codes."""
+    if column.dtype.kind in "iufb":
+        code = next((cell for cell in head if len(cell) > 1 and cell[0] == "0" and cell.isdigit()), None)
+        if code is not None:
+            return [f"column {name!r} has leading zeros ({code!r}) and is read as numbers; is it a code?"]
+        large = next((cell for cell in head if cell.isdigit() and int(cell) > 2**53), None)
+        if large is not None and column.dtype.kind == "f":
+            return [
+                f"column {name!r} has whole numbers of more than 15 digits ({large}), which are rounded; is it a code?"
+            ]
+        return []
+    if any(is_text(cell, cells.decimal) for cell in head):
+        return []
+    texts = ((row, cell) for row, cell in enumerate(column) if isinstance(cell, str) and is_text(cell, cells.decimal))
+    row, cell = next(texts, (0, None))
+    return [] if cell is None else [f"column {name!r} is text because of {cell[:40]!r} in row {cells.line(row, skip)}"]
 
 
-def _of_text(
-    text: Text, header: bool | None, index: str | bool | None, detected: list[str]
-) -> tuple[pd.DataFrame, str | None]:
-    file = text.file
-    names, skip = _names(text, header)
-    body = [row.cells for row in text.head[skip:]]
-    columns = {at: [cells[at] for cells in body if at < len(cells)] for at in range(len(names))}
-    numeric = {at for at, cells in columns.items() if not any(is_text(cell, text.decimal) for cell in cells)}
-    likely = {at for at, name in enumerate(names) if _is_label_name(name) or name == index or (at == 0 and not name)}
-    frame = text.columns(skip, len(names), likely)
-    width = len(names)
-    trailing: list[str] = []
-    if width > 1 and not names[-1] and skip and frame.iloc[:, -1].isna().all():
-        names, width = names[:-1], width - 1
-        trailing = ["an empty last column left out"]
-        frame = frame.iloc[:, :width]
-    _require_distinct(file, names, text.head[0].line)
-    unnamed = bool(skip) and not names[0]
-    frame.columns = [name or f"x{at + 1}" for at, name in enumerate(names)]  # type: ignore[assignment]
-    many = "names in the first row" if skip else "no header: columns named x1, x2 …" if width > 1 else None
-    detected += filter(None, [*text.detected, many, *text.decimal_detected])
-    for at, kind in enumerate(frame.dtypes):
-        if at in likely:
-            continue
-        name = frame.columns[at]
-        if kind.kind in "iufb":
-            code = next((cell for cell in columns[at] if len(cell) > 1 and cell[0] == "0" and cell.isdigit()), None)
-            if code is not None:
-                detected.append(f"column {name!r} has leading zeros ({code!r}) and is read as numbers; is it a code?")
-            continue
-        detected += _why_text(text, skip, name, frame.iloc[:, at]) if at in numeric else []
-        frame.isetitem(at, [unescape(cell) for cell in frame.iloc[:, at]])
-    label_at = _label_column(file, frame, index, unnamed=unnamed)
-    cells = None if label_at is None else [unescape(cell) for cell in _as_text(frame.iloc[:, label_at])]
-    for at in likely - {label_at, *range(width, len(columns))}:
-        frame.isetitem(at, typed(_as_text(frame.iloc[:, at]), text.decimal).array)
-    frame, why = _labelled(file, frame, label_at, cells, lambda at: text.line(at, skip), index, detected)
-    detected += trailing
-    return frame, why
-
-
-def _as_text(column: pd.Series[Any]) -> list[str]:
-    return ["" if missing else str(cell) for cell, missing in zip(column, column.isna(), strict=True)]
-
-
-def _why_text(text: Text, skip: int, name: str, column: pd.Series[Any]) -> list[str]:
-    """Return a phrase for the first text in a column that begins with numbers."""
-    for row, cell in enumerate(column):
-        if isinstance(cell, str) and is_text(cell, text.decimal):
-            return [f"column {name!r} is text because of {cell[:40]!r} in row {text.line(row, skip)}"]
-    return []
-
-
-def _names(text: Text, header: bool | None) -> tuple[list[str], int]:
+def _names(cells: Cells, header: bool | None) -> tuple[list[str], int]:
     """Return the names of the columns, and how many rows they take."""
-    first, body = text.head[0].cells, [row.cells for row in text.head[1:]]
-    named = _is_named(first, body, text.decimal) if header is None else header
+    first, body = cells.head[0].cells, [row.cells for row in cells.head[1:]]
+    named = _is_named(first, body, cells.decimal) if header is None else header
     if not named:
-        return [f"x{at + 1}" for at in range(len(first))], 0
+        return ["" if cells.labelled and not at else f"x{at + 1 - cells.labelled}" for at in range(len(first))], 0
     if not body:
-        raise text.file.problem("has a header and no rows below it; write the table again.")
-    names = [unescape(name) for name in first]
+        raise cells.file.problem("has a header and no rows below it; write the table again.")
+    names = [cells.plain(name) for name in first]
     names[0] = names[0].lstrip("# ") if names[0].startswith("#") else names[0]
     # R leaves out the cell above the labels.
     return (["", *names] if len(names) == len(body[0]) - 1 else names), 1
@@ -413,34 +386,41 @@ def _label_column(file: InputFile, frame: pd.DataFrame, index: str | bool | None
 
 
 def _labelled(
-    file: InputFile,
+    cells: Cells,
+    skip: int,
     frame: pd.DataFrame,
     at: int | None,
-    cells: list[str] | None,
-    line: Any,
+    labels: list[Any] | None,
     index: str | bool | None,
     detected: list[str],
 ) -> tuple[pd.DataFrame, str | None]:
     """Set the labels of the rows; also return why a column that may hold them was not used."""
-    if at is None or cells is None:
+    if at is None or labels is None:
         detected.append("rows numbered")
         return frame, None
     name = frame.columns[at]
     seen: set[str] = set()
-    for position, label in enumerate(cells):
-        if not label.strip() or label in seen:
+    for position, label in enumerate(labels):
+        if label in seen or is_missing(label) or not str(label).strip():
             wrong = f"the label {label!r} twice" if label in seen else "an empty label"
-            row = line(position)
+            row = cells.line(position, skip)
             if isinstance(index, str):
-                raise file.problem(
+                raise cells.file.problem(
                     f"column {name!r} has {wrong}; give every object a label of its own.", row=row, column=at + 1
                 )
             why = f"column {name!r} has {wrong} in row {row}"
             detected.append(f"rows numbered, since {why}")
             return frame, why
         seen.add(label)
-    detected.append("labels in the first column" if at == 0 else f"labels in column {name!r}")
-    return frame.drop(columns=name).set_axis(cells, axis=0), None
+    where = (
+        "stored with the table"
+        if cells.labelled and at == 0
+        else "in the first column"
+        if at == 0
+        else f"in column {name!r}"
+    )
+    detected.append(f"labels {where}")
+    return frame.drop(columns=name).set_axis(labels, axis=0), None
 
 
 def _position(file: InputFile, names: list[str], wanted: str) -> int:

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..checking import is_missing, is_pandas, is_unlabelled, quote, require_choice, require_package
 from ._atomic import atomic_path
-from ._escape import escape
-from ._problems import one_line, problem
+from ._cells import escape
+from ._files import one_line, problem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,21 +1,18 @@
-"""Reading files other than text: npy, npz, Parquet, JSON and Excel."""
+"""Files other than text: npy, npz, Parquet, JSON and Excel."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import warnings
-from dataclasses import replace
-from datetime import date, time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking import quote, require_package
-from ._input_file import InputFile
-from ._problems import FileProblem, one_line, times
-from ._text import FormatOptions, Text, open_text
+from ..checking import is_unlabelled, quote, require_package
+from ._cells import Cells, FormatOptions, Row, as_number, as_text, not_a_number
+from ._files import FileProblem, InputFile, one_line, times
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +21,72 @@ _LABEL_NAMES = ("labels", "label", "ids", "id", "names", "index")
 _SPARSE_CELLS = 10**6  # from which JSON records may not be nearly empty
 
 
-def read_stored(file: InputFile, options: FormatOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read a file of typed cells; labels stored with them are the index. Also return phrases that describe it."""
+@dataclass
+class Sheet(Cells):
+    """A sheet of a workbook, all of whose cells are text."""
+
+    cells: list[Row] = field(default_factory=list)
+
+    def rows(self, skip: int = 0) -> Iterator[Row]:
+        """Return rows of cells, after the first ``skip``."""
+        return iter(self.cells[skip:])
+
+
+@dataclass
+class Typed(Cells):
+    """A table whose columns have types; names, if there are any, are the first row, and labels the first column."""
+
+    stored: pd.DataFrame = None  # type: ignore[assignment]
+    escaped: bool = False
+
+    def rows(self, skip: int = 0) -> Iterator[Row]:
+        """Return rows of cells as text, numbered without the row of names."""
+        if self.named and not skip:
+            yield Row(0, list(map(str, self.stored.columns)))
+        for at, row in enumerate(self.stored.iloc[max(skip - bool(self.named), 0) :].itertuples(index=False), 1):
+            yield Row(at, list(map(as_text, row)))
+
+    def frame(self, skip: int, width: int, text: Collection[int] = (), *, numeric: bool) -> pd.DataFrame:  # noqa: ARG002
+        """Return the columns as they are, or as numbers if they must be."""
+        from pandas.api import types
+
+        frame = self.stored.set_axis(range(width), axis=1)  # a header is never part of the stored cells
+        for at, kind in enumerate(frame.dtypes):
+            if at in text or (types.is_numeric_dtype(kind) and isinstance(kind, np.dtype)):
+                continue
+            if not numeric and not (kind.kind == "O" and _are_numbers(frame[at])):
+                continue
+            cells = [as_text(cell) for cell in frame[at]]
+            numbers = [as_number(cell, ".") for cell in cells]
+            if None in numbers:
+                row = numbers.index(None)
+                raise self.file.problem(not_a_number(cells[row], "."), row=row + 1, column=at + 1 - self.labelled)
+            frame[at] = np.array(numbers, dtype=np.float64)
+        return frame
+
+
+def _are_numbers(cells: Any) -> bool:
+    """Tell whether there are only numbers, missing cells and "Infinity", which JSON can only hold as text."""
+    others = [cell for cell in cells if not isinstance(cell, int | float | None) or isinstance(cell, bool)]
+    return set(others) <= {"Infinity", "-Infinity"} and (not others or len(others) < len(cells))
+
+
+def open_typed(file: InputFile, options: FormatOptions) -> Cells:
+    """Read a file of typed cells."""
     file.stream.seek(0)
+    if file.kind == "excel":
+        return _excel(file, options)
     frame, detected = {"npy": _numpy, "npz": _numpy, "parquet": _parquet, "json": _json}[file.kind](file, options)
     if not frame.size:
         raise file.problem(f"holds a {times(*frame.shape)} table, which has no cells; write the table again.")
-    return frame, detected
+    named, labelled = not is_unlabelled(frame.columns), not is_unlabelled(frame.index)
+    if labelled:
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1) if named else frame
+        frame.insert(0, "", frame.index, allow_duplicates=True)
+    cells = Typed(file, detected=detected, named=named, labelled=labelled, stored=frame.reset_index(drop=True))
+    cells.read_head(".")
+    cells.decimal_detected = ()
+    return cells
 
 
 # ---- NumPy
@@ -91,33 +147,27 @@ def _parquet(file: InputFile, _: FormatOptions) -> tuple[pd.DataFrame, tuple[str
         opened = parquet.ParquetFile(file.stream, read_dictionary=repeated)
         meta = opened.metadata
         file.require_room(meta.num_rows * max(meta.num_columns, 1) * 8, f"promises {meta.num_rows:,} rows")
-        _require_room_for_columns(file, meta)
+        for group in map(meta.row_group, range(meta.num_row_groups)):
+            for column in map(group.column, range(meta.num_columns)):
+                # A text may be written as the beginning of the one before: at worst each is as long as all.
+                worst = column.num_values if "DELTA_BYTE_ARRAY" in column.encodings else 1
+                file.require_room(column.total_uncompressed_size * worst, f"has the column {column.path_in_schema!r}")
         for kind in schema:
             if pa.types.is_nested(kind.type):
                 raise file.problem(f"holds lists or records in column {kind.name!r}; use text or numbers.")
         table = opened.read()
+        table.validate(full=True)  # pyarrow may crash on damaged cells when it turns them into those of pandas
         for name, column in zip(table.column_names, table.columns, strict=True):
             if name in repeated:
                 lengths = [compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
                 unpacked = sum(compute.sum(chunk).as_py() or 0 for chunk in lengths)
                 file.require_room(unpacked, f"unpacks the texts in column {name!r}")
         frame: pd.DataFrame = table.to_pandas()
-        for name in repeated:
-            if name in frame:
-                frame[name] = frame[name].astype(object)
+        return frame.astype({name: object for name in repeated if name in frame}), ("Parquet",)
     except (FileProblem, MemoryError):
         raise
     except Exception as error:  # pyarrow's errors, and those of pandas on what it gave
         raise file.problem(f"is a damaged Parquet file ({one_line(error)}); write it again.") from error
-    return frame, ("Parquet",)
-
-
-def _require_room_for_columns(file: InputFile, meta: Any) -> None:
-    for at in range(meta.num_row_groups):
-        for column in map(meta.row_group(at).column, range(meta.num_columns)):
-            # A text may be written as the beginning of the one before: at worst each is as long as all.
-            worst = column.num_values if "DELTA_BYTE_ARRAY" in column.encodings else 1
-            file.require_room(column.total_uncompressed_size * worst, f"has the column {column.path_in_schema!r}")
 
 
 # ---- JSON
@@ -125,33 +175,41 @@ def _require_room_for_columns(file: InputFile, meta: Any) -> None:
 
 def _json(file: InputFile, options: FormatOptions) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Read a list of records, a list of rows, a dict of columns, or pandas' form "split"."""
+    import pandas as pd
+
     data = _decoded(file, options.encoding or "utf-8-sig")
-    names: list[Any] | None = None
-    labels = None
-    if isinstance(data, dict) and {"columns", "data"} <= set(data) and isinstance(data["data"], list):
-        rows, names, labels = data["data"], data["columns"], data.get("index")
-    elif isinstance(data, dict):
-        columns = list(data.values())
-        if not all(isinstance(cells, list) for cells in columns) or len(set(map(len, columns))) != 1:
-            raise file.problem("holds no table: a dict of columns has one list per column, all of the same length.")
-        rows, names = [list(row) for row in zip(*columns, strict=True)], list(data)
-    elif isinstance(data, list) and data and all(isinstance(record, dict) for record in data):
-        names = list(dict.fromkeys(name for record in data for name in record))
-        cells, given = len(names) * len(data), sum(map(len, data))
-        if cells > max(_SPARSE_CELLS, 100 * given):
+    if isinstance(data, list) and data and all(isinstance(record, dict) for record in data):
+        names = {name for record in data for name in record}
+        if len(names) * len(data) > max(_SPARSE_CELLS, 100 * sum(map(len, data))):
             raise file.problem(
                 f"has {len(data):,} records with {len(names):,} names, and nearly every record lacks nearly every "
                 "name; give all records the same names."
             )
-        rows = [[record.get(name) for name in names] for record in data]
-    elif isinstance(data, list) and data and all(isinstance(row, list) for row in data):
-        rows = data
-    else:
-        raise file.problem("holds no table: a list of records, a list of rows or a dict of columns is one.")
-    frame = _frame_of_rows(file, rows, names)
-    if isinstance(labels, list) and len(labels) == len(frame):
-        frame.index = [str(label) for label in labels]  # type: ignore[assignment]
-    return frame, ("JSON",)
+    split = isinstance(data, dict) and {"columns", "data"} <= set(data)
+    rows = data["data"] if split else data
+    for number, row in enumerate(rows if isinstance(rows, list) and isinstance(rows[:1], list) else (), 1):
+        if type(row) is not type(rows[0]) or (isinstance(row, list) and len(row) != len(rows[0])):
+            raise file.problem("is not a row of as many cells as the first one.", row=number)
+    try:
+        frame = pd.DataFrame(rows, columns=data["columns"] if split else None, dtype=object)
+        if split and data.get("index") is not None:
+            frame.index = pd.Index(list(map(str, data["index"])), dtype=object)
+        if not isinstance(rows, list | dict) or (isinstance(rows, list) and not isinstance(rows[0], list | dict)):
+            raise ValueError("numbers alone")
+    except (ValueError, TypeError, IndexError, KeyError) as error:
+        raise file.problem(
+            f"holds no table ({one_line(error)}): a list of records, a list of rows or a dict of columns is one."
+        ) from None
+    for at in range(frame.shape[1]):
+        column = frame.iloc[:, at]
+        nested = [isinstance(cell, list | dict) for cell in column]
+        if any(nested):
+            row = nested.index(True) + 1
+            raise file.problem("holds a list or a dict in a cell; use text or a number.", row=row, column=at + 1)
+        # Large whole numbers beside missing cells stay Python's own, which are exact.
+        large = any(isinstance(cell, int) and abs(cell) > 2**53 for cell in column)
+        frame.isetitem(at, (column if large and column.isna().any() else column.infer_objects()).array)
+    return frame if is_unlabelled(frame.columns) else frame.set_axis(list(map(str, frame.columns)), axis=1), ("JSON",)
 
 
 def _decoded(file: InputFile, encoding: str) -> Any:
@@ -167,44 +225,13 @@ def _decoded(file: InputFile, encoding: str) -> Any:
         raise file.problem("is JSON of a depth or size that no table has; write it again.") from None
 
 
-def _frame_of_rows(file: InputFile, rows: list[Any], names: Any) -> pd.DataFrame:
-    import pandas as pd
-
-    width = len(names) if isinstance(names, list) else len(rows[0]) if isinstance(rows[0], list) else 0
-    for number, row in enumerate(rows, 1):
-        if not isinstance(row, list) or len(row) != width:
-            raise file.problem(f"does not have {width} cells as the others, or is not a row.", row=number)
-        for column, cell in enumerate(row, 1):
-            if isinstance(cell, list | dict):
-                raise file.problem("holds a list or a dict in a cell; use text or a number.", row=number, column=column)
-    frame = pd.DataFrame(rows, columns=list(map(str, names)) if isinstance(names, list) else range(width), dtype=object)
-    return pd.DataFrame({at: _typed(frame.iloc[:, at].tolist()) for at in range(width)}).set_axis(frame.columns, axis=1)
-
-
-def _typed(cells: list[Any]) -> pd.Series[Any]:
-    """Return a column; "Infinity", which JSON can only hold as text, becomes a number in a column of numbers."""
-    import pandas as pd
-
-    numbers = [cell for cell in cells if isinstance(cell, int | float) and not isinstance(cell, bool)]
-    others = {cell for cell in cells if isinstance(cell, str | bool)} - {"Infinity", "-Infinity"}
-    if numbers and not others and (len(numbers) < len(cells) or any(abs(cell) >= 2**63 for cell in numbers)):
-        limit = 2**1023  # of whole numbers that are numbers at all
-        known = [
-            cell if isinstance(cell, str | float) or cell is None else max(-limit, min(cell, limit)) for cell in cells
-        ]
-        return pd.Series([np.nan if cell is None else float(cell) for cell in known])
-    return pd.Series(cells, dtype=np.float64 if all(cell is None for cell in cells) else None)
-
-
 # ---- Excel
 
 
-def open_excel(file: InputFile, options: FormatOptions) -> Text:
-    """Return a sheet of a workbook as the text file that it would be if it were saved as such."""
+def _excel(file: InputFile, options: FormatOptions) -> Cells:
+    """Read a sheet of a workbook."""
     openpyxl = require_package("openpyxl", "reading Excel files", "files")
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    cells = 0
+    rows, cells = [], 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about styles and rules, which do not matter here
         try:
@@ -214,34 +241,23 @@ def open_excel(file: InputFile, options: FormatOptions) -> Text:
                 raise file.problem(f"has no sheet {options.sheet!r}; it has {quote(names)}.")
             name = options.sheet or names[0]
             book[name].reset_dimensions()  # the size that a sheet states is not relied on
-            rows = []
-            for row in book[name].iter_rows(values_only=True):
+            for line, row in enumerate(book[name].iter_rows(values_only=True), 1):
                 cells += len(row) + 1
                 file.require_room(8 * cells, "has a sheet of millions of cells")
-                known = [_as_text(cell) for cell in row]
-                while known and not known[-1]:
-                    known.pop()
-                rows.append(known)
+                texts = [" ".join(as_text(cell).split("\n")).strip() for cell in row]
+                while texts and not texts[-1]:
+                    texts.pop()
+                if texts:
+                    rows.append(Row(line, texts))
             book.close()
         except (FileProblem, MemoryError):
             raise
         except Exception as error:  # openpyxl's own, and those of anything in a damaged file
             raise file.problem(f"is a damaged Excel file ({one_line(error)}); save it again.") from error
-    width = max(map(len, rows), default=0)
-    for known in rows:
-        writer.writerow([*known, *[""] * (width - len(known))] if known else [])
-    sheet = replace(file, kind="text", stream=io.BytesIO(out.getvalue().encode()))
-    text = open_text(sheet, replace(options, delimiter="\t", encoding="utf-8"))
+    width = max((len(row.cells) for row in rows), default=0)
+    file.require_room(8 * width * len(rows), "has a sheet of millions of cells")
     others = f", the first of {len(names)}" if options.sheet is None and len(names) > 1 else ""
-    text.detected = ("Excel", f"sheet {name!r}{others}")
-    return text
-
-
-def _as_text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, date | time):
-        return cell.isoformat()
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 2**53 else repr(cell)
-    return " ".join(str(cell).split("\n")).strip()
+    sheet = Sheet(file, detected=("Excel", f"sheet {name!r}{others}"))
+    sheet.cells = [Row(line, texts + [""] * (width - len(texts))) for line, texts in rows]
+    sheet.read_head(options.decimal)
+    return sheet
