@@ -267,7 +267,7 @@ def test_pictures_of_a_loaded_study_are_written_anew(page, tmp_path):
     name, broken = f"picture{uncle}-{study.uuid[:8]}.png", png()[:60]
 
     def damage(told):
-        told["files"][name]["sha256"] = sha256(broken).hexdigest()
+        told["files"][name] = sha256(broken).hexdigest()
 
     page.ask("begin", study=drop(page, "kin.zip", saved(study, tmp_path, damage, **{name: broken})))
     (found,) = page.ask("pictures", objects=list(range(14)))["pictures"]

@@ -1,12 +1,11 @@
 """The workbench in a notebook: the same session, its messages carried by the notebook."""
 
-import pickle
 import time
 
 import numpy as np
 import pytest
 
-from unmask import ConditionalClassicalMDS, ConditionalIsomap, ConditionalMDS, GeneralMDS
+from unmask import ConditionalClassicalMDS, ConditionalMDS, GeneralMDS
 from unmask.app import explore_fitted
 from unmask.datasets import load_kinship
 from unmask.discovery import Discovery
@@ -163,7 +162,7 @@ def test_a_fitted_estimator_opens_the_workbench_with_its_map(estimator, name):
     kin = load_kinship()
     known, table = kin.known[["degree"]], kin.known[["gender"]]
     mds = estimator.fit(kin.dissimilarities, known=known)
-    workbench = mds.explore(table=table)
+    workbench = mds.explore(kin.dissimilarities, known=known, table=table)
     try:
         begun = time.monotonic()
         while not workbench.study.steps and time.monotonic() - begun < 60:
@@ -177,20 +176,7 @@ def test_a_fitted_estimator_opens_the_workbench_with_its_map(estimator, name):
         workbench.close()
 
 
-def test_data_that_are_gone_are_asked_for_with_the_call_that_gives_them():
-    kin = load_kinship()
-    mds = ConditionalMDS(metric="precomputed", n_init=2, random_state=0)
-    mds.fit(kin.dissimilarities.copy(), known=kin.known[["degree"]], weights=np.ones((14, 14)))
-    with pytest.raises(ValueError, match=r"give them again, as in fit: explore\(X, known=known, weights=weights\)"):
-        mds.explore()
-    plain = ConditionalMDS(metric="precomputed", n_init=2, random_state=0).fit(kin.dissimilarities)
-    with pytest.raises(ValueError, match=r"no longer in memory.*: explore\(X\)"):
-        pickle.loads(pickle.dumps(plain)).explore()
-
-
 def test_an_estimator_whose_maps_a_study_does_not_have_says_so():
     D = load_kinship().dissimilarities
     with pytest.raises(ValueError, match="explore\\(\\) of GeneralMDS: a study has maps of ConditionalMDS"):
         explore_fitted(GeneralMDS(), D, None, None, None)  # not fitted, which takes a while to compile
-    with pytest.raises(ValueError, match="not fitted"):
-        ConditionalIsomap().explore(D)

@@ -112,9 +112,9 @@ def test_features_are_adopted_under_labels_of_either_kind(data):
     study.adopt("line", along=("1", "2"))
     study.adopt("again", along=(1, 2))
     np.testing.assert_array_equal(study.known["line"], study.known["again"])
-    loaded_script = study.to_script()
-    assert "loc[1]" in loaded_script
-    assert 'loc["1"]' not in loaded_script
+    script = study.to_script()
+    assert "along=[1, 2]" in script
+    assert '"1"' not in script
 
 
 def test_labels_that_disagree_are_named_in_every_room(data, embedding):

@@ -220,7 +220,7 @@ def test_a_cell_that_cannot_be_estimated_is_warned_of_in_the_words_of_the_comman
     done = shell("fit", *missing(Aunt=np.nan), "--quiet")
     (warning,) = (line for line in done.stderr.splitlines() if line.startswith("Warning"))
     assert "'degree' of Aunt is 3.309, outside the range of the data: 1 to 3." in warning
-    assert "Declare in --types what is possible, by numeric:0.. or numeric:log, fill the cell" in warning
+    assert "Declare in --types what is possible, by numeric:lower=0 or numeric:log, fill the cell" in warning
     assert "(see the missing cells below)" in warning
 
 
@@ -239,12 +239,10 @@ def test_only_the_first_of_many_estimated_cells_are_printed():
     ("text", "declared"),
     [
         ("numeric:log", Numeric(log=True)),
-        ("numeric:0..", Numeric(lower=0.0)),
-        ("numeric:..5.5", Numeric(upper=5.5)),
-        ("numeric:-1..9", Numeric(-1.0, 9.0)),
-        ("numeric:log:1..9", Numeric(1.0, 9.0, log=True)),
-        ("numeric:error=0.5", Numeric(error=0.5)),
-        ("numeric:-1..9:error=2", Numeric(-1.0, 9.0, error=2.0)),
+        ("numeric:lower=0", Numeric(lower=0.0)),
+        ("numeric:upper=5.5", Numeric(upper=5.5)),
+        ("numeric:log:lower=1:upper=9", Numeric(1.0, 9.0, log=True)),
+        ("numeric:lower=-1:upper=9:error=2", Numeric(-1.0, 9.0, error=2.0)),
         ("numeric", "numeric"),
     ],
 )
@@ -255,19 +253,18 @@ def test_bounds_and_logarithms(text, declared):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gender=numeric:..", "'..' is not what numeric takes"),
         ("gender=numeric:low", "'low' is not what numeric takes"),
-        ("gender=numeric:a..b", "'a..b' is not what numeric takes"),
+        ("gender=numeric:lower", "'lower' is not what numeric takes"),
+        ("gender=numeric:lower=a", "'lower=a' is not what numeric takes"),
         ("gender=numeric:log:3", "'log:3' is not what numeric takes"),
         ("gender=numeric:error=a", "'error=a' is not what numeric takes"),
-        ("gender=numeric:1..:2..", "'1..:2..' is not what numeric takes"),
-        ("gender=numeric:error=-1", "error=-1.0 of the Numeric of 'gender' must be a number of at least 0"),
-        ("gender=numeric:2..9", "holds 1, which is outside the bounds"),
+        ("gender=numeric:error=-1", "error=-1 of the Numeric of 'gender' must be a number of at least 0"),
+        ("gender=numeric:lower=2", "holds 1, which is outside the bounds"),
         ("gender", "is not COLUMN=TYPE"),
         ("gender=", "is not COLUMN=TYPE"),
         ("gender=colour", "'colour' is not a type"),
         ("gender=cyclic", "'cyclic' is not a type"),
-        ("gender=nominal:3", "'nominal:3' is not a type"),
+        ("gender=nominal:3", "'3' is not what nominal takes"),
         ("gender=cyclic:day", "'day' is not what cyclic takes"),
         ("gender=ordinal:1", "'1' is not what ordinal takes"),
         ("degree=nominal", "--types names 'degree', which is not a known column"),

@@ -44,8 +44,7 @@ def test_many_objects_go_from_a_table_to_a_report(many, tmp_path):
         "estimated from random pairs, standard error",
         "stochastic: as asked for",
         "Shown are the pairs of 300 objects, picked at random.",
-        "intervals from 3 fits of 300 objects each",
-        "Ellipses are left out: of 3,000 objects, 300 at a time were fitted again",
+        "The bootstrap is left out: it needs",
         "The scree is left out: it needs",
         "Make a study of a random sample of the objects for that.",
     ):

@@ -109,6 +109,6 @@ def test_corrections_are_saved_replayed_and_in_the_script(known, tmp_path):
     assert loaded.replay()["same"].all()
     names = {}
     exec(known.to_script(path), names)
-    pd.testing.assert_frame_equal(names["known"], known.known)
+    pd.testing.assert_frame_equal(names["study"].known, known.known)
     np.testing.assert_allclose(names["maps"][3], known.embedding, atol=1e-8)
     assert "corrected 'degree' (1 value, now called 'distance'): looked it up" in repr(known)

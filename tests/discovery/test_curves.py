@@ -113,7 +113,7 @@ def test_curves_and_planes_are_saved_replayed_and_in_the_script(deep, tmp_path):
     names = {}
     exec(deep.to_script(path), names)
     for name in ("curve", "line", "bend"):
-        np.testing.assert_allclose(names["known"][name], deep.known[name], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(names["study"].known[name], deep.known[name], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(names["maps"][2], deep.embedding, atol=1e-6)
 
 

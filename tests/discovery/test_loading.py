@@ -9,7 +9,7 @@ from hashlib import sha256
 
 import pytest
 
-import unmask.discovery._loading as loading
+import unmask.discovery._folder as loading
 from unmask.discovery import Discovery
 from unmask.io import FileProblem
 
@@ -24,7 +24,7 @@ def one(folder, name):
 def rewrite(file, change):
     """Change a table, and what study.json says of it."""
     file.write_bytes(change(file.read_bytes()))
-    edit(file.parent, lambda s: s["files"][file.name].update(sha256=sha256(file.read_bytes()).hexdigest()))
+    edit(file.parent, lambda s: s["files"].update({file.name: sha256(file.read_bytes()).hexdigest()}))
 
 
 def into_a_folder(file):
@@ -48,13 +48,13 @@ def into_a_folder(file):
         (lambda f: one(f, "table").write_bytes(b"\xff\xfe"), "table-.* has been changed since it was saved"),
         (lambda f: rewrite(one(f, "table"), lambda _: b"\xff\xfe"), "cannot be understood"),
         (lambda f: rewrite(one(f, "table"), lambda _: b""), "cannot be understood"),
-        (lambda f: rewrite(one(f, "table"), lambda b: b[: b.rindex(b"Uncle") - 2]), "13 rows for 14 objects"),
-        (lambda f: rewrite(one(f, "table"), lambda b: b.replace(b"True", b"yes")), "cannot be understood"),
-        (lambda f: rewrite(one(f, "dissimilarities"), lambda b: b.replace(b"0.0,", b"x,")), "cannot be understood"),
-        (lambda f: edit(f, lambda s: s["files"].update({"../x.csv": {"sha256": ""}})), "not the name of a file"),
+        (lambda f: rewrite(one(f, "table"), lambda b: b.replace(b"false,", b"", 1)), "cannot be understood"),
+        (lambda f: rewrite(one(f, "table"), lambda b: b.replace(b"true", b'"yes"')), "cannot be understood"),
+        (lambda f: rewrite(one(f, "dissimilarities"), lambda b: b[:-9]), "cannot be understood"),
+        (lambda f: edit(f, lambda s: s["files"].update({"../x.json": ""})), "not the name of a file"),
         (lambda f: edit(f, lambda s: s["files"].pop(one(f, "dissimilarities").name)), "no table of dissimilarities"),
-        (lambda f: edit(f, lambda s: s["files"].pop(one(f, "feature2").name)), "no values of 'gender'"),
-        (lambda f: edit(f, lambda s: s["files"].pop(one(f, "fit5").name)), "no map of a fit"),
+        (lambda f: edit(f, lambda s: s["files"].pop(one(f, "adopt2").name)), "adopt.values: "),
+        (lambda f: edit(f, lambda s: s["files"].pop(one(f, "fit5").name)), "fit.embedding: "),
         (lambda f: edit(f, lambda s: s["objects"]["labels"].__setitem__(0, "Son")), "has a label twice"),
         (lambda f: edit(f, lambda s: s["actions"].pop(5)), "has 7 after 6 as the action 6"),
         (lambda f: edit(f, lambda s: s["actions"][4].update(parent=5)), "has 5 after 5 as the action 5"),
@@ -64,7 +64,7 @@ def into_a_folder(file):
         (lambda f: edit(f, lambda s: s["actions"][1].update(source={})), "cannot be understood"),
         (lambda f: edit(f, lambda s: s["actions"][1].update(why="\ud83d")), "half a character"),
         (lambda f: edit(f, lambda s: s.update(title="\ud83d")), "half a character"),
-        (lambda f: edit(f, lambda s: s["data"].update(dtype="object")), "data.dtype"),
+        (lambda f: edit(f, lambda s: s["data"].update(single="x")), "data.single"),
         (lambda f: edit(f, lambda s: s.update(more=1)), r"\(more: "),
         (lambda f: edit(f, lambda s: s["actions"][0]["params"].update(coef={"$type": "os"})), "'os' is not a type"),
         (lambda f: edit(f, lambda s: s["actions"][0]["params"].update(coef={"$x": 1})), "cannot be understood"),

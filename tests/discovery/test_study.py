@@ -64,7 +64,7 @@ def test_text_and_page_tell_the_study_and_escape_labels(fitted):
     fitted.forget("<script>alert(1)</script>")
     text = repr(fitted)
     assert text.startswith("Discovery 'kinship': 14 objects, a table of 4 columns; known now: nothing")
-    assert "step 1: mds, 2 dimensions, nothing known: stress 0.0712759 (0 dimensions: 1), leak 0.00" in text
+    assert "step 1: mds, 2 dimensions, nothing known: stress 0.0712759 (0 dimensions: 1)\n" in text
     page = fitted._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

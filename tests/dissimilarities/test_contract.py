@@ -203,7 +203,6 @@ REFUSED = [
     (Geodesic, {"n_landmarks": 1}),
     (Geodesic, {"n_landmarks": 13}),
     (Metric, {"n_jobs": 0}),
-    (Metric, {"verbose": -1}),
     (Metric, {"metric_params": [3]}),
     *[(Metric, {"metric": metric}) for metric in ("zzz", 3, None, np.eye(2), "geodesic", "precomputed")],
     (KernelDissimilarity, {"kernel": "precomputed"}),

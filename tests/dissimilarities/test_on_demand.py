@@ -16,8 +16,7 @@ from tests.kernels import twins
 from unmask import ConditionalClassicalMDS, ConditionalMDS, MissingDissimilarityWarning
 from unmask.dissimilarities import Metric
 from unmask.engines import make_engine
-from unmask.estimators._placing import StressPlacer
-from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features
+from unmask.kernels import ArraySource, Pairs, Weighting, Workers, features, placing
 
 N = 1100  # five rows of tiles, the last of them short; two chunks
 COMPILED = ["euclidean", "sqeuclidean", "cityblock", "cosine", "l2", "manhattan", "seuclidean", "mahalanobis"]
@@ -326,13 +325,13 @@ def test_new_objects_are_placed_some_at_a_time(X, monkeypatch, metric):
         fitted, new = cdist(fitted, fitted), cdist(new, fitted)
     mds = ConditionalMDS(2, metric=metric, n_init=1, random_state=0).fit(fitted, known=known[:80])
     largest = []
-    place = StressPlacer.place
+    place = placing.place
 
-    def watch(self, delta, *args):
+    def watch(delta, *args):
         largest.append(len(delta))
-        return place(self, delta, *args)
+        return place(delta, *args)
 
-    monkeypatch.setattr(StressPlacer, "place", watch)
+    monkeypatch.setattr(placing, "place", watch)
 
     def said():
         if metric == "nan_euclidean":

@@ -307,6 +307,44 @@ def test_maximum_entropy_equals_a_plain_optimiser(rng):
     assert model.objective_ >= -plain.fun - 1e-9
 
 
+def with_base(i, j, weights, gamma):
+    L = gamma * np.eye(8)
+    for a, b, weight in zip(i, j, weights, strict=True):
+        L[[a, b], [a, b]] += weight
+        L[[a, b], [b, a]] -= weight
+    return L
+
+
+def test_a_base_density_equals_a_plain_optimiser(rng):
+    Y, gamma = rng.normal(size=(8, 9)), 0.02
+    model = MaximumEntropyUnfolding(3, gamma=gamma, tol=1e-8).fit(Y)
+    i, j = edges(model.graph_)
+    lengths = np.sum((Y[i] - Y[j]) ** 2, axis=1)
+
+    def cost(roots):
+        return roots**2 @ lengths - np.linalg.slogdet(with_base(i, j, roots**2, gamma))[1]
+
+    plain = minimize(cost, np.full(len(i), 0.2), method="BFGS", options={"gtol": 1e-6, "maxiter": 5000})
+    assert model.objective_ == pytest.approx(-plain.fun, rel=1e-7)
+    np.testing.assert_allclose(model.precision_, with_base(i, j, model.multipliers_, gamma), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(model.covariance_ @ model.precision_, np.eye(8), rtol=0, atol=1e-9)
+
+
+def test_kept_distances_with_a_base_density(rng):
+    Y, gamma = rng.normal(size=(8, 9)), 0.02
+    model = MaximumEntropyUnfolding(3, gamma=gamma, constraints="equal", tol=1e-8).fit(Y)
+    i, j = edges(model.graph_)
+    np.testing.assert_allclose(ratios(model, Y), 1, rtol=1e-8, atol=0)
+    np.testing.assert_allclose(model.precision_, with_base(i, j, model.multipliers_, gamma), rtol=0, atol=1e-12)
+
+
+def test_a_weak_base_density_changes_nothing(sheet):
+    plain, weak = (MaximumEntropyUnfolding(6, tol=1e-6, gamma=gamma).fit(sheet) for gamma in (0.0, 1e-6))
+    np.testing.assert_allclose(weak.dissimilarities_, plain.dissimilarities_, rtol=0, atol=1e-4)
+    strong = MaximumEntropyUnfolding(6, gamma=1.0).fit(sheet)
+    assert strong.dissimilarities_.max() < plain.dissimilarities_.max() / 2
+
+
 def ratios(model, Y):
     """Return the dissimilarities of neighbours as shares of those of the data."""
     i, j = edges(model.graph_)

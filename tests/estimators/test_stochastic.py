@@ -16,7 +16,7 @@ from unmask import Checkpoint, ConditionalIsomap, ConditionalMDS, Cyclic, Numeri
 from unmask.checking import MissingDissimilarityWarning, StoredPairs
 from unmask.dissimilarities import Metric
 from unmask.engines import _sampled
-from unmask.estimators import _least_stress, _many
+from unmask.estimators import _fit, _many
 from unmask.kernels import ArraySource, Source
 from unmask.solvers import _stochastic
 
@@ -197,7 +197,7 @@ def test_a_fifth_of_a_file_is_read_at_most(features, tmp_path, monkeypatch):
         (_stochastic, "LANDMARKS"),
         (_many, "LANDMARKS"),
         (_many, "LOOKED_AT"),
-        (_least_stress, "PARTNERS"),
+        (_fit, "PARTNERS"),
     ):
         monkeypatch.setattr(room, number, 100)
     mds = ConditionalMDS(metric="precomputed", solver="stochastic", n_init=1, random_state=0)
@@ -220,7 +220,7 @@ def test_no_table_of_all_pairs_is_made():
 
 
 def test_new_objects_are_placed_by_some_fitted_ones(features, monkeypatch):
-    monkeypatch.setattr(_least_stress, "PARTNERS", 300)
+    monkeypatch.setattr(_fit, "PARTNERS", 300)
     X, known = features
     D = cdist(X, X)
     mds = fitted(features, ["length"])
@@ -431,7 +431,7 @@ def test_automatic_choice(features, monkeypatch):
 def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver):
     isomap = ConditionalIsomap(n_landmarks=landmarks)
     X = np.broadcast_to(0.0, (n, 3))
-    assert str(_many.choose_solver(isomap, X, ready=False, weighted="")).startswith(solver)
+    assert str(_many.choose_solver(isomap, X, ready=False)).startswith(solver)
 
 
 @pytest.mark.parametrize(
@@ -451,10 +451,7 @@ def test_isomap_keeps_no_more_paths_than_there_is_room_for(n, landmarks, solver)
 def test_the_choice_goes_by_a_count_that_is_the_same_on_every_machine(estimator, n, columns, solver):
     """Passes times pairs times starts times a constant of the metric, however many threads there are."""
     X, ready = np.broadcast_to(0.0, (n, columns)), estimator.metric == "precomputed"
-    chosen = {
-        str(_many.choose_solver(clone(estimator).set_params(n_jobs=n_jobs), X, ready=ready, weighted=""))
-        for n_jobs in (1, 8)
-    }
+    chosen = {str(_many.choose_solver(clone(estimator).set_params(n_jobs=n_jobs), X, ready=ready)) for n_jobs in (1, 8)}
     assert [one.partition(":")[0] for one in chosen] == [solver]
 
 

@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from unmask import ConditionalMDS, UnfinishedWarning
 from unmask.inspection import _fits, bootstrap, choose_n_components, dimension_test, jackknife, permutation_test
 from unmask.inspection._fits import agreed, all_seen, make_setup, warm_start
+from unmask.progress import Listener
 from unmask.solvers import Objective
 
 
@@ -49,7 +50,7 @@ def test_starts_are_followed_until_they_are_enough(setup):
         (lambda found: len(found) > 2, ["given", "closed-form", "given", "random"]),
         (lambda found: False, ["given", "closed-form", "given", *["random"] * 8]),
     ):
-        again = setup.fit_from(given, None, enough)
+        again = setup.fit(starts=given, enough=enough)
         assert again.starts_["kind"].tolist() == kinds
         assert again.stress_ <= fitted.stress_ + 1e-9
 
@@ -121,3 +122,27 @@ def test_ctrl_c_ends_refits_that_run_side_by_side(monkeypatch):
     with pytest.warns(UnfinishedWarning, match="after 3 of 20 permutations"):
         table = permutation_test(mds, *noisy_plane(), n_permutations=20, progress=interrupt)
     assert table["permutations"].tolist() == [3]
+
+
+def test_a_long_series_shows_a_bar_by_itself(monkeypatch):
+    """Without ``progress``. After the first fit, the bar shows how many refits are done and nothing of each."""
+    shown = []
+
+    class Bar(Listener):
+        silent = outermost = True
+
+        def update(self, progress):
+            shown.append((progress.stage, progress.iteration, progress.max_iter))
+
+    monkeypatch.setattr("unmask.progress._bar.late_bars", lambda: [Bar()])
+    mds = ConditionalMDS(1, metric="precomputed", n_init=1, random_state=0)
+    D, known = noisy_plane(14)
+    permutation_test(mds, D, known, n_permutations=3)
+    jackknife(mds, D, known)
+    expected = [("permutation_test", done, 3) for done in (1, 2, 3)]
+    assert [one for one in shown if one[0] != "search"] == expected + [("jackknife", at, 14) for at in range(14)]
+    assert shown[shown.index(expected[0]) :][:3] == expected
+    assert shown[-14:] == [("jackknife", at, 14) for at in range(14)]
+    shown.clear()
+    permutation_test(mds, D, known, n_permutations=1, progress=lambda *_: None)
+    assert "permutation_test" not in [stage for stage, *_ in shown]

@@ -86,7 +86,12 @@ def test_a_map_without_what_is_known_is_compared_with_such_maps(kinship):
         report = leak_report(U, known)
         assert report.attrs["adjusted"]
         assert (report["linear"] < 1e-9).all()
+        assert report[["linear_reference", "linear_p"]].isna().all(axis=None)  # chance has no part in it
         assert report.loc["gender", "verdict"] == "no more than chance"
+    orthogonal = ConditionalMDS(metric="precomputed", orthogonal=True, random_state=0).fit(D, known=known)
+    report, near = leak_report(orthogonal, known), orthogonal.knn_leak_
+    assert report["linear_reference"].isna().all()
+    np.testing.assert_allclose(report["neighbours_baseline"][:-1], near["baseline"], atol=0.1)
     free = ConditionalMDS(metric="precomputed", random_state=0).fit(D)
     report = leak_report(free, known)
     assert not report.attrs["adjusted"]

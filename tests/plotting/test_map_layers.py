@@ -1,4 +1,4 @@
-"""What lies on a map besides its points and labels: shapes, arrows, ellipses, pictures, and cells for crowds."""
+"""What lies on a map besides its points and labels: shapes, arrows, ellipses, pictures, and hexagons for crowds."""
 
 import contextlib
 import io
@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import colors, image
-from matplotlib.collections import EllipseCollection, PathCollection, QuadMesh
+from matplotlib import colormaps, colors, image
+from matplotlib.collections import EllipseCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.offsetbox import AnnotationBbox
@@ -18,8 +18,7 @@ from sklearn.linear_model import LinearRegression
 
 from unmask import ConditionalMDS
 from unmask.inspection import bootstrap
-from unmask.plotting._color import MISSING, OKABE_ITO, SHAPES, Categories, ColorScale
-from unmask.plotting._density import CellGrid, _majority
+from unmask.plotting._color import MISSING, OKABE_ITO, SHAPES
 from unmask.plotting._labels import Labels, draw_labels, obstacles_of, spread
 from unmask.plotting._layers import Arrows, Ellipses
 from unmask.plotting._map import plot_map
@@ -259,60 +258,58 @@ def test_no_pictures_at_all_are_no_pictures(ax):
 # ---- crowds
 
 
-def meshes(ax):
-    return [one for one in ax.collections if isinstance(one, QuadMesh)]
+def hexagons(ax):
+    return [one for one in ax.collections if type(one) is PolyCollection]
 
 
 @pytest.mark.parametrize(("n", "crowd"), [(20_000, False), (20_001, True)])
-def test_above_a_number_of_objects_crowds_become_cells(ax, n, crowd):
+def test_above_a_number_of_objects_crowds_become_hexagons(ax, n, crowd):
     plot_map(cloud(n), ax=ax)
-    assert bool(meshes(ax)) is crowd
+    assert bool(hexagons(ax)) is crowd
 
 
-def test_cells_count_what_a_histogram_counts():
-    X = cloud(5000) * [3.0, 1.0]
-    cells = CellGrid.over(X)
-    counts = np.histogram2d(X[:, 1], X[:, 0], bins=[cells.y, cells.x])[0]
-    np.testing.assert_array_equal(cells.counts, counts.ravel())
-    sides = np.concatenate([np.diff(cells.x), np.diff(cells.y)])
-    np.testing.assert_allclose(sides, sides[0], rtol=1e-9, atol=0)
-
-
-def test_every_object_is_in_a_cell_or_a_point(ax):
-    X = cloud(3000)
+def test_crowds_are_counted_and_the_others_are_points(ax):
+    X = np.concatenate([np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [500, 3, 2], axis=0), [[0.0, 1.0]]])
     plot_map(X, density=True, ax=ax)
-    (mesh,), (points,) = meshes(ax), scatters(ax)
-    assert mesh.get_array().sum() + len(points.get_offsets()) == 3000
-    assert mesh.get_array().min() == 3
-    assert mesh.norm.__class__.__name__ == "LogNorm"
-    assert mesh.get_rasterized()
+    (drawn,), (points,) = hexagons(ax), scatters(ax)
+    assert sorted(drawn.get_array()) == [3, 500]  # two objects are no crowd
+    assert len(points.get_offsets()) == len(X)
+    assert drawn.norm.__class__.__name__ == "LogNorm"
+    assert drawn.get_rasterized()
     assert points.get_rasterized()
-    assert mesh.colorbar.ax.get_ylabel() == "objects per cell"
+    assert drawn.get_zorder() > points.get_zorder()
+    assert drawn.colorbar.ax.get_ylabel() == "objects in a hexagon"
 
 
-def test_cells_show_the_mean_of_numbers(ax):
+def test_crowds_show_the_mean_of_numbers(ax):
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]], [4, 4, 1], axis=0)
     values = np.array([1.0, 2.0, np.nan, 3.0, np.nan, np.nan, np.nan, np.nan, 10.0])
     plot_map(X, color=pd.Series(values, name="size"), density=True, ax=ax)
-    (mesh,), (point,) = meshes(ax), scatters(ax)
-    shown = mesh.get_facecolor().reshape(160, 160, 4)
-    scale = ColorScale(np.array([2.0]), "", (1.0, 10.0)).rgba()[0]
-    np.testing.assert_allclose(shown[0, 0], scale, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(shown[-1, -1], colors.to_rgba(MISSING), rtol=1e-9, atol=1e-9)
-    assert (shown[..., 3] > 0).sum() == 2
-    np.testing.assert_array_equal(point.get_offsets(), [[1.0, 0.0]])
-    assert point.get_clim() == (1.0, 10.0)
+    (drawn,) = hexagons(ax)
+    assert drawn.get_array().tolist() == [2.0]  # where nothing is known the grey points show
+    assert drawn.get_clim() == (1.0, 10.0)
 
 
-def test_cells_show_the_most_frequent_category_the_stronger_the_more_there_are():
+def test_crowds_show_the_most_frequent_category(ax):
     X = np.repeat([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [10, 4, 2], axis=0)
-    codes = np.array([0] * 3 + [1] * 7 + [-1] * 3 + [0] + [0] * 2)
-    shown = _majority(CellGrid.over(X), Categories(codes, ("a", "b"), "")).reshape(160, 160, 4)
-    assert colors.to_hex(shown[0, 0]) == OKABE_ITO[1].lower()
-    assert colors.to_hex(shown[0, -1]) == colors.to_hex(MISSING)
-    assert shown[0, 0, 3] == pytest.approx(1.0)
-    assert 0.3 < shown[0, -1, 3] < 1.0
-    assert shown[-1, -1, 3] == 0.0  # two objects are no crowd
+    kinds = pd.Series(["a"] * 3 + ["b"] * 7 + [None] * 3 + ["a"] + ["a"] * 2, name="kind")
+    plot_map(X, color=kinds, density=True, ax=ax)
+    (drawn,) = hexagons(ax)
+    drawn.update_scalarmappable()
+    shown = {
+        tuple(place): colors.to_hex(color)
+        for place, color in zip(drawn.get_offsets(), drawn.get_facecolor(), strict=True)
+    }
+    assert set(shown.values()) == {OKABE_ITO[1].lower(), colors.to_hex(MISSING)}
+    assert legends(ax) == {"kind": ["a", "b", "missing"]}
+
+
+def test_ordered_categories_have_the_colours_of_a_scale(ax):
+    sizes = pd.Categorical(["s", "m", "l", "m"], categories=["s", "m", "l"], ordered=True)
+    plot_map(cloud(4), color=pd.Series(sizes, name="size"), ax=ax)
+    shown = [colors.to_hex(one.get_facecolor()[0]) for one in scatters(ax)]
+    assert shown == [colors.to_hex(colormaps["viridis"](share)) for share in (0.0, 0.5, 1.0)]
+    assert legends(ax) == {"size": ["s", "m", "l"]}
 
 
 def test_categories_of_a_crowd_keep_their_legend(ax):
@@ -323,7 +320,7 @@ def test_categories_of_a_crowd_keep_their_legend(ax):
 
 def test_shapes_keep_their_points_faint_and_rasterised_in_a_crowd(ax):
     plot_map(cloud(20_001), shape=["a", "b", "c"] * 6667, ax=ax)
-    assert meshes(ax) == []
+    assert hexagons(ax) == []
     assert sum(len(one.get_offsets()) for one in scatters(ax)) == 20_001
     assert {one.get_alpha() for one in scatters(ax)} == {0.15}
     assert all(one.get_rasterized() for one in scatters(ax))
@@ -331,7 +328,7 @@ def test_shapes_keep_their_points_faint_and_rasterised_in_a_crowd(ax):
 
 def test_a_crowd_along_a_line_stays_points(ax):
     plot_map(cloud(20_001, columns=1), ax=ax)
-    assert meshes(ax) == []
+    assert hexagons(ax) == []
 
 
 def test_a_crowd_is_labelled_outside_of_it():
@@ -379,7 +376,7 @@ COVARIANCES = np.array([np.eye(2)] * 3)
         ({"image_size": 0}, r"image_size=0 must be a number of at least 1"),
         ({"max_images": -1}, r"max_images=-1 must be an integer of at least 0"),
         ({"density": "yes"}, r"density='yes' must be 'auto', True or False"),
-        ({"density": True, "shape": list("abc")}, r"density=True cannot be drawn, because a cell has no shape"),
+        ({"density": True, "shape": list("abc")}, r"density=True cannot be drawn, because a crowd has no shape"),
     ],
 )
 def test_bad_input_is_named(ax, options, message):

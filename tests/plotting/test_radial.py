@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from matplotlib.collections import LineCollection, PathCollection, QuadMesh
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from pandas.plotting import radviz
 
@@ -108,9 +108,9 @@ def test_names_stand_outside_and_everything_is_inside_the_axes(plot, table):
 
 
 @BOTH
-def test_crowds_become_cells(plot, ax):
+def test_crowds_become_hexagons(plot, ax):
     plot(np.random.default_rng(0).normal(size=(20_001, 4)), ax=ax)
-    assert [one for one in ax.collections if isinstance(one, QuadMesh)]
+    assert [one for one in ax.collections if type(one) is PolyCollection]
 
 
 def test_features_that_cancel_out_leave_all_in_the_centre(ax):

@@ -233,8 +233,7 @@ NUMBERS = [1.0, 2.0, 3.0, 1.0, 2.0]
     ("declared", "values", "named"),
     [
         ("cyclic", NUMBERS, r"Cyclic\(period\)"),
-        ("spline", NUMBERS, r"Spline\(df\)"),
-        ("log", NUMBERS, r"Numeric\(log=True\)"),
+        ("log", NUMBERS, r"Numeric\(lower, upper, log, error\)"),
         ("number", NUMBERS, "'numeric', 'nominal', 'ordinal'"),
         (Cyclic, NUMBERS, "Cyclic"),
         *((Cyclic(period), NUMBERS, "period") for period in (-1, 0, np.inf, True, "24")),
@@ -312,11 +311,11 @@ def test_missing_cells_of_a_spline_are_refused():
     "text",
     [
         "numeric",
-        "numeric:0..100",
-        "numeric:..3",
-        "numeric:log:1..",
+        "numeric:log",
+        "numeric:lower=0:upper=100",
+        "numeric:upper=-3.5",
+        "numeric:lower=1:log",
         "numeric:error=0.5",
-        "numeric:0..:error=0.5",
         "nominal",
         "ordinal:low<mid<high",
         "cyclic:24",
@@ -327,7 +326,7 @@ def test_a_type_is_written_as_it_is_read(text):
     assert type_as_text(type_from_text(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "cyclic", "cyclic:day", "colour", "nominal:3"])
+@pytest.mark.parametrize("text", ["", "cyclic", "cyclic:day", "colour", "nominal:3", "numeric:3"])
 def test_a_text_that_is_no_type_is_refused_with_all_that_are(text):
     with pytest.raises(ValueError, match=r"cyclic:24.* or spline:3"):
         type_from_text(text)

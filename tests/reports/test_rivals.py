@@ -1,6 +1,5 @@
 """Other methods beside the map: their numbers, their names, and why one was not run."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from unmask.reports import render_report
 from unmask.reports._html import number
 
 from .markup import rows, section
-from .studies import QUICK, distances, quick_study
+from .studies import distances, quick_study
 
 
 def test_rivals_are_those_of_inspection(page, study, kinship):
@@ -26,9 +25,13 @@ def test_rivals_are_those_of_inspection(page, study, kinship):
         "Metric scaling, told nothing",
     ]
     assert shown[1][1] == number(study.step.stress)
-    assert shown[3][1:] == [number(found.loc["mds", "stress"])] + [
-        f"{found.loc['mds', name]:.2f}" for name in ("leak", "trustworthiness")
+    mds = found.loc["mds"]
+    assert shown[3][1:] == [
+        number(mds["stress"]),
+        f"{mds['leak']:.2f} ({mds['leak_reference']:.2f})",
+        f"{mds['trustworthiness']:.2f}",
     ]
+    assert shown[2][2] == "0.00"  # by construction
 
 
 @pytest.mark.filterwarnings("ignore::unmask.KnownFeatureWarning")
@@ -90,12 +93,3 @@ def test_every_rival_has_a_name_in_plain_words():
     from unmask.reports._rivals import RIVALS
 
     assert set(method_names()) == set(RIVALS)
-
-
-def test_what_is_not_installed_is_no_caution(study, no_pictures, monkeypatch):
-    monkeypatch.setitem(sys.modules, "umap", None)
-    page = render_report(study, **QUICK | {"compare": ["umap", "mds"]})
-    said = section(page, "rivals").text
-    assert "Not compared, because not installed: UMAP. pip install 'unmask[compare]' adds them." in said
-    assert "ImportError" not in said
-    assert "umap" not in section(page, "cautions").text.lower()

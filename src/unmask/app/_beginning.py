@@ -205,7 +205,7 @@ def detect(session: Session, message: Message) -> Message:
     columns = [
         str(name) for part in parts if part.table is not None and part.role != "dissimilarities" for name in part.table
     ]
-    types = [form for kind in FEATURE_TYPES.values() for form in kind.forms if "(" not in form]
+    types = [form for kind in FEATURE_TYPES.values() for form in kind.forms]
     return {
         "title": PurePath(parts[0].kept.name).stem if parts else "",
         "parts": told,

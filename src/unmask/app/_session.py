@@ -194,7 +194,7 @@ class Session:
                 if failure is not None:
                     self.tell({"event": "notice", "level": "warning", "text": failure})
                 else:
-                    study.revision = now.revision
+                    study.revisions = now.revisions
                     if self._unsaved is unsaved:  # no change since
                         self._unsaved = None
                 if failure != failed_before:

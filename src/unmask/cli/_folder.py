@@ -87,7 +87,7 @@ class Folder:
 
     def study(self, study: Any) -> None:
         """Write a study, in a folder of its own."""
-        study.save(self._claim(STUDY), format="parquet" if self.file_format == "parquet" else "csv")
+        study.save(self._claim(STUDY))
 
     def mark(self, gone: str | None = None, **record: Any) -> None:
         """Write the mark: a record about the results, and the files that unmask wrote, without the one that is gone."""

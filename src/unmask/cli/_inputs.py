@@ -242,7 +242,7 @@ def _from_features(
             f"Assumed: {path} is a table of features, and objects differ by the Euclidean distance of its "
             f"{features.shape[1]} columns as they are; --metric seuclidean divides each by its standard deviation."
         )
-    comparing = Metric(metric, verbose=int(output.shows_progress))
+    comparing = Metric(metric)
     if comparing.on_demand(features).is_large:
         output.note(f"No table of all pairs is made: {len(features):,} objects are compared when it is needed.")
         return Input(path, features.index, None, known, types, features, metric, own)

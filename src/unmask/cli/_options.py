@@ -72,7 +72,7 @@ class Given:
             "--types",
             "-t",
             metavar="A=TYPE",
-            help="Their types: numeric, numeric:0..100, numeric:log, numeric:error=0.5, nominal, ordinal, "
+            help="Their types: numeric, numeric:lower=0:upper=100, numeric:log, numeric:error=0.5, nominal, ordinal, "
             "ordinal:low<mid<high, cyclic:24, spline, spline:3; A=? lists all.",
         ),
     ] = None

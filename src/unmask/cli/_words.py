@@ -51,7 +51,7 @@ PHRASES = {
     "methods=": "--methods ",
     "rater=…": "--rater COLUMN",
     "known_imputed_": "the missing cells below",
-    "Numeric(lower=…)": "numeric:0..",
+    "Numeric(lower=…)": "numeric:lower=0",
     "Numeric(log=True)": "numeric:log",
     "adjust=True": "--adjust yes",
     "adjust=False": "--adjust no",

@@ -8,7 +8,6 @@ from ._files import coding_of as coding_of
 from ._fitting import ESTIMATORS as ESTIMATORS
 from ._fitting import PACKAGES as PACKAGES
 from ._fitting import fit_alone as fit_alone
-from ._loading import read_tables
 from ._material import Material
 from ._preview import Preview
 from ._reading import FittedPairs as FittedPairs
@@ -32,6 +31,5 @@ __all__ = [
     "Step",
     "Stopped",
     "along_curve",
-    "read_tables",
     "study_from_files",
 ]

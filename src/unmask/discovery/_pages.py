@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..checking import count
+from ..problem.leak import leak_in_words
 from ._material import Material
 from ._records import Action, Change, Step
 
@@ -35,7 +36,7 @@ def history_table(actions: tuple[Action, ...]) -> pd.DataFrame:
 
 
 # Columns of the history before and after those of the importances, which are attributes of the steps.
-BEFORE = ("n_components", "estimator", "adjusted", "stress", "leak")
+BEFORE = ("n_components", "estimator", "adjusted", "stress", "leak", "leak_reference")
 AFTER = ("converged", "finished", "warnings", "seconds")
 
 
@@ -56,10 +57,12 @@ def _sentences(material: Material, actions: tuple[Action, ...], known: list[str]
     lines = [f"{len(material.objects)} objects{table}; known now: {', '.join(known) or 'nothing'}"]
     for action in actions:
         if isinstance(action, Step):
+            chance = leak_in_words(action.leak, action.leak_reference)
+            leak = f", leak {'0 by construction' if action.uncorrelated else chance}" if action.known else ""
             state = "" if action.finished else ", unfinished" if not action.converged else ", interrupted"
             lines.append(
                 f"step {action.number}: {action.estimator}, {count(action.n_components, 'dimension')}, {action.title}: "
-                f"stress {action.stress_in_words}, leak {action.leak:.2f}{state}"
+                f"stress {action.stress_in_words}{leak}{state}"
             )
         else:
             origin = f" ({action.origin})" if action.origin else ""

@@ -13,7 +13,6 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import rankdata
 
 from .._typing import Array, IntArray
-from ..checking import KnownFeatureWarning
 from ..estimators import stages_of
 from ..inspection import (
     Stability,
@@ -137,12 +136,17 @@ class Reading:
 
         Missing cells count as they were estimated.
         """
-        known = self.known
+        known = self._completed_known()
         if known is None or not self.step.n_components:
             raise LeftOut("What the map repeats is left out: nothing was known to it, or it has no dimensions.")
-        for cell in self.step.imputed.to_dict("records"):
-            known.loc[cell["object"], cell["feature"]] = cell["value"]
         return leak_report(self.step.embedding, known, known_types=dict(self.step.known_types) or None)
+
+    def _completed_known(self) -> pd.DataFrame | None:
+        """Return the known features of the step, missing cells as they were estimated."""
+        known = self.known
+        for cell in self.step.imputed.to_dict("records"):
+            known.loc[cell["object"], cell["feature"]] = cell["value"]  # type: ignore[union-attr]
+        return known
 
     @property
     def most_components(self) -> int:
@@ -182,15 +186,15 @@ class Reading:
     ) -> pd.DataFrame:
         """Return scores of other methods on the same data, as :func:`unmask.inspection.compare` does.
 
-        By default of all its methods; without conditional scaling with its defaults, if that made the step.
+        By default of all its methods; without conditional scaling with its defaults, if that made the step. Missing
+        cells of known features count as the step estimated them.
         """
         if not self.step.n_components:
             raise LeftOut("Other methods are left out: they need at least one dimension.")
-        with series(callback) as tell, warnings.catch_warnings():
-            warnings.simplefilter("ignore", KnownFeatureWarning)
+        with series(callback) as tell:
             return compare(
                 self.study.material.dissimilarities,
-                self.known,
+                self._completed_known(),
                 n_components=self.step.n_components,
                 methods=self.other_methods(methods),
                 known_types=dict(self.step.known_types) or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable
 from secrets import token_hex
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -386,3 +386,4 @@ class Forgetting(Record):
 # What happens between two fits.
 Change = Adoption | Amendment | Forgetting
 Action = Step | Change
+Done = TypeVar("Done", bound=Action)

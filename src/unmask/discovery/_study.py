@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import uuid4
 
 import numpy as np
@@ -20,14 +20,14 @@ from ._contrast import contrast, sides
 from ._corrections import corrected
 from ._files import Origin
 from ._fitting import ESTIMATORS, check_params, fit_step, without_checkpoint
-from ._history import Done, History, Known, table_of
+from ._history import Known, path_to, table_of
 from ._material import Material, read_material
 from ._pages import draw, history_table, html_of, text_of
 from ._pictures import read_pictures
 from ._preview import Preview, preview
 from ._proposals import Context, checked_values, make_proposal
 from ._reading import Reading
-from ._records import Action, Adoption, Amendment, Forgetting, Step
+from ._records import Action, Adoption, Amendment, Done, Forgetting, Step
 from ._script import script_of
 from ._suggest import suggest
 from ._values import plain, require_text
@@ -90,7 +90,7 @@ class Discovery:
     origin : Origin or None
         The files the study was made from, if :func:`study_from_files` made it.
     uuid, revision : str, int
-        What identifies the study when it is saved, and how often it was saved.
+        The identity of the study, also when it is saved, and how often it was saved.
 
     Notes
     -----
@@ -132,8 +132,12 @@ class Discovery:
         self._begin(replace(material, pictures=read_pictures(pictures, material.objects)), str(title))
 
     def _begin(self, material: Material, title: str) -> None:
-        self._material, self.title, self._history = material, title, History()
-        self.uuid, self.revision = uuid4().hex, 0
+        self._material, self.title = material, title
+        self._tree: tuple[Action, ...] = ()
+        self._here = 0
+        self._seen: dict[int, int] = {}  # by the id before it, the action that was seen last
+        self.uuid = uuid4().hex
+        self.revisions: tuple[str, ...] = ()  # of all saves that led to this study
         self.origin: Origin | None = None
 
     @classmethod
@@ -175,6 +179,11 @@ class Discovery:
         return None if self._material.weights is None else self._material.weights.copy()
 
     @property
+    def revision(self) -> int:
+        """How often the study was saved."""
+        return len(self.revisions)
+
+    @property
     def pictures(self) -> dict[Any, bytes]:
         """Pictures of the objects by their label; a copy."""
         return dict(self._material.pictures)
@@ -188,7 +197,8 @@ class Discovery:
     def history(self) -> pd.DataFrame:
         """The steps, one a row.
 
-        Columns: ``known`` (features given), ``n_components``, ``estimator``, ``adjusted``, ``stress``, ``leak``, an
+        Columns: ``known`` (features given), ``n_components``, ``estimator``, ``adjusted``, ``stress``, ``leak``,
+        ``leak_reference`` (19 of 20 random maps have a lower leak), an
         ``importance_…`` for each feature (standardized), ``converged``, ``finished``, ``warnings`` (their number),
         ``seconds``, ``adopted`` (what was recognised on this map; with a minus what was put aside), ``why``. A row 0
         says what was adopted before the first fit, if anything was.
@@ -198,17 +208,17 @@ class Discovery:
     @property
     def tree(self) -> tuple[Action, ...]:
         """Everything that was ever done, also what was taken back: each action with its `id` and its `parent`."""
-        return self._history.actions
+        return self._tree
 
     @property
     def here(self) -> int:
         """The id of the last action, after which the next will follow; 0 at the beginning."""
-        return self._history.here
+        return self._here
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """What was done on the way to here, in order."""
-        return self._history.path()
+        return path_to(self._tree, self._here)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -247,7 +257,7 @@ class Discovery:
 
     def known_of(self, step: Step) -> pd.DataFrame | None:
         """Return the known features that a step was given; None if there were none."""
-        columns = Known(self._material, self._history.path(step.parent)).columns
+        columns = Known(self._material, path_to(self._tree, step.parent)).columns
         return table_of(columns, self._material.objects) if step.known else None
 
     def _known(self) -> Known:
@@ -311,9 +321,18 @@ class Discovery:
 
     def _add(self, action: Done) -> Done:
         """Add what was done after the last action, and go there."""
-        added = self._history.add(action, self.here)
-        self._history.go(added.id)
+        added = self._append(action, self.here)
+        self._go(added.id)
         return added
+
+    def _append(self, action: Done, parent: int) -> Done:
+        added = cast("Done", action.model_copy(update={"id": len(self._tree) + 1, "parent": parent}))
+        self._tree = (*self._tree, added)
+        return added
+
+    def _go(self, end: int) -> None:
+        self._here = end
+        self._seen |= {action.parent: action.id for action in self.actions}
 
     def adopt(
         self,
@@ -493,7 +512,7 @@ class Discovery:
             If the action is not on the way to here, or what followed cannot be done without it; the study stays as it
             was.
         """
-        dropped = next((action for action in self.actions if action.id == self._history.checked_id(id)), None)
+        dropped = next((action for action in self.actions if action.id == self._checked_id(id)), None)
         if dropped is None:
             ids = ", ".join(str(action.id) for action in self.actions)
             raise ValueError(f"id={id} is not on the way to here ({ids or 'nothing was done'}); go there first.")
@@ -507,7 +526,7 @@ class Discovery:
                 lost = action.called if isinstance(action, Amendment) else None
             else:
                 again._repeat(action, callback)
-        self._history = again._history
+        self._tree, self._here, self._seen = again._tree, again._here, again._seen
         return f"left out: {'; '.join(action.text for action in left_out)}"
 
     def _repeat(self, action: Action, callback: Callback | None = None) -> None:
@@ -538,27 +557,34 @@ class Discovery:
         -------
         str
         """
-        self._history.go(self._history.checked_id(id))
+        self._go(self._checked_id(id))
         return f"now after: {self.actions[-1].text}" if self.here else "now at the beginning"
+
+    def _checked_id(self, given: Any) -> int:
+        found = require_integer("id", given, 0)
+        if found > len(self._tree):
+            raise ValueError(f"id={found} is not an action of this study, which has {len(self._tree)}.")
+        return found
 
     def undo(self) -> str:
         """Take the last action back, and return a sentence on it. It stays in the tree: :meth:`redo` does it again."""
         if not self.here:
             raise ValueError("there is nothing to undo; this is the beginning of the study.")
         last = self.actions[-1]
-        self._history.go(last.parent)
+        self._go(last.parent)
         return f"undone: {last.text}"
 
     @property
     def ahead(self) -> Action | None:
         """What :meth:`redo` would do again: of several actions the one that was done or seen last; None if nothing."""
-        return self._history.ahead
+        following = [action.id for action in self._tree if action.parent == self._here]
+        return self._tree[self._seen.get(self._here, following[-1]) - 1] if following else None
 
     def redo(self) -> str:
         """Do again what was taken back, and return a sentence on it."""
         if self.ahead is None:
             raise ValueError("there is nothing to redo; this is the last action on this branch.")
-        self._history.go(self.ahead.id)
+        self._go(self.ahead.id)
         return f"redone: {self.actions[-1].text}"
 
     def branch(self, name: str | None = None) -> Self:
@@ -576,8 +602,8 @@ class Discovery:
         Discovery
         """
         branch = self._of(self._material, f"{self.title} (branch)".strip() if name is None else str(name))
-        branch._history, branch.uuid, branch.revision = self._history.copy(), self.uuid, self.revision
-        branch.origin = self.origin
+        branch._tree, branch._here, branch._seen = self._tree, self._here, dict(self._seen)
+        branch.uuid, branch.revisions, branch.origin = self.uuid, self.revisions, self.origin
         return branch
 
     def take_over(self, branch: Self, since: int) -> int:
@@ -601,7 +627,7 @@ class Discovery:
             return id + moved if id > since else id
 
         for action in branch.tree[since:]:
-            self._history.add(action, here(action.parent))
+            self._append(action, here(action.parent))
         return here(branch.here)
 
     # ---- fitting a step again
@@ -826,7 +852,7 @@ class Discovery:
         """
         return script_of(self, str(path))
 
-    def save(self, path: str | PathLike[str], *, format: str = "csv") -> Path:  # noqa: A002
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the study as one folder, or as one file if the path ends in ``.zip``.
 
         Parameters
@@ -834,8 +860,6 @@ class Discovery:
         path : str or path
             Where to. A study that is there is replaced, when all of the new one has been written; anything else that
             is there is left alone, with an error.
-        format : {"csv", "parquet"}, default="csv"
-            How to write the tables; ``study.json``, which says what they are, is the same.
 
         Returns
         -------
@@ -844,16 +868,16 @@ class Discovery:
         Raises
         ------
         FileProblem
-            If the study cannot be written there, or a newer version of it is there (`revision` counts the saves).
+            If the study cannot be written there, or if there is a version of it from which this one does not come.
 
         Notes
         -----
         Files are only added to a folder, and those that are there already are not written again. Whoever reads it
         meanwhile, or after a save that was killed, finds the study as it was before or as it is then.
         """
-        from ._saving import save
+        from ._folder import save
 
-        save(self, Path(path), format)
+        save(self, Path(path))
         return Path(path)
 
     @classmethod
@@ -879,12 +903,13 @@ class Discovery:
         FileProblem
             If something is missing or not as it was written, in one sentence.
         """
-        from ._loading import load
+        from ._folder import load
 
-        read = load(Path(path), name, elsewhere=elsewhere)
-        study = cls._of(read.material, read.document.title)
-        study._history, study.uuid, study.revision = read.history, read.document.uuid, read.document.revision
-        study.origin = read.document.origin
+        document, material, actions = load(Path(path), name, elsewhere=elsewhere)
+        study = cls._of(material, document.title)
+        study._tree, study.uuid, study.revisions = actions, document.uuid, tuple(document.revisions)
+        study.origin = document.origin
+        study._go(document.here)
         return study
 
     def __repr__(self) -> str:

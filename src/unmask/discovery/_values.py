@@ -62,9 +62,19 @@ def _encode_dict(value: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _encode_table(table: pd.DataFrame) -> dict[str, Any]:
-    columns = [[encode(str(name)), str(column.dtype), encode(list(column))] for name, column in table.items()]
+    columns = [_encode_column(str(name), column) for name, column in table.items()]
     labels = None if isinstance(table.index, pd.RangeIndex) else encode(list(table.index))
-    return {"$table": columns, "labels": labels}
+    return {"$table": columns, "labels": labels, "names": "object" if table.columns.dtype == object else "str"}
+
+
+def _encode_column(name: str, column: pd.Series[Any]) -> dict[str, Any]:
+    described = {"name": encode(name), "type": str(column.dtype)}
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        levels = {"levels": encode(list(column.cat.categories)), "ordered": bool(column.cat.ordered)}
+        return described | levels | {"cells": column.cat.codes.tolist()}
+    if column.dtype.kind == "f" and not np.isinf(column).any():
+        return described | {"cells": [None if math.isnan(cell) else cell for cell in column.tolist()]}
+    return described | {"cells": encode(column.tolist())}
 
 
 def _encode_type(value: Any) -> dict[str, Any]:
@@ -110,13 +120,19 @@ def _decode_type(found: dict[str, Any]) -> Any:
 
 def _decode_table(found: dict[str, Any]) -> pd.DataFrame:
     labels, columns = found["labels"], found["$table"]
-    rows = pd.RangeIndex(len(columns[0][2])) if labels is None else pd.Index(labels, tupleize_cols=False)
-    # A cell more, or pandas would unpack tuples.
-    cells = [
-        pd.Series([*column, None], dtype=object).iloc[:-1].astype(kind).set_axis(rows) for _, kind, column in columns
-    ]
-    table = pd.DataFrame(dict(enumerate(cells)), index=rows)
-    return table.set_axis([name for name, _, _ in columns], axis=1)
+    rows = pd.RangeIndex(len(columns[0]["cells"]) if columns else 0)
+    rows = rows if labels is None else pd.Index(labels, tupleize_cols=False)
+    cells = [_decode_column(column).set_axis(rows) for column in columns]
+    names = pd.Index([column["name"] for column in columns], dtype=object if found["names"] == "object" else "str")
+    return pd.DataFrame(dict(enumerate(cells)), index=rows).set_axis(names, axis=1)
+
+
+def _decode_column(column: dict[str, Any]) -> pd.Series[Any]:
+    if column["type"] == "category":
+        levels = pd.Index(column["levels"], tupleize_cols=False)
+        return pd.Series(pd.Categorical.from_codes(column["cells"], levels, ordered=column["ordered"]))
+    cells = np.array([*column["cells"], None], dtype=object)[:-1]  # a cell more, or NumPy would unpack tuples
+    return pd.Series(cells, dtype=object).astype(column["type"])
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any]], Any]] = {

@@ -41,7 +41,7 @@ class Drill(SpectralDissimilarity):
         stay. The optimum then exists only if no fully joined group has more objects than there are features.
     tol : float, default=1e-6
         Largest violation of the optimality conditions, with `S` scaled to a diagonal of ones.
-    max_iter : int, default=500
+    max_iter : int, default=1000
         Largest number of Newton steps.
     metric : str, callable or transformer, default="euclidean"
         As in :class:`Geodesic`. With ``"precomputed"``, `X` holds dissimilarities, which count as those of one feature
@@ -85,7 +85,7 @@ class Drill(SpectralDissimilarity):
 
     penalty: float = 0.01
     tol: float = 1e-6
-    max_iter: int = 500
+    max_iter: int = 1000
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

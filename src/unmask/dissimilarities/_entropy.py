@@ -13,7 +13,16 @@ from .._typing import Array, IntArray
 from ..checking import require_choice, require_integer, require_number, warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
-from ._spectral import SpectralDissimilarity, Unfolding, edges, inverse_of_laplacian, laplacian, mirrored, raised
+from ._spectral import (
+    SpectralDissimilarity,
+    Unfolding,
+    edges,
+    inverse_of_laplacian,
+    laplacian,
+    lower_inverse,
+    mirrored,
+    raised,
+)
 
 # Share added to the diagonal of the second derivatives, which become singular where the multipliers have no finite
 # optimum. Without it 150 points of a bent sheet in three columns end with squared distances that are wrong by 6%.
@@ -43,6 +52,9 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
         Whether distances of neighbours are upper bounds or are kept. With fewer than N - 1 columns, kept distances may
         leave no field of full rank. The weights then have no finite optimum and grow until `tol` is met; all other
         distances depend on `tol`. Fewer neighbours avoid this.
+    gamma : float, default=0.0
+        Precision of the base density, in units of 1 / squared dissimilarity. With 0 the base is flat; above 0 objects
+        are drawn towards the origin, and the precision is ``L + gamma I``.
     max_iter : int, default=500
         Largest number of iterations: L-BFGS for ``"upper"``, Newton's method for ``"equal"``.
     tol : float, default=1e-3
@@ -85,26 +97,28 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     """
 
     constraints: str = "upper"
+    gamma: float = 0.0
     max_iter: int = 500
     tol: float = 1e-3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_choice("constraints", self.constraints, ("upper", "equal"))
+        require_number("gamma", self.gamma, 0.0)
         require_integer("max_iter", self.max_iter, 1)
         require_number("tol", self.tol, 0.0)
 
     def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)
-        dual = _Dual(i, j, raised(squared[i, j]), len(squared))
+        dual = _Dual(i, j, raised(squared[i, j]), len(squared), float(self.gamma))
         current_watch().begin("unfolding", 1)
         with OneBlasThread():
             x, self.n_iter_, self.converged_ = (self._bounded if self.constraints == "upper" else self._equal)(dual)
             self.multipliers_ = x * dual.start
-            L = laplacian(i, j, self.multipliers_, dual.n)
-            lower, log_determinant = inverse_of_laplacian(L)
+            L = laplacian(i, j, self.multipliers_, dual.n) + self.gamma * np.eye(dual.n)
+            lower, log_determinant = dual.inverse(x)
             K = mirrored(lower)
-            K -= 1.0 / np.trace(L)
+            K -= 0.0 if self.gamma else 1.0 / np.trace(L)
         if not self.converged_:
             warn_user(
                 f"MaximumEntropyUnfolding stopped after {self.n_iter_} iterations before tol={self.tol:g} was reached; "
@@ -152,6 +166,7 @@ class _Dual:
     j: IntArray
     lengths: Array  # squared
     n: int
+    gamma: float
 
     @property
     def unit(self) -> float:
@@ -163,11 +178,16 @@ class _Dual:
         """Return multipliers with ``sum_e weight_e d_e = N - 1``, as at the optimum; also the unit of each."""
         return np.asarray(self.unit / self.lengths)
 
+    def inverse(self, x: Array) -> tuple[Array, float]:
+        """Return the lower triangle of the covariance, and the logarithm of the precision's determinant."""
+        L = laplacian(self.i, self.j, x * self.start, self.n)
+        return lower_inverse(L + self.gamma * np.eye(self.n)) if self.gamma else inverse_of_laplacian(L)
+
     def cost(self, x: Array) -> tuple[float, Array]:
         """Return minus the dual and its derivatives ``(d_e - r_e) start_e``, r_e the squared dissimilarities."""
         weights = x * self.start
         try:
-            K, log_determinant = inverse_of_laplacian(laplacian(self.i, self.j, weights, self.n))
+            K, log_determinant = self.inverse(x)
         except np.linalg.LinAlgError:  # too many weights are 0 and the graph falls apart; L-BFGS shortens the step
             return 1e300, np.zeros(len(x))
         own = np.diagonal(K)
@@ -181,7 +201,7 @@ class _Dual:
         the ends of edge e.
         """
         i, j = self.i, self.j
-        K = mirrored(inverse_of_laplacian(laplacian(i, j, x * self.start, self.n))[0])
+        K = mirrored(self.inverse(x)[0])
         across = K[i] - K[j]
         H = (across[:, i] - across[:, j]) ** 2 * np.outer(self.start, self.start)
         H[np.diag_indices_from(H)] *= 1.0 + DAMPING

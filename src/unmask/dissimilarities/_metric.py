@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +17,10 @@ from ..checking import (
     labels_of,
     name_object,
     require_choice,
-    require_integer,
     require_jobs,
     warn_user,
 )
-from ..kernels import OneBlasThread, Workers, empty_square, resolve_threads
+from ..kernels import OneBlasThread, empty_square
 from ._base import DTYPES, DissimilarityTransformer
 from ._metrics import count, make_comparison, take
 from ._on_demand import OnDemand, fill
@@ -35,8 +33,6 @@ class Metric(DissimilarityTransformer):
 
     The metrics of scipy and scikit-learn by name, Gower's for mixed tables with missing cells, Aitchison's for
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
-    Put :class:`unmask.ConditionalMDS` with ``metric="precomputed"`` behind it.
-
     `X` has one object per row; Notes list what each metric takes. Each pair is compared once, and nothing else of the
     size of the result is held.
 
@@ -51,8 +47,6 @@ class Metric(DissimilarityTransformer):
     n_jobs : int, optional
         Threads; None and -1 mean every core. The result does not depend on it. A function written in Python is
         called from one thread only.
-    verbose : int, default=0
-        1 shows a progress bar on the standard error.
 
     Attributes
     ----------
@@ -66,11 +60,11 @@ class Metric(DissimilarityTransformer):
     -----
     **Tables of numbers.** ``"euclidean"`` (``"l2"``), ``"sqeuclidean"``, ``"cityblock"`` (``"manhattan"``, ``"l1"``),
     ``"chebyshev"`` (``"infinity"``), ``"minkowski"`` (``"p"``; parameter ``p``), ``"canberra"``, ``"cosine"``,
-    ``"correlation"``, ``"hamming"`` (``"matching"``), ``"braycurtis"`` and ``"jensenshannon"`` (amounts);
-    all but the last take weights of the columns ``w``. ``"seuclidean"`` and ``"mahalanobis"`` learn the variances
-    ``V`` or the inverse covariances ``VI`` from all fitted objects, unless they are given. ``"nan_euclidean"`` allows
-    missing cells. ``"haversine"`` takes latitude and longitude in radians. Sparse tables: ``"euclidean"``,
-    ``"cityblock"``, ``"cosine"`` and their other names.
+    ``"correlation"``, ``"hamming"`` (``"matching"``), ``"braycurtis"``, ``"hellinger"`` and ``"jensenshannon"``
+    (amounts); all but the last two take weights of the columns ``w``. ``"seuclidean"`` and ``"mahalanobis"`` learn the
+    variances ``V`` or the inverse covariances ``VI`` from all fitted objects, unless they are given.
+    ``"nan_euclidean"`` allows missing cells. ``"haversine"`` takes latitude and longitude in radians. Sparse tables:
+    ``"euclidean"``, ``"cityblock"``, ``"cosine"`` and their other names.
 
     **Presence and absence** (cells 0 and 1, or False and True; anything else is refused): ``"jaccard"``, ``"dice"``,
     ``"rogerstanimoto"`` (``"sokalmichener"``), ``"russellrao"``, ``"sokalsneath"``, ``"yule"``. In Russell and Rao's,
@@ -117,7 +111,6 @@ class Metric(DissimilarityTransformer):
     metric_params: dict[str, Any] | None = None
     dtype: str = "float64"
     n_jobs: int | None = None
-    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,9 +155,9 @@ class Metric(DissimilarityTransformer):
     def _read(self, X: Any) -> OnDemand:
         """Learn from all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
-        self._check_parameters()
+        require_choice("dtype", self.dtype, DTYPES)
+        require_jobs(self.n_jobs)
         comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, X, new=False)
-        comparison.threads = resolve_threads(self.n_jobs)
         with OneBlasThread():
             self._objects = comparison.fit(rows)
         self._comparison, self._labels = comparison, rows.labels
@@ -172,17 +165,15 @@ class Metric(DissimilarityTransformer):
 
     def _square(self, source: OnDemand) -> Array:
         """Return all dissimilarities of a source as an array."""
-        n, objects, names = source.n, source.objects, (source.name, source.name)
-        D = empty_square(n, self.dtype)
-        with self._crew(n * (n + 1) // 2) as (workers, advance):
-            missing = fill(D, source.comparison, objects, objects, workers, names, advance)
-        self._warn_of_missing(missing, n * (n - 1) // 2)
+        D = empty_square(source.n, self.dtype)
+        names = source.name, source.name
+        missing = fill(D, source.comparison, source.objects, source.objects, names, self.n_jobs)
+        self._warn_of_missing(missing, source.n * (source.n - 1) // 2)
         return D
 
     def _compare_new(self, X: Any, height: int | None) -> tuple[int, Iterator[Array]]:
         """Return the number of new objects, and their dissimilarities to the fitted ones, ``height`` rows at a time."""
         check_is_fitted(self)
-        self._check_parameters()
         rows = Rows(self, X, new=True)
         with OneBlasThread():
             new = self._comparison.coordinates(rows)
@@ -190,39 +181,18 @@ class Metric(DissimilarityTransformer):
 
     def _rows_of_new(self, rows: Rows, new: Any, height: int) -> Iterator[Array]:
         n, fitted, missing = count(new), count(self._objects), 0
-        with self._crew(n * fitted) as (workers, advance):
-            for top in range(0, n, height):
-                names = (lambda row, top=top: rows.object(top + row)), (lambda at: name_object(self._labels, at))
-                some = new[top : top + height]
-                D = np.empty((count(some), fitted), dtype=self.dtype)
-                missing += fill(D, self._comparison, some, self._objects, workers, names, advance)
-                yield D
+        for top in range(0, n, height):
+            names = (lambda row, top=top: rows.object(top + row)), (lambda at: name_object(self._labels, at))
+            some = new[top : top + height]
+            D = np.empty((count(some), fitted), dtype=self.dtype)
+            missing += fill(D, self._comparison, some, self._objects, names, self.n_jobs)
+            yield D
         self._warn_of_missing(missing, n * fitted)
 
     def _keep(self, which: IntArray) -> None:
         """Forget all fitted objects but some; new objects are then compared with these alone."""
         self._objects = take(self._objects, which)
         self._labels = None if self._labels is None else self._labels[which]
-
-    def _check_parameters(self) -> None:
-        require_choice("dtype", self.dtype, DTYPES)
-        require_jobs(self.n_jobs)
-        require_integer("verbose", self.verbose, 0)
-
-    @contextmanager
-    def _crew(self, pairs: int) -> Iterator[tuple[Workers, Callable[[int], None]]]:
-        """Provide the threads, and a function to call with the number of pairs just compared."""
-        threads = self._comparison.threads = resolve_threads(self.n_jobs)
-        with OneBlasThread(), Workers(threads if self._comparison.entry.parallel else 1) as workers:
-            if not self.verbose:
-                yield workers, lambda _: None
-                return
-            from rich.console import Console
-            from rich.progress import Progress
-
-            with Progress(console=Console(stderr=True)) as bar:
-                task = bar.add_task(f"dissimilarities ({self._comparison.name})", total=pairs)
-                yield workers, lambda number: bar.advance(task, number)
 
     def _warn_of_missing(self, missing: int, pairs: int) -> None:
         if missing:

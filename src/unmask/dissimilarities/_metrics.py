@@ -124,6 +124,12 @@ def _histograms(rows: Rows, values: Array, learnt: Params) -> Any:
     return histograms(rows, _shares(rows, values), learnt)
 
 
+def _root_shares(rows: Rows, values: Array, _learnt: Any) -> Array:
+    """Return coordinates whose Euclidean distances are Hellinger's: roots of the shares, over the root of 2."""
+    values = _scaled_shares(rows, values, None)
+    return np.asarray(np.sqrt(values / values.sum(axis=1, keepdims=True) / 2))
+
+
 def _varying(rows: Rows, values: Array, _learnt: Any) -> Array:
     _require_rows(np.ptp(values, axis=1) > 0, rows, "is constant and correlates with nothing")
     return values
@@ -351,8 +357,6 @@ class Entry:
     read: Callable[[Rows], Any] = _numbers
     parameters: tuple[str, ...] | None = ()  # None: any
     compiled: str | None = None  # formula of compiled code that does the same as `distance` without weights
-    tile: int = 512  # 512 x 512 pairs take 2 MB, which stay in the cache while they are mirrored
-    own_threads: bool = False  # whether `distance` takes a number of threads
     parallel: bool = True  # whether several threads can compare at once
     may_miss: bool = False  # whether NaN means that two objects have nothing to compare, rather than an error
     allow_nan: bool = False
@@ -363,6 +367,15 @@ class Entry:
     def sparse(self) -> bool:
         """Whether the metric takes sparse tables."""
         return self.read is _numbers_or_sparse
+
+    @property
+    def tile(self) -> int:
+        """The largest number of rows and columns compared at once.
+
+        512 x 512 numbers take 2 MB, which stay in the cache while they are mirrored. On the diagonal half of the pairs
+        of a tile are compared in vain, so the tiles of slow metrics are small.
+        """
+        return 512 if self.parallel else 64
 
 
 def _of_scipy(name: str, change: Any = _same, parameters: tuple[str, ...] = ("w",), **options: Any) -> Entry:
@@ -384,7 +397,7 @@ METRICS: dict[str, Entry] = {
     "dice": _of_scipy("dice", _presence),
     "dtw": Entry(
         warping, series, read_warping, read_sequences,
-        parameters=("penalty", "window"), tile=128, own_threads=True, parallel=False,
+        parameters=("penalty", "window"), parallel=False,
     ),
     "euclidean": _of_scipy("euclidean", read=_numbers_or_sparse, compiled="euclidean"),
     "gower": Entry(
@@ -394,6 +407,7 @@ METRICS: dict[str, Entry] = {
     "hamming": _of_scipy("hamming"),
     "haversine": Entry(_haversine, _places),
     "jaccard": _of_scipy("jaccard", _presence),
+    "hellinger": Entry(_euclidean, _root_shares, compiled="euclidean", positive=True),
     # scipy takes the base of the logarithm, which is a factor only, for two vectors but not for tables.
     "jensenshannon": Entry(_jensen_shannon, _scaled_shares, positive=True),
     "mahalanobis": Entry(_euclidean, _rescaled, _decorrelation, parameters=("VI",), compiled="euclidean"),
@@ -436,7 +450,6 @@ class Comparison:
     entry: Entry
     params: Params
     learnt: Any = field(default=None, init=False)
-    threads: int = field(default=1, init=False)
 
     @property
     def formula(self) -> str | None:
@@ -455,9 +468,8 @@ class Comparison:
 
     def between(self, x: Any, y: Any, dtype: Any) -> Array:
         """Return the dissimilarities of some objects to others."""
-        threads = (self.threads,) if self.entry.own_threads else ()
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # count_missing looks at the results
-            return self.entry.distance(x, y, self.learnt, *threads).astype(dtype, copy=False)
+            return self.entry.distance(x, y, self.learnt).astype(dtype, copy=False)
 
 
 def make_comparison(metric: Any, metric_params: Any) -> Comparison:
@@ -467,8 +479,7 @@ def make_comparison(metric: Any, metric_params: Any) -> Comparison:
     params = dict(metric_params or {})
     if callable(metric):
         called = partial(_called, metric), _same, partial(_require_metric, metric), _float64
-        # Small tiles let the progress bar move: such a function may take milliseconds.
-        return Comparison(_name(metric), Entry(*called, None, tile=64, parallel=False), params)
+        return Comparison(_name(metric), Entry(*called, None, parallel=False), params)
     if isinstance(metric, str) and metric == "precomputed":
         raise ValueError(
             "metric='precomputed' leaves nothing to compute: X holds dissimilarities already; pass it to an estimator "

@@ -14,7 +14,7 @@ import numpy as np
 from .. import kernels
 from .._typing import Array
 from ..checking import name_object
-from ..kernels import LARGE, Source, Which, Workers
+from ..kernels import LARGE, OneBlasThread, Source, Which, Workers, resolve_threads
 from ._metrics import Comparison, count, take
 
 if TYPE_CHECKING:
@@ -111,9 +111,8 @@ class OnDemand(Source):
 
 
 def fill(
-    D: Array, comparison: Comparison, rows: Any, columns: Any, workers: Workers, names: tuple[Namer, Namer],
-    advance: Callable[[int], None],
-) -> int:  # fmt: skip
+    D: Array, comparison: Comparison, rows: Any, columns: Any, names: tuple[Namer, Namer], n_jobs: int | None
+) -> int:
     """Fill D with the dissimilarities of some objects to others; return the number of missing pairs.
 
     If both are the same objects, each pair is compared once. Nothing else of the size of D is held. The tiles depend
@@ -133,9 +132,9 @@ def fill(
         D[i, j] = values + values.T if square and a == b else values
         if square and a != b:
             D[j, i] = values.T
-        advance(values.size)
 
-    workers.run(fill_tile, len(corners))
+    with OneBlasThread(), Workers(resolve_threads(n_jobs) if comparison.entry.parallel else 1) as workers:
+        workers.run(fill_tile, len(corners))
     return int(missing.sum())
 
 

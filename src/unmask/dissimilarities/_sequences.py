@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number, require_package, warn_user
+from ..kernels import resolve_threads
 from ._rows import Rows
 
 # ---- reading
@@ -58,30 +58,6 @@ def _require_some(values: Array, rows: Rows, row: int) -> Array:
 # ---- Wasserstein
 
 
-@dataclass(frozen=True)
-class Distributions:
-    """Several distributions, concatenated: sorted values, and the cumulative share at each of them."""
-
-    values: Array
-    shares: Array
-    starts: IntArray  # where each distribution begins, and where the last one ends
-
-    @classmethod
-    def of_lengths(cls, values: Array, shares: Array, lengths: Any) -> Distributions:
-        """Return distributions with these numbers of values."""
-        return cls(values, shares, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def __getitem__(self, which: slice | IntArray) -> Distributions:
-        if isinstance(which, slice):
-            first, last, _ = which.indices(len(self))
-            return Distributions(self.values, self.shares, self.starts[first : last + 1])
-        at = np.concatenate([np.arange(self.starts[row], self.starts[row + 1]) for row in which])
-        return Distributions.of_lengths(self.values[at], self.shares[at], np.diff(self.starts)[which])
-
-
 def read_order(rows: Rows, values: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return the order of a Wasserstein distance and, of histograms, the positions of the columns."""
     learnt: dict[str, Any] = {"order": require_number("metric_params['order']", params.get("order", 1), 1.0)}
@@ -92,23 +68,21 @@ def read_order(rows: Rows, values: Any, params: dict[str, Any]) -> dict[str, Any
     return learnt
 
 
-def samples(rows: Rows, values: list[Array], _learnt: Any) -> Distributions:
-    """Return sorted samples; NaN in a table only fills up short rows."""
+def samples(rows: Rows, values: list[Array], _learnt: Any) -> list[Array]:
+    """Return for each object its sorted values, and the cumulative share at each; NaN only fills up short rows."""
     ordered = [_require_some(np.sort(sample[~np.isnan(sample)]), rows, row) for row, sample in enumerate(values)]
-    shares = [np.arange(1, len(sample) + 1) / len(sample) for sample in ordered]
-    return Distributions.of_lengths(np.concatenate(ordered), np.concatenate(shares), [len(s) for s in ordered])
+    return [np.stack([sample, np.arange(1, len(sample) + 1) / len(sample)]) for sample in ordered]
 
 
 def histograms(_rows: Rows, amounts: Array, learnt: dict[str, Any]) -> Any:
-    """Return distributions; of order 1, coordinates whose city-block distances are the Wasserstein distances."""
-    n, columns = amounts.shape
+    """Return what :func:`samples` does; of order 1, coordinates whose city-block distances are the distances."""
     order = np.argsort(learnt["positions"], kind="stable")
     positions = learnt["positions"][order]
     shares = np.cumsum(amounts[:, order].astype(np.float64), axis=1)
     shares /= shares[:, -1:]
-    if learnt["order"] == 1.0:
-        return shares[:, :-1] * np.diff(positions) if columns > 1 else np.zeros((n, 1))
-    return Distributions.of_lengths(np.tile(positions, n), shares.ravel(), [columns] * n)
+    if learnt["order"] > 1.0:
+        return [np.stack([positions, share]) for share in shares]
+    return shares[:, :-1] * np.diff(positions) if len(positions) > 1 else np.zeros((len(shares), 1))
 
 
 def wasserstein(x: Any, y: Any, learnt: dict[str, Any]) -> Array:
@@ -116,30 +90,27 @@ def wasserstein(x: Any, y: Any, learnt: dict[str, Any]) -> Array:
     if isinstance(x, np.ndarray):
         return np.asarray(cdist(x, y, "cityblock"))
     out = np.empty((len(x), len(y)))
-    _compiled()(x.values, x.shares, x.starts, y.values, y.shares, y.starts, learnt["order"], out)
+    starts = [np.cumsum([0, *(one.shape[1] for one in side)]) for side in (x, y)]
+    _compiled()(np.concatenate(x, axis=1), starts[0], np.concatenate(y, axis=1), starts[1], learnt["order"], out)
     return out
 
 
-def _transport(
-    values: Array, shares: Array, starts: IntArray,
-    other_values: Array, other_shares: Array, other_starts: IntArray,
-    order: float, out: Array,
-) -> None:  # fmt: skip
-    """Fill ``out`` with the Wasserstein distances between two sets of distributions.
+def _transport(x: Array, x_starts: IntArray, y: Array, y_starts: IntArray, order: float, out: Array) -> None:
+    """Fill ``out`` with the Wasserstein distances between two sets of distributions, each set joined end to end.
 
     The distance is the integral of the difference of the two quantile functions to the power of ``order``. Both are
     step functions, so the integral is a sum over the steps of either.
     """
-    for i in range(len(starts) - 1):
-        for j in range(len(other_starts) - 1):
-            a, b = starts[i], other_starts[j]
+    for i in range(len(x_starts) - 1):
+        for j in range(len(y_starts) - 1):
+            a, b = x_starts[i], y_starts[j]
             done = total = 0.0
-            while a < starts[i + 1] and b < other_starts[j + 1]:
-                upto = min(shares[a], other_shares[b])
-                gap = abs(values[a] - other_values[b])
+            while a < x_starts[i + 1] and b < y_starts[j + 1]:
+                upto = min(x[1, a], y[1, b])
+                gap = abs(x[0, a] - y[0, b])
                 total += (upto - done) * (gap if order == 1.0 else gap**order)
                 done = upto
-                a, b = a + (shares[a] <= upto), b + (other_shares[b] <= upto)
+                a, b = a + (x[1, a] <= upto), b + (y[1, b] <= upto)
             out[i, j] = total ** (1.0 / order)
 
 
@@ -153,12 +124,13 @@ def _compiled() -> Any:
 # ---- dynamic time warping
 
 
-def read_warping(_rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str, Any]:
+def read_warping(rows: Rows, _values: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return the options of dynamic time warping, after checking that the package is there."""
     window = params.get("window")
     options = {
         "penalty": require_number("metric_params['penalty']", params.get("penalty", 0), 0.0),
         "window": None if window is None else require_integer("metric_params['window']", window, 1),
+        "threads": resolve_threads(rows.estimator.n_jobs),
     }
     if _dtw().dtw_cc is None:
         warn_user("dtaidistance lacks its compiled part and is slow; reinstall it with a C compiler.", RuntimeWarning)
@@ -180,17 +152,17 @@ def series(rows: Rows, values: list[Array], _learnt: Any) -> list[Array]:
     return trimmed
 
 
-def warping(x: list[Array], y: list[Array], options: dict[str, Any], threads: int) -> Array:
+def warping(x: list[Array], y: list[Array], options: dict[str, Any]) -> Array:
     """Return the costs of the best alignments.
 
     The compiled part of the package holds the interpreter lock; it divides the pairs among its own threads (OpenMP).
     """
-    dtw, n = _dtw(), len(x)
+    dtw, n, threads = _dtw(), len(x), options["threads"]
     compiled = dtw.dtw_cc is not None
-    parallel = compiled and threads > 1 and dtw.dtw_cc_omp is not None
-    block = {"block": ((0, n), (n, n + len(y))), "compact": True, "use_c": compiled, "parallel": parallel}
+    how = {"use_c": compiled, "parallel": compiled and threads > 1 and dtw.dtw_cc_omp is not None, "compact": True}
+    how |= {"block": ((0, n), (n, n + len(y))), "penalty": options["penalty"], "window": options["window"]}
     with threadpool_limits(threads, user_api="openmp"):
-        costs = dtw.distance_matrix([*x, *y], **block, **options)
+        costs = dtw.distance_matrix([*x, *y], **how)
     return np.asarray(costs, dtype=np.float64).reshape(n, len(y))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._typing import Array
 from ..checking import (
@@ -39,23 +38,20 @@ def similarity_to_dissimilarity(
         For ``"counts"``: how often each object occurs. By default the diagonal of `S`; ``"margins"`` takes the sum of
         each row without the diagonal.
     pseudocount : float, optional
-        For ``"confusion"``: added to every cell, so that objects that were never confused get a finite dissimilarity;
-        0.5 is usual for counts. By default nothing is added, and a cell of 0 is refused.
+        For ``"confusion"``: added to every cell, so that objects never confused get a finite dissimilarity; 0.5 is
+        usual for counts. By default a cell of 0 is refused.
 
     Returns
     -------
     ndarray or DataFrame of shape (n_objects, n_objects)
-        Dissimilarities: symmetric, at least 0, 0 on the diagonal, NaN where the similarity is. A DataFrame with the
-        labels if `S` is one; float32 if `S` is.
+        NaN where the similarity is; with labels if `S` has them, float32 if `S` is.
 
     Notes
     -----
-    - ``"correlation"``, ``"cosine"``: ``sqrt(2 (1 - r))``, the Euclidean distance of standardised variables (divided by
-      the root of the number of observations), or of vectors scaled to length 1.
+    - ``"correlation"``, ``"cosine"``: ``sqrt(2 (1 - r))``, the Euclidean distance of vectors scaled to length 1.
     - ``"absolute_correlation"``: ``sqrt(1 - r^2)``, the sine of the angle, for variables whose sign is arbitrary.
     - ``"unit"``: ``1 - s``, for similarities between 0 (nothing in common) and 1 (the same).
-    - ``"counts"``: ``sqrt(2 (1 - s))`` with Ochiai's coefficient ``s = c_ij / sqrt(o_i o_j)``: how often two objects
-      occur together, relative to how often each occurs.
+    - ``"counts"``: ``sqrt(2 (1 - s))`` with Ochiai's coefficient ``s = c_ij / sqrt(o_i o_j)``, o counting occurrences.
     - ``"confusion"``: ``-ln sqrt(p_ij p_ji / (p_ii p_jj))``, minus the logarithm of the similarity in the choice model
       of Shepard (1957) and Luce (1963). Rows are what was presented, columns what was answered, in counts or shares.
     - ``"standard"``: ``sqrt(s_ii + s_jj - 2 s_ij)``, the Euclidean distances of vectors with these inner products.
@@ -79,10 +75,8 @@ def similarity_to_dissimilarity(
         D = _from_counts(table, occurrences)
     elif method == "confusion":
         D = _from_confusion(table, 0.0 if pseudocount is None else require_number("pseudocount", pseudocount, 0.0))
-    elif method == "standard":
-        D = _from_products(table)
     else:
-        D = _from_bounded(table, method)
+        D = _from_products(table) if method == "standard" else _from_bounded(table, method)
     D = (D + D.T) / 2  # removes rounding errors
     np.fill_diagonal(D, 0.0)
     D = D.astype(table.dtype, copy=False)
@@ -97,7 +91,8 @@ class _Table:
             raise ValueError(f"S has shape {shape} but must be square, one row and one column per object.")
         self.labels = None
         if is_pandas(S):
-            self.labels = S.columns if is_unlabelled(S.index) and not is_unlabelled(S.columns) else S.index
+            by_header = is_unlabelled(S.index) and not is_unlabelled(S.columns)
+            self.labels = S.columns if by_header else S.index
             require_unique(self.labels, "S")
             if not (is_unlabelled(S.columns) or is_unlabelled(S.index)):
                 S = align_columns(S, self.labels, "the header of S")
@@ -106,13 +101,13 @@ class _Table:
         self.rounding = rounding_level(values, 1.0)
         self.refuse(np.isinf(self.values), "replace it, or use NaN for missing")
 
-    def refuse(self, wrong: NDArray[np.bool_], why: str, before: str = "") -> None:
+    def refuse(self, wrong: Any, why: str, before: str = "") -> None:
         """Raise if any pair is marked as wrong, naming the first."""
         for i, j in np.argwhere(wrong)[:1]:
-            pair = f"the pair ({name_object(self.labels, int(i))}, {name_object(self.labels, int(j))})"
-            raise ValueError(f"{before}S has {self.values[i, j]:g} for {pair}; {why}.")
+            pair = f"({name_object(self.labels, int(i))}, {name_object(self.labels, int(j))})"
+            raise ValueError(f"{before}S has {self.values[i, j]:g} for the pair {pair}; {why}.")
 
-    def require_symmetric(self) -> Array:
+    def symmetric(self) -> Array:
         S = self.values
         apart = np.abs(S - S.T) > self.rounding * np.max(np.abs(S), where=np.isfinite(S), initial=0.0)
         way_out = "pass (S + S.T) / 2. Did you mean method='confusion' (rows presented, columns answered)?"
@@ -121,7 +116,7 @@ class _Table:
 
 
 def _from_bounded(table: _Table, method: str) -> Array:
-    S, lowest = table.require_symmetric(), 0.0 if method == "unit" else -1.0
+    S, lowest = table.symmetric(), 0.0 if method == "unit" else -1.0
     outside = (lowest - table.rounding > S) | (1 + table.rounding < S)
     np.fill_diagonal(outside, np.abs(np.diagonal(S) - 1) > table.rounding)
     table.refuse(outside, f"method={method!r} needs values from {lowest:g} to 1, with 1 on the diagonal")
@@ -133,15 +128,14 @@ def _from_bounded(table: _Table, method: str) -> Array:
 
 
 def _from_counts(table: _Table, occurrences: Any) -> Array:
-    S = table.require_symmetric()
+    S = table.symmetric()
     table.refuse(S < 0, "a count must be at least 0")
-    if occurrences is None:
-        often = np.diagonal(S)
-    elif isinstance(occurrences, str):
+    if isinstance(occurrences, str):
         require_choice("occurrences", occurrences, ("margins",))
         often = np.where(np.eye(len(S)) > 0, 0.0, S).sum(axis=1)
     else:
-        often = np.asarray(align_rows(occurrences, table.labels, "occurrences"), dtype=np.float64)
+        given = np.diagonal(S) if occurrences is None else align_rows(occurrences, table.labels, "occurrences")
+        often = np.asarray(given, dtype=np.float64)
     if often.shape != (len(S),) or not np.all((often > 0) & (often < np.inf)):
         raise ValueError("occurrences (by default the diagonal of S) must be one number above 0 per object.")
     too_often = np.minimum(often[:, None], often) * (1 + table.rounding) < S
@@ -164,7 +158,7 @@ def _from_confusion(table: _Table, pseudocount: float) -> Array:
 
 
 def _from_products(table: _Table) -> Array:
-    S = table.require_symmetric()
+    S = table.symmetric()
     own = np.diagonal(S)
     table.refuse(np.diag(np.isnan(own)), "the diagonal must be given")
     squared = own[:, None] + own - 2 * S

@@ -29,8 +29,7 @@ class TextureDissimilarity(DissimilarityTransformer):
     and to the left, which come before it in raster order. If images i and j have the same texture, the residuals of the
     model of i have the same distribution on both. The dissimilarity is the mean of four Kullback-Leibler divergences
     between these two distributions: in both directions, for the model of i and for that of j. Half of the pixels of an
-    image train its model, the other half gives the residuals. Time grows with N models and N squared predictions. The
-    idea is that of Bui and Apley (2019); the computation described here is our own.
+    image train its model, the other half gives the residuals. The idea is that of Bui and Apley (2019).
 
     `X` holds images of grey levels: an array of shape (n_images, height, width), or a list or a Series of arrays, whose
     sizes may differ. The index of a Series labels the images.
@@ -60,8 +59,6 @@ class TextureDissimilarity(DissimilarityTransformer):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_images, n_images)
-        The dissimilarities.
     models_ : list of regressors
         The model of each image.
     residual_deviations_ : ndarray of shape (n_images,)
@@ -70,7 +67,7 @@ class TextureDissimilarity(DissimilarityTransformer):
     References
     ----------
     A. T. Bui and D. W. Apley, "An exploratory analysis approach for understanding variation in stochastic textured
-    surfaces", Computational Statistics & Data Analysis 137, 2019.
+    surfaces", 2019.
 
     Examples
     --------
@@ -151,6 +148,9 @@ class TextureDissimilarity(DissimilarityTransformer):
 
         The drawing depends on the seed and the image's size alone, so that a fitted image is 0 away from itself.
         """
+        from sklearn.ensemble import GradientBoostingRegressor
+        from sklearn.tree import DecisionTreeRegressor
+
         w = int(self.window)
         inner = (image.shape[0] - w, image.shape[1] - 2 * w)
         drawn = np.random.default_rng(self._seed).permutation(inner[0] * inner[1])[: self.max_pixels]
@@ -159,20 +159,12 @@ class TextureDissimilarity(DissimilarityTransformer):
         before = np.array([(i, j) for i in range(-w, 1) for j in range(-w, w + 1) if (i, j) < (0, 0)])
         rows, values = image[down[:, None] + before[:, 0], right[:, None] + before[:, 1]], image[down, right]
         half = len(drawn) // 2
-        model = self._make_model()
+        # HistGradientBoostingRegressor would take five times as long for the N squared predictions.
+        own = {"tree": DecisionTreeRegressor(min_samples_leaf=10), "boosting": GradientBoostingRegressor(subsample=0.5)}
+        model = own[self.model] if isinstance(self.model, str) else clone(self.model)
         open_seeds = [n for n, v in model.get_params().items() if v is None and n.endswith("random_state")]
         model.set_params(**dict.fromkeys(open_seeds, self._seed)).fit(rows[:half], values[:half])
         return _Learned(model, rows[half:], values[half:])
-
-    def _make_model(self) -> Any:
-        from sklearn.ensemble import GradientBoostingRegressor
-        from sklearn.tree import DecisionTreeRegressor
-
-        if not isinstance(self.model, str):
-            return clone(self.model)
-        # HistGradientBoostingRegressor would take five times as long for the N squared predictions.
-        boosting = self.model == "boosting"
-        return GradientBoostingRegressor(subsample=0.5) if boosting else DecisionTreeRegressor(min_samples_leaf=10)
 
     def _compare(self, rows: list[_Learned], columns: list[_Learned]) -> Array:
         def half(own: _Learned, images: list[_Learned]) -> list[float]:

@@ -30,8 +30,7 @@ class WordDissimilarity(DissimilarityTransformer):
 
     Words that occur among the same words mean similar things. Every word of the text gets a vector that describes its
     contexts; the dissimilarity of two words is a distance between their vectors. Vectors also depend on how often a
-    word occurs: to condition on that, use the logarithm of ``counts_`` as a known feature. Time grows with the length
-    of the text times `window`, and with the number of different pairs of words that occur together.
+    word occurs: to condition on that, use the logarithm of ``counts_`` as a known feature.
 
     Parameters
     ----------
@@ -49,10 +48,9 @@ class WordDissimilarity(DissimilarityTransformer):
         Power of the contexts' counts, or of the negative samples' for word2vec. Below 1, rare contexts count less.
     metric : {"cosine", "euclidean"}, default="cosine"
         Distance between vectors.
-    lowercase : bool, default=True
-        Ignore capitals, in the text and in the words.
     tokenizer : callable, optional
-        Splits a string into words. By default a word is a run of letters and digits, with apostrophes inside.
+        Splits a string into words. By default a word is a run of letters and digits, with apostrophes inside. Capitals
+        are ignored, in the text and in the words.
     model_params : dict, optional
         Further arguments of gensim's ``Word2Vec``, such as ``{"epochs": 10}``.
     random_state : int, RandomState or None, default=None
@@ -60,8 +58,6 @@ class WordDissimilarity(DissimilarityTransformer):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_words, n_words)
-        The dissimilarities.
     counts_ : Series of length n_words
         How often each word occurs in the text.
     vectors_ : DataFrame of shape (n_words, n_components)
@@ -71,8 +67,7 @@ class WordDissimilarity(DissimilarityTransformer):
 
     References
     ----------
-    O. Levy, Y. Goldberg and I. Dagan, "Improving distributional similarity with lessons learned from word embeddings",
-    Transactions of the Association for Computational Linguistics 3, 2015.
+    O. Levy, Y. Goldberg and I. Dagan, "Improving distributional similarity with lessons from word embeddings", 2015.
 
     Examples
     --------
@@ -91,7 +86,6 @@ class WordDissimilarity(DissimilarityTransformer):
     min_count: int = 5
     smoothing: float = 0.75
     metric: str = "cosine"
-    lowercase: bool = True
     tokenizer: Callable[[str], Iterable[str]] | None = None
     model_params: dict[str, Any] | None = None
     random_state: Any = None
@@ -110,10 +104,6 @@ class WordDissimilarity(DissimilarityTransformer):
             The words to compare, each once; `y` is ignored.
         text : str or iterable of str
             One string, or sentences, verses or documents; contexts do not reach from one into the next.
-
-        Returns
-        -------
-        self : WordDissimilarity
         """
         for name in ("n_components", "window", "min_count"):
             require_integer(name, getattr(self, name), 1)
@@ -123,10 +113,10 @@ class WordDissimilarity(DissimilarityTransformer):
         if self.model_params and self.model == "ppmi":
             raise ValueError(f"model_params={self.model_params!r} has no meaning with model='ppmi'; leave it out.")
         documents = self._read_text([text] if isinstance(text, str) else text)
-        self._labels = self._read_words(X)
+        words = self._labels = self._read_words(X)
         self._vectors = self._information_vectors(documents) if self.model == "ppmi" else self._word2vec(documents)
-        self.counts_ = self._labels.map(lambda word: self._counts[self._form(word)]).to_series(self._labels, "count")
-        self.vectors_ = self._vectors_of(self._labels)
+        self.counts_ = words.map(lambda word: self._counts[word.lower()]).to_series(words, "count")
+        self.vectors_ = self._vectors_of(words)
         D = self._new(X)[0]
         np.fill_diagonal(D, 0.0)
         self.dissimilarities_ = (D + D.T) / 2
@@ -137,36 +127,29 @@ class WordDissimilarity(DissimilarityTransformer):
         D = np.maximum(cdist(vectors, self.vectors_, self.metric), 0.0)  # rounding takes some cosines above 1
         return D, vectors.index
 
-    def _form(self, word: str) -> str:
-        return word.lower() if self.lowercase else word
-
     def _read_text(self, text: Any) -> list[list[str]]:
         """Return the words of each document; number the frequent words, most frequent first."""
-        documents = [list((self.tokenizer or WORD.findall)(self._form(part))) for part in _strings("text", text)]
+        documents = [list((self.tokenizer or WORD.findall)(part.lower())) for part in _strings("text", text)]
         self._counts = Counter(word for document in documents for word in document)
         frequent = [(-count, word) for word, count in self._counts.items() if count >= self.min_count]
         self._code = {word: code for code, (_, word) in enumerate(sorted(frequent))}
         self.n_tokens_, self.n_vocabulary_ = self._counts.total(), len(frequent)
         if self.n_components >= self.n_vocabulary_:
-            raise ValueError(
-                f"n_components={self.n_components} must be below {self.n_vocabulary_}, the number of words that occur "
-                f"at least min_count={self.min_count} times; lower it, or pass more text."
-            )
+            often = f"the number of words that occur at least min_count={self.min_count} times"
+            raise ValueError(f"n_components={self.n_components} must be below {self.n_vocabulary_}, {often}; lower it.")
         return documents
 
     def _read_words(self, X: Any) -> Any:
         import pandas as pd
 
         words = pd.Index(_strings("X", X), dtype=object)
-        forms = words.map(self._form)
+        forms = words.str.lower()
         if forms.has_duplicates:
             raise ValueError(f"X has words more than once: {quote(words[forms.duplicated(keep=False)])}.")
-        rare = [f"{word} ({self._counts[self._form(word)]})" for word in words[~forms.isin(self._code)]]
+        rare = [f"{word} ({self._counts[word.lower()]})" for word in words[~forms.isin(self._code)]]
         if rare:
-            raise ValueError(
-                f"{len(rare)} of {len(words)} words occur less than min_count={self.min_count} times in the text: "
-                f"{', '.join(rare)}; leave them out, or lower min_count."
-            )
+            few = f"{len(rare)} of {len(words)} words occur less than min_count={self.min_count} times in the text"
+            raise ValueError(f"{few}: {', '.join(rare)}; leave them out, or lower min_count.")
         return words
 
     def _information_vectors(self, documents: list[list[str]]) -> Array:
@@ -195,9 +178,9 @@ class WordDissimilarity(DissimilarityTransformer):
     def _word2vec(self, documents: list[list[str]]) -> Array:
         """Train on one thread, from a seed: with several, the result would vary."""
         gensim = require_package("gensim.models", "model='cbow' and model='skipgram'", "words")
-        options = {"window": self.window, "sg": int(self.model == "skipgram"), "ns_exponent": self.smoothing}
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         pieces = [words[at : at + LONGEST] for words in documents for at in range(0, len(words), LONGEST)]
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        options = {"window": self.window, "sg": int(self.model == "skipgram"), "ns_exponent": self.smoothing}
         options |= {"vector_size": self.n_components, "min_count": self.min_count, "seed": seed, "workers": 1}
         model = gensim.Word2Vec(pieces, **options, **(self.model_params or {}))
         return np.asarray(model.wv[list(self._code)], dtype=np.float64)
@@ -205,13 +188,11 @@ class WordDissimilarity(DissimilarityTransformer):
     def _vectors_of(self, words: Any) -> Any:
         import pandas as pd
 
-        vectors = pd.DataFrame(self._vectors[[self._code[self._form(word)] for word in words]], index=words)
+        vectors = pd.DataFrame(self._vectors[[self._code[word.lower()] for word in words]], index=words)
         empty = ~vectors.any(axis=1).to_numpy()
         if empty.any():
-            raise ValueError(
-                f"nothing distinguishes the contexts of {quote(words[empty])} from those of any word; leave them out, "
-                "or pass more text or a larger window."
-            )
+            alike = f"nothing distinguishes the contexts of {quote(words[empty])} from those of any word"
+            raise ValueError(f"{alike}; leave them out, or pass more text or a larger window.")
         return vectors
 
 

@@ -6,13 +6,13 @@ from ._conditional_isomap import ConditionalIsomap
 from ._conditional_mds import ConditionalMDS
 
 # Between rooms, for no one else:
-from ._fitted import aims_of as aims_of
-from ._fitted import known_of as known_of
-from ._fitted import known_part_of as known_part_of
-from ._fitted import labels_of_fit as labels_of_fit
-from ._fitted import refit as refit
-from ._fitted import stages_of as stages_of
-from ._fitted import transformer_of as transformer_of
+from ._fit import refit as refit
+from ._fit import stages_of as stages_of
+from ._fitted_map import aims_of as aims_of
+from ._fitted_map import known_of as known_of
+from ._fitted_map import known_part_of as known_part_of
+from ._fitted_map import labels_of_fit as labels_of_fit
+from ._fitted_map import transformer_of as transformer_of
 from ._general_mds import GeneralMDS
 from ._many import number_of_objects as number_of_objects
 from ._many import some_objects as some_objects

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._documentation import DocumentedMixin
 from .._typing import Array
-from ..checking import object_names, with_labels
+from ..checking import is_unlabelled, object_names, with_labels
 from ..dissimilarities import make_transformer, set_input_tags
-from ..progress import Callback
-from ._fitted_map import FittedMap, positions_of
-from ._fitting import AS_ASKED, Refit, fit_map
-from ._many import MOST_PREDICTED
-from ._picture import draw_map, small_picture
+from ._fitted_map import FromMap, positions_of
 from ._summary import Summary, as_html, key_rows, summarise, title_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
+
+# Of a table of the distances between all objects.
+MOST_PREDICTED = 20_000
+# Inches and dots per inch of the small picture: some 20 kB, whatever the number of objects.
+SIZE, DPI = (4.6, 3.8), 90
+MOST_LABELS = 40
 
 
 class MapEstimator(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -118,45 +121,26 @@ class ConditionalMap(MapEstimator):
         """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
         return clone(self).set_params(metric="precomputed", metric_params=None)
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any = None,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-        refit: Refit = AS_ASKED,
-    ) -> Self:
-        fit_map(self._method(self), X, y, known, weights, callback, refit)
-        return self
+    # What an estimator has no parameter for.
+    solver, orthogonal = "lbfgs", False
 
-    def _assign(self, fitted: FittedMap, attributes: dict[str, Any]) -> None:
-        """Assign the attributes of a fit: those of every map, and those of the estimator."""
-        self._map = fitted
-        if hasattr(self.metric, "fit"):
-            attributes["metric_"] = fitted.transformer
-        for name, value in (fitted.attributes() | attributes).items():
-            setattr(self, name, value)
-
-    @property
-    def adjusted_embedding_(self) -> Array:
-        """The map adjusted for what is known, whether it is the one that is shown or not."""
-        check_is_fitted(self)
-        adjusted: Array = self._map.adjusted_embedding
-        return adjusted
-
-    @property
-    def knn_leak_(self) -> pd.DataFrame:
-        """How well neighbours on the map tell each known feature, beside what chance makes; computed when asked for.
-
-        ``score``: the share of objects whose level is the most common one among their nearest neighbours, or the
-        correlation of a number with the mean of the neighbours'; ``baseline`` and ``reference``: its mean and 95% point
-        over maps whose rows were permuted and which, if the map is adjusted, are hardly correlated with what is known
-        either; ``p_value``. Above 5,000 objects of a sample.
-        """
-        check_is_fitted(self)
-        table: pd.DataFrame = self._map.knn_leak.copy()
-        return table
+    adjusted_ = FromMap()
+    free_embedding_ = FromMap()
+    adjusted_embedding_ = FromMap()
+    n_free_ = FromMap()
+    shown_share_ = FromMap()
+    leak_ = FromMap()
+    leak_reference_ = FromMap()
+    free_leak_ = FromMap()
+    knn_leak_ = FromMap()
+    coef_ = FromMap()
+    shared_coef_ = FromMap()
+    importance_ = FromMap()
+    level_positions_ = FromMap()
+    known_summary_ = FromMap()
+    known_redundant_ = FromMap()
+    known_imputed_ = FromMap()
+    known_corrected_ = FromMap()
 
     def predict_dissimilarities(self, objects: Any = None) -> Any:
         """Return the fitted distances between objects, those of missing pairs among them.
@@ -210,7 +194,7 @@ class ConditionalMap(MapEstimator):
         check_is_fitted(self)
         return summarise(self)
 
-    def explore(self, X: Any = None, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
+    def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
         """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
 
         The map is fitted again in the background, with the same parameters; without an integer as ``random_state`` it
@@ -219,8 +203,7 @@ class ConditionalMap(MapEstimator):
         Parameters
         ----------
         X, known, weights
-            As in ``fit``. Without `X` they are those of the fit, as long as these are in memory: an estimator keeps no
-            copy of them.
+            The data, as in ``fit``.
         table : array-like of shape (n_objects, n_columns), optional
             Further columns, to colour by, to be compared with the map and to be made known.
 
@@ -230,13 +213,10 @@ class ConditionalMap(MapEstimator):
             A widget, which a notebook shows. ``workbench.study`` is the study; ``workbench.close()`` ends the process
             that fits the maps.
         """
-        check_is_fitted(self)
         try:
             from ..app import explore_fitted
         except ImportError as missing:
             raise ImportError(f"explore() needs {missing.name}; install it with: pip install 'unmask[app]'.") from None
-        if X is None:
-            X, known, weights = _recalled(self._map, known, weights)
         return explore_fitted(self, X, known, table, weights)
 
     def _html_repr(self) -> str:
@@ -244,25 +224,25 @@ class ConditionalMap(MapEstimator):
         return fitted_page(self) if hasattr(self, "embedding_") else str(super()._html_repr())
 
 
-def _recalled(fitted: FittedMap, known: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Return the data of a fit; raise if they are no longer in memory."""
-    X, known_then, weights_then = (None,) * 3 if fitted.given is None else [recall() for recall in fitted.given]
-    known, weights = known_then if known is None else known, weights_then if weights is None else weights
-    if X is None or (weights is None and fitted.weights_given):
-        used = {"known": fitted.known.features, "weights": fitted.weights_given}
-        again = ", ".join(["X", *(f"{name}={name}" for name, was_given in used.items() if was_given)])
-        raise ValueError(
-            "explore() without data: those of the fit are no longer in memory, and an estimator keeps no copy of "
-            f"them; give them again, as in fit: explore({again})."
-        )
-    return X, known, weights
+def draw_map(estimator: Any, *, labels: Any = None, max_labels: int = 150, **options: Any) -> Axes:
+    """Draw the map of a fitted estimator, without labels where these would only count the objects."""
+    from ..plotting import plot_map  # when it is needed, so that fitting needs no matplotlib
+
+    counted = estimator._map.labels is not None and is_unlabelled(estimator._map.labels)
+    return plot_map(estimator, labels=labels, max_labels=0 if labels is None and counted else max_labels, **options)
 
 
 def fitted_page(estimator: Any) -> str:
     """Return the map of a fitted estimator and its main numbers as self-contained HTML."""
     picture = ""
     if estimator.embedding_.shape[1]:
-        picture = f'<img alt="the map" style="max-width:100%" src="{small_picture(estimator)}">'
+        from matplotlib.figure import Figure
+
+        figure, file = Figure(figsize=SIZE, layout="constrained"), io.BytesIO()
+        draw_map(estimator, max_labels=MOST_LABELS, ax=figure.add_subplot())
+        figure.savefig(file, format="png", dpi=DPI)
+        encoded = base64.b64encode(file.getvalue()).decode("ascii")
+        picture = f'<img alt="the map" style="max-width:100%" src="data:image/png;base64,{encoded}">'
     numbers = as_html(title_of(estimator), key_rows(estimator))
     address = estimator._get_doc_link()
     page = address and f', <a href="{address}" rel="noreferrer" target="_blank">documentation</a>'

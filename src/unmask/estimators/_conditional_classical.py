@@ -14,11 +14,13 @@ from ..problem import KnownFeatures, build_pairs, check_dimension, check_known
 from ..solvers import canonical_map, closed_form
 from ._adjustment import FreeMap, fit_free_map
 from ._base import ConditionalMap
-from ._fitted_map import FittedMap, remembering
-from ._fitting import AS_ASKED, Needs, Refit, forget, read
+from ._fit import assign, forget
+from ._fitted_map import FittedMap
 from ._parameters import check_parameters
 from ._placing import GowerPlacer, transform
 from ._random_fits import sample_of
+from ._reading import Needs, read
+from ._search import AS_ASKED, Refit
 from ._tables import block_roots
 
 
@@ -96,17 +98,10 @@ known_summary_, level_positions_
         -------
         self : ConditionalClassicalMDS
         """
-        return self._fit(X, y, known)
+        self._fit(X, y, known, None, None)
+        return self
 
-    def _fit(
-        self,
-        X: Any,
-        y: Any = None,
-        known: Any = None,
-        weights: Any = None,
-        callback: Any = None,
-        refit: Refit = AS_ASKED,
-    ) -> Self:
+    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
         import pandas as pd
 
         forget(self)
@@ -148,17 +143,14 @@ known_summary_, level_positions_
             ones, nothing = np.ones((checked.n, 1)), np.empty((checked.n, 0))
             means = engine.graph.squared_product(ones, nothing, 0.0)[:, 0] / checked.n
         squares = np.sum((fitted.known_map - fitted.known_map.mean(axis=0)) ** 2, axis=1)
-        placer = GowerPlacer(fitted.U, fitted.known_map, means - squares - squares.mean())
-        fitted = remembering(replace(fitted, placer=placer), X, known, None)
         attributes = {
             "stress_": float(points.sum()),
             "shown_stress_": shown,
             "stress_per_point_": pd.Series(points, index=checked.labels, name="stress"),
             "eigenvalues_": values / engine.scale**2,
         }
-        self._assign(fitted, attributes)
-        fitted.warn(self.adjust)
-        return self
+        assign(self, replace(fitted, placer=GowerPlacer(means - squares - squares.mean())), attributes)
+        self._map.warn(self.adjust)
 
 
 def _require_linear(known: KnownFeatures) -> None:

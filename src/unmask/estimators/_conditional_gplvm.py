@@ -34,7 +34,7 @@ from ..problem import KnownFeatures, check_known
 from ..problem.leak import linear_leak
 from ..solvers import Attempt, Lbfgs, Point, Reason, Solution, canonical_map, minimise, principal_turn
 from ._base import MapEstimator
-from ._fitting import warn_unfinished
+from ._fit import warn_unfinished
 from ._spectral_map import SpectralMap
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ class ConditionalGPLVM(MapEstimator):
         self.variances_ = pd.Series(self._map.shares(), name="variance")
         leak = linear_leak(self.embedding_, coded.values)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
-        warn_unfinished(self, [Attempt("map", solution)], solution, "search")
+        warn_unfinished(self, [Attempt("map", solution)], solution)
         return self
 
     def transform(self, X: Any, *, known: Any = None) -> Array:

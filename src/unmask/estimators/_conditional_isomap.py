@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..dissimilarities import Geodesic
 from ._conditional_mds import ConditionalMDS
-from ._fitted_map import FittedMap
 
 # Objects that paths are found from with the stochastic solver, unless `n_landmarks` says otherwise.
 PATHS_FROM = 500
@@ -78,9 +79,12 @@ disparities_, radius_, object_names_
             own["n_landmarks"] = PATHS_FROM
         return Geodesic(**self._parameters_of(Geodesic) | own)
 
-    def _assign(self, fitted: FittedMap, attributes: dict[str, Any]) -> None:
-        super()._assign(fitted, attributes | {"geodesic_": fitted.transformer})
-        self.__dict__.pop("metric_", None)  # its own name says what it is
+    @property
+    def geodesic_(self) -> Geodesic:
+        """The fitted graph and shortest paths."""
+        check_is_fitted(self)
+        geodesic: Geodesic = self._map.transformer
+        return geodesic
 
     def _for_ready_dissimilarities(self) -> ConditionalMDS:
         ready = {"metric": "precomputed", "metric_params": None}

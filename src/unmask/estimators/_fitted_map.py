@@ -1,30 +1,22 @@
-"""A fitted map: coordinates, coefficients and known features, and every table made of them."""
+"""A fitted map: coordinates, coefficients and known features, and every table made of them when it is asked for."""
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
 from ..checking import find_labels, quote
-from ..engines import Engine
 from ..problem import KnownFeatures
 from ..problem.leak import LinearLeak, NeighbourLeak, linear_leak, neighbour_leak
 from ..solvers import principal_turn
-from ._adjustment import (
-    Adjustment,
-    Decision,
-    FreeMap,
-    adjust_map,
-    warn_of_decision,
-    warn_of_neighbours,
-)
+from ._adjustment import Adjustment, Decision, FreeMap, adjust_map, warn_of_decision, warn_of_neighbours
 from ._imputed import Widths, imputed_table, warn_of_imputed
 from ._tables import (
     Moved,
@@ -42,6 +34,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class FromMap:
+    """A fitted attribute that is read off the fitted map when it is asked for: ``coef_`` is ``coef`` of the map."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        check_is_fitted(estimator)
+        return getattr(estimator._map, self.name.removesuffix("_"))
+
+
 def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Index, IntArray]:
     """Return labels of fitted objects, of all by default, and their positions."""
     import pandas as pd
@@ -56,7 +61,7 @@ def positions_of(fitted: pd.Index | None, n: int, objects: Any) -> tuple[pd.Inde
     return labels, at
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FittedMap:
     """The result of a fit. Coordinates and coefficients are in the units of the fit, tables in those of the user."""
 
@@ -75,28 +80,24 @@ class FittedMap:
     turn_of: Callable[[Array], Array] = principal_turn
     distance: str = "euclidean"
     orthogonal: bool = False
-    weights_given: str = ""  # "sparse" or "dense" if the pairs had weights of their own
+    has_weights: bool = False  # whether the pairs had weights of their own
     transformer: Any = None  # compares features; None for dissimilarities
     placer: Any = None  # places new objects, if that is possible
     evidence: Any = None  # the pairs that a posterior is drawn from, or why there is none
     sampled: bool = False  # the pairs are too many to read all of them
-    given: Sequence[Callable[[], Any]] | None = None  # X, known and weights of the fit, as long as they are in memory
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "given": None}
+    # ---- maps
 
     @cached_property
     def free(self) -> FreeMap:
         """The free map beside the known features; those of an adjusted map as they are taken off."""
         free = FreeMap.given(self.U, self.known, self.moved, float(np.abs(self.Z).max()), self.widths)
-        return free.with_cells_off_the_map(self.known)[0] if self.decision.adjusted else free
+        return free.with_cells_off_the_map(self.known)[0] if self.adjusted else free
 
     @cached_property
     def adjustment(self) -> Adjustment | None:
         """The adjustment of the map that is shown; None if it is the free map."""
-        return adjust_map(self.free, self.n_components, self.turn_of) if self.decision.adjusted else None
-
-    # ---- maps
+        return adjust_map(self.free, self.n_components, self.turn_of) if self.adjusted else None
 
     @cached_property
     def embedding(self) -> Array:
@@ -104,19 +105,34 @@ class FittedMap:
         return self._given_units(self.U if self.adjustment is None else self.adjustment(self.U, self.free.V))
 
     @property
+    def free_embedding(self) -> Array:
+        return self._given_units(self.U)
+
+    @property
     def adjusted_embedding(self) -> Array:
-        """The adjusted map, in the user's units, also where it is not the one that is shown."""
         adjustment = self.adjustment or adjust_map(self.free, self.n_components, self.turn_of)
         return self._given_units(adjustment(self.free.U, self.free.V))
 
     def _given_units(self, U: Array) -> Array:
         return np.asarray((U / self.scale).astype(self.dtype))
 
-    def shown_total(self, engine: Engine, total: float) -> float:
+    @property
+    def adjusted(self) -> bool:
+        return self.decision.adjusted
+
+    @property
+    def n_free(self) -> int:
+        return int(self.U.shape[1])
+
+    @property
+    def shown_share(self) -> float:
+        return 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free)
+
+    def shown_total(self, engine: Any, total: float) -> float:
         """Return twice the cost of the dimensions shown and of what is known; ``total`` is that of all dimensions."""
-        if self.adjustment is None or self.U.shape[1] <= self.n_components:
+        if self.adjustment is None or self.n_free <= self.n_components:
             return total
-        shown = np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.U.shape[1] :]])
+        shown = np.column_stack([self.adjustment.without_hidden_axes(self.free), self.Z[:, self.n_free :]])
         return float(engine.point_stress(shown).sum())
 
     def distances(self, at: IntArray) -> Array:
@@ -127,29 +143,38 @@ class FittedMap:
     # ---- leak
 
     @cached_property
-    def leak(self) -> LinearLeak:
-        """The linear leak of the map that is shown."""
+    def _leak(self) -> LinearLeak:
         if self.adjustment is None:
             return self.decision.leak
         return linear_leak(self.adjustment(self.U, self.free.V), self.free.V, beside=self.free.size)
 
     @property
+    def leak(self) -> float:
+        return self._leak.leak
+
+    @property
+    def leak_reference(self) -> float:
+        return self._leak.reference
+
+    @property
+    def free_leak(self) -> float:
+        return self.decision.leak.leak
+
+    @property
     def uncorrelated(self) -> bool:
         """Whether the linear leak is 0 by construction."""
-        return self.decision.adjusted or (self.orthogonal and self.known.n_kept > 0)
+        return self.adjusted or (self.orthogonal and self.known.n_kept > 0)
 
     def neighbour_leak(self, *, stop_early: bool = False) -> dict[str, NeighbourLeak]:
         """Return how well neighbours on the map tell each known feature."""
         if not self.n_components:
             return {}
-        # An orthogonal map keeps its neighbours by chance as well: permuting is enough.
-        adjusted_for = self.free.V if self.decision.adjusted else None
+        adjusted_for = self.free.V if self.uncorrelated else None
         U, rng = self.embedding.astype(np.float64), np.random.default_rng(0)
         return neighbour_leak(U, self.known, rng, adjusted_for=adjusted_for, stop_early=stop_early)
 
     @cached_property
     def knn_leak(self) -> pd.DataFrame:
-        """Scores of the neighbours, beside those by chance."""
         import pandas as pd
 
         columns = list(NeighbourLeak._fields)
@@ -172,45 +197,56 @@ class FittedMap:
         """The same with measured values as they were given, as a new object would bring them."""
         return np.asarray(self.free.V @ self.roots)
 
+    @property
+    def _everywhere(self) -> Array:
+        """Coefficients along the map and across it: with spare dimensions only the sum of the two is determined."""
+        return self.roots if self.adjustment is None else np.column_stack([self.adjustment.A, self.roots])
+
     @cached_property
-    def imputed(self) -> pd.DataFrame:
+    def coef(self) -> pd.DataFrame:
+        return coef_table(self.known, self.gram, self.scale)
+
+    @cached_property
+    def shared_coef(self) -> pd.DataFrame:
+        p = self.n_components
+        along = np.zeros((self.known.n_kept, p)) if self.adjustment is None else self.adjustment.shared
+        return shared_table(self.known, along, self.scale)
+
+    @cached_property
+    def importance(self) -> pd.DataFrame:
+        return importance_table(self.known, self._everywhere @ self._everywhere.T, self.scale)
+
+    @cached_property
+    def level_positions(self) -> pd.DataFrame:
+        return level_table(self.known, self._everywhere / self.scale)
+
+    @cached_property
+    def known_summary(self) -> pd.DataFrame:
+        return summary_table(self.known)
+
+    @cached_property
+    def known_redundant(self) -> pd.Series:
+        import pandas as pd
+
+        return pd.Series(self.known.redundant, name="reason", dtype=object)
+
+    @cached_property
+    def known_imputed(self) -> pd.DataFrame:
         """The missing cells as estimated; those of an adjusted map as they were taken off it."""
         values = moved_values(self.known, self.moved) if self.adjustment is None else self.free.V
         return imputed_table(self.known, values, self.labels, self.roots, self.free.widths)
 
-    def attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes that all estimators have, by name."""
-        import pandas as pd
-
-        known, roots, p = self.known, self.roots, self.n_components
-        along = np.zeros((known.n_kept, p)) if self.adjustment is None else self.adjustment.shared
-        # Along the map and across it: with spare dimensions only the sum of the two is determined.
-        everywhere = roots if self.adjustment is None else np.column_stack([self.adjustment.A, roots])
-        return {
-            "embedding_": self.embedding,
-            "free_embedding_": self._given_units(self.U),
-            "adjusted_": self.decision.adjusted,
-            "n_free_": self.U.shape[1],
-            "shown_share_": 1.0 if self.adjustment is None else self.adjustment.shown_share(self.free),
-            "free_leak_": self.decision.leak.leak,
-            "leak_": self.leak.leak,
-            "leak_reference_": self.leak.reference,
-            "coef_": coef_table(known, self.gram, self.scale),
-            "shared_coef_": shared_table(known, along, self.scale),
-            "importance_": importance_table(known, everywhere @ everywhere.T, self.scale),
-            "level_positions_": level_table(known, everywhere / self.scale),
-            "known_summary_": summary_table(known),
-            "known_redundant_": pd.Series(known.redundant, name="reason", dtype=object),
-            "known_imputed_": self.imputed,
-            "known_corrected_": corrected_table(known, self.moved, self.labels),
-        }
+    @cached_property
+    def known_corrected(self) -> pd.DataFrame:
+        return corrected_table(self.known, self.moved, self.labels)
 
     # ---- warnings
 
     def warn(self, adjust: Any) -> None:
         """Warn of doubtful cells, and of what the map repeats; ``adjust`` is the estimator's parameter."""
-        warn_of_imputed(self.imputed)
-        if self.decision.adjusted or self.decision.leak.directions:
+        if self.moved:
+            warn_of_imputed(self.known_imputed)
+        if self.adjusted or self.decision.leak.directions:
             warn_of_decision(self.decision, adjust, self.known)
         if self.uncorrelated:
             told = {name: leak for name, leak in self.neighbour_leak(stop_early=True).items() if leak.above_chance}
@@ -218,13 +254,34 @@ class FittedMap:
                 warn_of_neighbours(told, {feature.name: feature.coding.kind for feature in self.known.features})
 
 
-def remembering(fitted: FittedMap, X: Any, known: Any, weights: Any) -> FittedMap:
-    """Return the map with the user's data, as long as others keep these; text, lists and None are kept."""
+# ---- between rooms
 
-    def recall(data: Any) -> Callable[[], Any]:
-        try:
-            return weakref.ref(data)
-        except TypeError:
-            return lambda: data
 
-    return replace(fitted, given=(recall(X), lambda: known, recall(weights)))
+def labels_of_fit(fitted: Any) -> pd.Index | None:
+    """Return the labels of the objects that an estimator was fitted to; None if they had none."""
+    return fitted._map.labels if hasattr(fitted, "_map") else getattr(fitted, "_labels", None)
+
+
+def transformer_of(fitted: Any) -> Any:
+    """Return the transformer that compared the features an estimator was fitted to; None if it compared none."""
+    return getattr(fitted._map, "transformer", None) if hasattr(fitted, "_map") else None
+
+
+def aims_of(fitted: Any, D: Array) -> Array:
+    """Return what fitted distances stand for: dissimilarities, transformed as the fit does if it does."""
+    seen = getattr(fitted, "disparities_", None)
+    if seen is None:
+        return D
+    # Equal dissimilarities may have become different ones; of a pair that the fit did not see, their mean.
+    return np.asarray(np.where(np.isfinite(seen), seen, fitted._map.placer.aims(D)))
+
+
+def known_of(fitted: Any) -> KnownFeatures:
+    """Return the known features of a fit, coded as columns."""
+    known: KnownFeatures = fitted._map.known
+    return known
+
+
+def known_part_of(fitted: Any) -> Array:
+    """Return the known features' part of all fitted coordinates; the other part is ``free_embedding_``."""
+    return np.asarray(fitted._map.Z[:, fitted._map.n_free :] / fitted._map.scale)

@@ -6,50 +6,71 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
-from ..kernels import Cost, Form, Pairs, Weighting, Workers
-from ..problem import KnownFeatures, check_known, make_cost
+from ..checking import require_range
+from ..engines import CostEngine, TableEngine
+from ..kernels import Form, Weighting, Workers
+from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
 from ..progress import Callback
 from ._base import ConditionalMap
-from ._fitting import Data
-from ._least_cost import LeastCost
+from ._fit import fit_map
+from ._reading import Data, Needs, read
+from ._search import AS_ASKED, Refit
 
 
-@dataclass(frozen=True)
-class GeneralCost(LeastCost):
-    """The cost of three functions."""
+def read_cost(
+    estimator: GeneralMDS,
+    X: Any,
+    known: Any,
+    weights: Any,
+    p: int,
+    seed: int,  # noqa: ARG001 - of the pairs that the stress may sample
+    random_state: Any,
+    workers: Workers,
+) -> tuple[Data, Problem, Any, Form]:
+    """Return the data, the problem of a cost of three functions, its engine, and the form of the cost."""
+    name = type(estimator).__name__
+    data = read(estimator, X, known, weights, Needs((name, "use ConditionalMDS")), workers, random_state)
+    checked = data.dissimilarities
+    if sparse.issparse(weights):
+        raise ValueError(f"weights is a sparse matrix, which {name} does not take; pass weights.toarray().")
+    require_range(checked.largest, 1e-150, 1e150)
+    pairs: Any = build_pairs(checked, None, weights, workers)
+    cost = make_cost(
+        checked,
+        pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None,
+        estimator.target,
+        estimator.distance,
+        estimator.loss,
+        workers,
+        distance_parameter=estimator.distance_parameter,
+        loss_parameter=estimator.loss_parameter,
+    )
+    coef = estimator.coef
+    if cost.form == Form.COLUMNS:
+        if coef not in ("auto", "diagonal"):
+            raise ValueError(
+                f"coef={coef!r} with distance={estimator.distance!r}: a sum over axes has no way to let features act "
+                "together; use coef='diagonal'."
+            )
+        coef = "diagonal"
+    coded = check_known(data.known, checked.n, checked.labels, coef, types=estimator.known_types)
+    if cost.form == Form.COLUMNS:
+        _require_numbers(coded, estimator.distance)
+    coded.require_no_error(name)
+    check_dimension(p, checked.n, coded)
+    problem = Problem(pairs, coded, p, orthogonal=bool(estimator.orthogonal))
+    return data, problem, CostEngine(TableEngine(pairs, workers), cost, workers), cost.form
 
-    def make_cost(self, data: Data, pairs: Pairs, workers: Workers) -> Cost:
-        options = self.estimator
-        weights = pairs.W.astype(np.float64) if pairs.weighting == Weighting.ARRAY else None
-        return make_cost(
-            data.dissimilarities,
-            weights,
-            options.target,
-            options.distance,
-            options.loss,
-            workers,
-            distance_parameter=options.distance_parameter,
-            loss_parameter=options.loss_parameter,
+
+def _require_numbers(known: KnownFeatures, distance: Any) -> None:
+    other = [feature for feature in known.features if not feature.coding.is_number]
+    if other:
+        raise ValueError(
+            f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={distance!r} takes numeric features "
+            "only; use distance='euclidean'."
         )
-
-    def check_known(self, data: Data, cost: Cost) -> KnownFeatures:
-        options, checked = self.estimator, data.dissimilarities
-        if cost.form != Form.COLUMNS:
-            return super().check_known(data, cost)
-        if options.coef not in ("auto", "diagonal"):
-            raise ValueError(
-                f"coef={options.coef!r} with distance={options.distance!r}: a sum over axes has no way to let features "
-                "act together; use coef='diagonal'."
-            )
-        coded = check_known(data.known, checked.n, checked.labels, "diagonal", types=options.known_types)
-        other = [feature for feature in coded.features if not feature.coding.is_number]
-        if other:
-            raise ValueError(
-                f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={options.distance!r} takes numeric "
-                "features only; use distance='euclidean'."
-            )
-        return coded
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -134,7 +155,6 @@ level_positions_, known_imputed_, object_names_
     """
 
     __metadata_request__fit = {"weights": True, "callback": True}
-    _method = GeneralCost
 
     orthogonal: bool = False
     target: Any = "dissimilarity"
@@ -178,4 +198,8 @@ level_positions_, known_imputed_, object_names_
         -------
         self : GeneralMDS
         """
-        return self._fit(X, y, known, weights, callback)
+        self._fit(X, y, known, weights, callback)
+        return self
+
+    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
+        fit_map(self, X, y, known, weights, callback, refit, read_problem=read_cost)

@@ -25,23 +25,9 @@ A_PAIR, A_COMPARISON, COLUMNS, UNCOMPILED = 4.0, 12.0, 20, 5.0
 # Of one start: between the median, 72, and the upper quartile, 121, of 32 fits measured there.
 PASSES = 100
 LONGEST_FIT = 40e9  # nanoseconds of one core: 20 seconds on two
-PARTNERS = 2000  # fitted objects that new ones are placed by
 LOOKED_AT = 1000  # objects among which all pairs are checked
 READ = 0.12  # of the objects of a file are references, unless these are fewer than there are landmarks
-MOST_PREDICTED = 20_000
-AS_ASKED = "as asked for"
-NO_PATHS = object()  # the estimator finds no shortest paths
-MOST_KEPT = 3 * 2**30
-
-
-def number_of_objects(X: Any, *, ready: bool) -> int | None:
-    """Return the number of objects, None if it takes reading X; ``ready`` says that X holds dissimilarities."""
-    if is_dask_frame(X):
-        return len(X)
-    if ready or is_source(X):
-        return number_of_objects_in(X)
-    shape = getattr(X, "shape", None)
-    return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
+MOST_KEPT = 3 * 2**30  # bytes of shortest paths
 
 
 class Solver(StrEnum):
@@ -61,32 +47,94 @@ class Choice(NamedTuple):
     def __str__(self) -> str:
         return f"{self.solver}: {self.reason}"
 
-    @property
-    def samples(self) -> bool:
-        """Whether some pairs stand for all."""
-        return self.solver is Solver.STOCHASTIC
+
+def number_of_objects(X: Any, *, ready: bool) -> int | None:
+    """Return the number of objects, None if it takes reading X; ``ready`` says that X holds dissimilarities."""
+    if is_dask_frame(X):
+        return len(X)
+    if ready or is_source(X):
+        return number_of_objects_in(X)
+    shape = getattr(X, "shape", None)
+    return len(X) if shape is None and hasattr(X, "__len__") else shape and int(shape[0])
 
 
-def choose_solver(estimator: Any, X: Any, *, ready: bool, weighted: str) -> Choice:
-    """Return the solver of a fit; ``ready`` says that X holds dissimilarities.
+def takes_pairs(estimator: Any) -> bool:
+    """Return whether X holds dissimilarities, also where paths are found among them."""
+    return isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
-    ``weighted`` is "sparse" or "dense" as weights of the pairs are, or empty if there are none.
-    """
-    asked, n = estimator.solver, number_of_objects(X, ready=ready or takes_pairs(estimator))
-    if asked not in ("auto", Solver.STOCHASTIC):
-        return Choice(Solver(asked), AS_ASKED)
-    if n is not None and n <= LANDMARKS:
-        return _few(n)
-    some, why_not = _some_pairs(X, n or 0, weighted, ready=ready), _needs_all_pairs(estimator, bool(weighted))
-    if asked == "auto" and some:
-        return Choice(Solver.LBFGS, f"{some}, and a pass is over the others only")
-    if asked == "auto":
+
+def choose_solver(estimator: Any, X: Any, weights: Any = None, *, ready: bool) -> Choice:
+    """Return the solver of a fit; ``ready`` says that X holds dissimilarities."""
+    if estimator.solver not in ("auto", Solver.STOCHASTIC):
+        return Choice(Solver(estimator.solver), "as asked for")
+    n = number_of_objects(X, ready=ready or takes_pairs(estimator))
+    if n is not None and (exact := exact_after_all(n, 0)):
+        return exact
+    pairs = (n or 0) * ((n or 0) - 1) // 2
+    # Where data leave pairs out, a pass over the others is short; some options need all pairs.
+    left_out = (
+        (
+            ready and sp.issparse(X) and X.nnz < pairs,
+            "a sparse matrix of dissimilarities, in which those of absent pairs are missing",
+        ),
+        (
+            ready and is_long(X) and len(X) < pairs,
+            "a long table of dissimilarities, in which those of other pairs are missing",
+        ),
+        (
+            ready and is_source(X) and X.lists_pairs and X.references is None,
+            "a source that has stored some pairs, so that all others are missing",
+        ),
+        (sp.issparse(weights), "a sparse matrix of weights, in which absent pairs count nothing"),
+    )
+    needed = (
+        (estimator.level != "ratio", f"level={estimator.level!r}, which fits a transformation to all pairs"),
+        (weights is not None, "an array of weights, which is as large as all pairs"),
+        (
+            estimator.weights not in (None, "sammon"),
+            f"weights={estimator.weights!r}, which follow the distances of all pairs",
+        ),
+        (declares_error(estimator.known_types), "a measurement error, which weighs all residuals"),
+    )
+    some, why_not = (next((words for is_so, words in table if is_so), "") for table in (left_out, needed))
+    if estimator.solver == "auto":
+        if some:
+            return Choice(Solver.LBFGS, f"{some}, and a pass is over the others only")
         return _automatic(estimator, X, n, why_not)
     if some:
         raise ValueError(f"solver='stochastic' with {some}; use solver='lbfgs', which passes over the others only.")
     if why_not:
         raise ValueError(f"solver='stochastic' with {why_not}; leave it out, or use solver='lbfgs' with fewer objects.")
-    return Choice(Solver.STOCHASTIC, AS_ASKED)
+    return Choice(Solver.STOCHASTIC, "as asked for")
+
+
+def exact_after_all(n: int, missing: int) -> Choice | None:
+    """Return the choice of an exact solver if the data, once read, are not for the stochastic one; else None."""
+    if n <= LANDMARKS:
+        return Choice(Solver.LBFGS, f"with {n:,} objects there is no need to leave out any pair")
+    return Choice(Solver.LBFGS, f"{n:,} objects, of which some pairs have no dissimilarity") if missing else None
+
+
+def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
+    """Return the meaning of "auto": exact while the fit is short, and what is kept for it has room."""
+    if n is None:
+        return Choice(Solver.LBFGS, "the pairs given fit into memory")
+    kept, passed = 0, n * (n - 1) // 2
+    if hasattr(estimator, "n_landmarks"):  # shortest paths are kept, those from landmarks as a list of pairs
+        landmarks = estimator.n_landmarks
+        kept, passed = (8 * n * n, passed) if landmarks is None else (128 * landmarks * n, int(landmarks) * n)
+    starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
+    cost = starts * min(PASSES, int(estimator.max_iter)) * passed * _cost_of_a_pair(estimator, X, n)
+    seconds = cost / 2e9
+    about = f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.0f} s"
+    about = f"{about if seconds < 100 else f'{seconds / 60:,.0f} min'} on two cores"
+    if kept > MOST_KEPT:
+        why = f"{n:,} objects, their pairs would take {kept / 1e9:,.0f} GB"
+    elif cost > LONGEST_FIT:
+        why = f"{n:,} objects, an exact fit would take about {about}"
+    else:
+        return Choice(Solver.LBFGS, f"{n:,} objects, an exact fit takes about {about}")
+    return Choice(Solver.LBFGS, f"{why}, but there is {why_not}") if why_not else Choice(Solver.STOCHASTIC, why)
 
 
 def _cost_of_a_pair(estimator: Any, X: Any, n: int) -> float:
@@ -101,69 +149,6 @@ def _cost_of_a_pair(estimator: Any, X: Any, n: int) -> float:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     columns = X.nnz / shape[0] if sparse else shape[1] if len(shape) == 2 else 1
     return A_COMPARISON * max(1.0, columns / COLUMNS) * (1.0 if compiled else UNCOMPILED)
-
-
-def takes_pairs(estimator: Any) -> bool:
-    """Return whether X holds dissimilarities, also where paths are found among them."""
-    return isinstance(estimator.metric, str) and estimator.metric == "precomputed"
-
-
-def exact_after_all(n: int, missing: int) -> Choice | None:
-    """Return the choice of an exact solver if the data, once read, are not for the stochastic one; else None."""
-    if n <= LANDMARKS:
-        return _few(n)
-    return Choice(Solver.LBFGS, f"{n:,} objects, of which some pairs have no dissimilarity") if missing else None
-
-
-def _some_pairs(X: Any, n: int, weighted: str, *, ready: bool) -> str:
-    """Return the form of X or of the weights that leaves pairs out, in words; empty if all pairs count."""
-    pairs = n * (n - 1) // 2
-    if ready and sp.issparse(X) and X.nnz < pairs:
-        return "a sparse matrix of dissimilarities, in which those of absent pairs are missing"
-    if ready and is_long(X) and len(X) < pairs:
-        return "a long table of dissimilarities, in which those of other pairs are missing"
-    if ready and is_source(X) and X.lists_pairs and X.references is None:
-        return "a source that has stored some pairs, so that all others are missing"
-    return "a sparse matrix of weights, in which absent pairs count nothing" if weighted == "sparse" else ""
-
-
-def _few(n: int) -> Choice:
-    return Choice(Solver.LBFGS, f"with {n:,} objects there is no need to leave out any pair")
-
-
-def _automatic(estimator: Any, X: Any, n: int | None, why_not: str) -> Choice:
-    """Return the meaning of "auto": exact while the fit is short, and what is kept for it has room."""
-    if n is None:
-        return Choice(Solver.LBFGS, "the pairs given fit into memory")
-    landmarks: Any = getattr(estimator, "n_landmarks", NO_PATHS)
-    kept = 0 if landmarks is NO_PATHS else 8 * n * n if landmarks is None else 128 * landmarks * n  # a pair in a list
-    passed = n * (n - 1) // 2 if kept == 0 or landmarks is None else int(landmarks) * n
-    starts = automatic_n_starts(n) if estimator.n_init == "auto" else int(estimator.n_init)
-    cost = starts * min(PASSES, int(estimator.max_iter)) * passed * _cost_of_a_pair(estimator, X, n)
-    if kept > MOST_KEPT:
-        why = f"{n:,} objects, their pairs would take {kept / 1e9:,.0f} GB"
-    elif cost > LONGEST_FIT:
-        why = f"{n:,} objects, an exact fit would take about {_duration(cost / 2e9)} on two cores"
-    else:
-        return Choice(Solver.LBFGS, f"{n:,} objects, an exact fit takes about {_duration(cost / 2e9)} on two cores")
-    return Choice(Solver.LBFGS, f"{why}, but there is {why_not}") if why_not else Choice(Solver.STOCHASTIC, why)
-
-
-def _needs_all_pairs(estimator: Any, weighted: bool) -> str:
-    """Return the option that needs all pairs, in words; empty if there is none."""
-    if estimator.level != "ratio":
-        return f"level={estimator.level!r}, which fits a transformation to all pairs"
-    if weighted:
-        return "an array of weights, which is as large as all pairs"
-    if estimator.weights not in (None, "sammon"):
-        return f"weights={estimator.weights!r}, which follow the distances of all pairs"
-    return "a measurement error, which weighs all residuals" if declares_error(estimator.known_types) else ""
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
 
 
 def some_objects(source: Source, number: int | None = None) -> IntArray:

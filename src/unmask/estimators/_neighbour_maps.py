@@ -56,7 +56,8 @@ from ..problem.leak import NeighbourLeak, leak_in_words, linear_leak, neighbour_
 from ..progress import Callback, Progress, ProgressBar, Watch, watching
 from ._adjustment import neighbours_in_words
 from ._base import MapEstimator
-from ._fitting import forget, read_tables
+from ._fit import forget
+from ._reading import read_tables
 from ._strata import nearest_stratum, strata_of
 from ._summary import ASKED, FOUND, GOOD, NEXT, Row, Summary, title_of
 from ._tables import summary_table

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..dissimilarities import compare_new, rows_of_new
 from ..kernels import Which, Workers, resolve_threads, strip_height
 from ..problem import SCHEMES, Curve
 from ._fitted_map import FittedMap
-from ._fitting import read_tables
+from ._reading import read_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +31,8 @@ FARTHEST = 1e50
 
 @dataclass(frozen=True, eq=False)
 class StressPlacer:
-    """Minimises the stress of one new object at a time, while the fitted objects stay where they are.
+    """Minimises the stress of one new object at a time, while the fitted objects stay where they are."""
 
-    Dissimilarities and places are in the units of the fit.
-    """
-
-    U: Array
-    known_map: Array
-    known_given: Array
     fingerprints: Array  # of each partner's row of dissimilarities: a fitted object returns to its own point
     scheme: str | None
     floor: float
@@ -50,8 +45,8 @@ class StressPlacer:
         # No dissimilarity at all means the same object, whatever the transformation makes of small ones.
         return delta if self.curve is None else np.where(delta == 0.0, 0.0, self.curve(delta))
 
-    def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
-        """Return coordinates of new objects on the free map; ``first`` is the number of the first one."""
+    def place(self, fitted: FittedMap, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
+        """Return coordinates on the free map, all in the units of the fit; ``first`` numbers the new objects."""
         weight, missing = SCHEMES[self.scheme].weigh(delta, self.floor), np.isnan(delta)
         if missing.any():
             weight[missing], delta = 0.0, np.where(missing, 0.0, delta)
@@ -60,9 +55,9 @@ class StressPlacer:
             raise ValueError(
                 f"new object {first + empty[0]} has no dissimilarity to any fitted object (all are NaN); leave it out."
             )
-        fitted = self.U, self.known_map, self.known_given, self.fingerprints
+        tables = [table[self.partners] for table in (fitted.U, fitted.known_map, fitted.known_given)]
         with Workers(resolve_threads(n_jobs)) as workers:
-            placed: Array = kernels.placing.place(delta, weight, known_map, *fitted, workers)
+            placed: Array = kernels.placing.place(delta, weight, known_map, *tables, self.fingerprints, workers)
         return placed
 
 
@@ -70,8 +65,6 @@ class StressPlacer:
 class GowerPlacer:
     """Projects onto the axes of the closed form (Gower 1968): u = -1/2 Lambda^-1 U'(delta^2 - c - column means)."""
 
-    U: Array
-    known_map: Array
     mean_squares: Array  # column means of the squared dissimilarities less the known part
     partners: Which = field(default_factory=lambda: slice(None))
     takes_missing = False
@@ -79,10 +72,10 @@ class GowerPlacer:
     def aims(self, delta: Array) -> Array:
         return delta
 
-    def place(self, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
-        values = np.sum(self.U**2, axis=0)
-        axes = np.divide(self.U, values, out=np.zeros_like(self.U), where=values > 1e-12 * values.max(initial=0.0))
-        c = squared_distances(known_map, self.known_map)
+    def place(self, fitted: FittedMap, delta: Array, known_map: Array, first: int, n_jobs: int | None) -> Array:
+        values = np.sum(fitted.U**2, axis=0)
+        axes = np.divide(fitted.U, values, out=np.zeros_like(fitted.U), where=values > 1e-12 * values.max(initial=0.0))
+        c = squared_distances(known_map, fitted.known_map)
         return np.asarray(-0.5 * (delta**2 - c - self.mean_squares) @ axes)
 
 
@@ -126,15 +119,23 @@ def transform(self: Any, X: Any, *, known: Any = None) -> Array:
 
         parts: Array = over_parts(place_part, X, known, self.embedding_.shape[1], self.embedding_.dtype)
         return parts
-    new = read_new(self, X, known)
-    placed: Array = with_labels(self, place(self._map, new, self.n_jobs), new.labels)
+    fitted, new = self._map, read_new(self, X, known)
+    U: Array = np.empty((len(new.V), fitted.n_free))
+    first = 0
+    for delta in new.parts:
+        rows = slice(first, first + len(delta))
+        U[rows] = fitted.placer.place(fitted, _scaled(fitted, delta), new.known_map[rows], first, self.n_jobs)
+        first = rows.stop
+    if fitted.adjustment is not None:
+        U = fitted.adjustment(U, new.V)
+    placed: Array = with_labels(self, (U / fitted.scale).astype(new.dtype), new.labels)
     return placed
 
 
 def read_new(estimator: Any, X: Any, known: Any) -> NewObjects:
     """Return checked new objects."""
     fitted: FittedMap = estimator._map
-    n, check = len(fitted.U), _check_of(fitted)
+    n, check = len(fitted.U), partial(_check_new, fitted)
     X, known = read_tables(estimator, X, known)
     if estimator.__sklearn_tags__().input_tags.pairwise:
         X = new_rows(X, fitted.labels, n)
@@ -148,7 +149,7 @@ def read_new(estimator: Any, X: Any, known: Any) -> NewObjects:
     return NewObjects(compared.parts, V, V @ fitted.roots, labels, compared.dtype)
 
 
-def scaled(fitted: FittedMap, delta: Array) -> Array:
+def _scaled(fitted: FittedMap, delta: Array) -> Array:
     """Return new dissimilarities to the partners, in the units of the fit."""
     # A metric compares with the objects that were kept; dissimilarities are to all fitted ones.
     if delta.shape[1] == len(fitted.U):
@@ -156,59 +157,41 @@ def scaled(fitted: FittedMap, delta: Array) -> Array:
     return np.asarray(fitted.placer.aims(delta.astype(np.float64, copy=False)) * fitted.scale)
 
 
-def place(fitted: FittedMap, new: NewObjects, n_jobs: int | None) -> Array:
-    """Return the places of new objects on the map that is shown, in the user's units."""
-    U: Array = np.empty((len(new.V), fitted.U.shape[1]))
-    first = 0
-    for delta in new.parts:
-        rows = slice(first, first + len(delta))
-        U[rows] = fitted.placer.place(scaled(fitted, delta), new.known_map[rows], first, n_jobs)
-        first = rows.stop
-    if fitted.adjustment is not None:
-        U = fitted.adjustment(U, new.V)
-    return np.asarray((U / fitted.scale).astype(new.dtype))
-
-
 def predictive_score(fitted: FittedMap, new: NewObjects, n_jobs: int | None) -> float:
     """Return 1 less the share of new dissimilarities' sum of squares that is not predicted.
 
     Every object is placed twice, by one half of the partners, and its dissimilarities to the other half are predicted.
     """
-    U, V = fitted.placer.U, fitted.placer.known_map
-    delta = np.concatenate([scaled(fitted, part) for part in new.parts])
-    half = np.arange(len(U)) % 2 == 0
+    placer = fitted.placer
+    delta = np.concatenate([_scaled(fitted, part) for part in new.parts])
+    half = np.arange(delta.shape[1]) % 2 == 0
     missed = total = 0.0
     for used in (half, ~half):
         rows = ~np.isnan(delta[:, used]).all(axis=1)  # an object needs something to be placed by
         own, known_part = delta[rows], new.known_map[rows]
-        placed = fitted.placer.place(np.where(used, own, np.nan), known_part, 0, n_jobs)
-        squares = squared_distances(placed, U) + squared_distances(known_part, V)
+        placed = placer.place(fitted, np.where(used, own, np.nan), known_part, 0, n_jobs)
+        squares = squared_distances(placed, fitted.U[placer.partners])
+        squares += squared_distances(known_part, fitted.known_map[placer.partners])
         missed += float(np.nansum((np.sqrt(squares) - own)[:, ~used] ** 2))
         total += float(np.nansum(own[:, ~used] ** 2))
     return 1.0 - missed / total if total > 0 else 1.0
 
 
-def _check_of(fitted: FittedMap) -> Callable[[Array], None]:
-    """Return a function that raises on dissimilarities of new objects that cannot be used."""
-
-    def check(values: Array) -> None:
-        if not fitted.placer.takes_missing and np.isnan(values).any():
-            raise ValueError(
-                "the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS."
-            )
-        wrong = np.isinf(values) | (values < 0)
-        if wrong.any():
-            i, j = np.argwhere(wrong)[0]
-            raise ValueError(
-                f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
-            )
-        if float(np.nanmax(values, initial=0.0)) * fitted.scale > FARTHEST:  # which a single-precision number is not
-            raise ValueError(
-                f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
-                "fitted ones; pass them in the same units."
-            )
-
-    return check
+def _check_new(fitted: FittedMap, values: Array) -> None:
+    """Raise on dissimilarities of new objects that cannot be used."""
+    if not fitted.placer.takes_missing and np.isnan(values).any():
+        raise ValueError("the new dissimilarities have NaN and the closed form needs all of them; use ConditionalMDS.")
+    wrong = np.isinf(values) | (values < 0)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"the new dissimilarities have {values[i, j]:g} in row {i}, column {j}; they must be finite and >= 0."
+        )
+    if float(np.nanmax(values, initial=0.0)) * fitted.scale > FARTHEST:  # which a single-precision number is not
+        raise ValueError(
+            f"the new dissimilarities reach {np.nanmax(values):g}, which is more than {FARTHEST:g} times the "
+            "fitted ones; pass them in the same units."
+        )
 
 
 def squared_distances(new: Array, fitted: Array) -> Array:

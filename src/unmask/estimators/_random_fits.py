@@ -65,7 +65,7 @@ def stress_of_known(estimator: Any) -> float:
     V = estimator._map.free.V
     if not V.shape[1]:
         return 1.0
-    if estimator._map.weights_given:
+    if estimator._map.has_weights:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -85,7 +85,7 @@ def random_fits(estimator: Any) -> RandomFits:
     n, V = len(estimator.embedding_), estimator._map.free.V
     size = min(n, CHANCE_SAMPLE)
     why = ""
-    if estimator._map.weights_given:
+    if estimator._map.has_weights:
         why = "the pairs have weights of their own"
     elif np.isnan(estimator._map.sample).mean() > MOST_MISSING:
         why = "many pairs have no dissimilarity"

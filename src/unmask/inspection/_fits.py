@@ -1,11 +1,12 @@
-"""Fitting an estimator many times: to other dissimilarities, known features or numbers of dimensions."""
+"""One estimator fitted again and again, to changed data and from maps that were found before."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from ..checking import (
     labelled_frame,
 )
 from ..dissimilarities import compare
-from ..estimators import ConditionalMDS, labels_of_fit, refit, stages_of
-from ..kernels import MOST_SQUARED, elsewhere, resolve_threads
+from ..estimators import ConditionalMDS, refit, stages_of
+from ..kernels import each, elsewhere, resolve_threads
+from ..progress import Stopped, series
 from ..solvers import PARALLEL_FROM, automatic_n_starts
 from ._inputs import count_objects, read_dissimilarities, require_few
 
@@ -33,12 +35,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Advance = Callable[[int, int], None]  # called with how many fits are done, and how many there will be
+Advance = Callable[[int, int], Any]  # called with how many fits are done, and how many there will be
 Enough = Callable[[Array], bool]  # whether the stresses that starts led to make another start needless
 
 
-def no_progress(done: int, total: int) -> None:
-    """Ignore the progress."""
+@contextmanager
+def counting(name: str, progress: Advance | None) -> Iterator[Advance]:
+    """Yield ``progress``; without it, a function that moves a bar, which appears after some seconds."""
+    if progress is not None:
+        yield progress
+        return
+    with series() as tell:
+        yield lambda done, total: tell(name, done, total)
+
+
+def counted(results: Iterator[Any], total: int, advance: Advance) -> list[Any]:
+    """Return the results in a list; report before each how many are there."""
+    kept: list[Any] = []
+    for done in range(total):
+        advance(done, total)
+        kept.append(next(results))
+    return kept
 
 
 @contextmanager
@@ -57,7 +74,7 @@ def ending_all() -> Iterator[None]:
         try:
             yield
         except UnfinishedWarning:
-            raise KeyboardInterrupt from None
+            raise Stopped("stopped by its callback or by Ctrl-C; there is no result.") from None
 
 
 # Starts whose stresses differ by no more than this share of them, or by what searches stop short of a minimum, count as
@@ -93,13 +110,9 @@ def all_seen(stresses: Array, same: float = SAME_MINIMUM) -> bool:
     return n > w + 2 and w * (n - 1) / (n - w - 2) < w + 0.5
 
 
-def _never(_: Array) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class FitSetup:
-    """An estimator, the dissimilarities it is to be fitted to, and the known features in the same order of objects."""
+    """An estimator, and the dissimilarities and known features it is fitted to, in the same order of objects."""
 
     estimator: Any
     D: Array
@@ -111,11 +124,6 @@ class FitSetup:
     @property
     def n(self) -> int:
         return len(self.D)
-
-    @property
-    def takes_start(self) -> bool:
-        """Whether the estimator searches from a start, as a closed form does not."""
-        return "init" in self.estimator.get_params()
 
     @property
     def anything_known(self) -> bool:
@@ -131,40 +139,46 @@ class FitSetup:
         estimator = clone(self.estimator).set_params(adjust=fitted.adjusted_)
         return replace(self, estimator=estimator, n_free=fitted.n_free_ if fitted.adjusted_ else None)
 
-    def some(self, at: IntArray, D: Array | None = None) -> FitSetup:
-        """Return the same for some of the objects, with their dissimilarities if there is no table of all."""
-        return replace(
-            self,
-            D=self.D[np.ix_(at, at)] if D is None else D,
-            labels=None if self.labels is None else self.labels[at],
-            known=_in_rows(self.known, at),
-            weights=None if self.weights is None else np.asarray(self.weights)[np.ix_(at, at)],
-        )
+    def some(self, at: IntArray) -> FitSetup:
+        """Return the same for some of the objects."""
+        known = self.known
+        if known is not None:
+            known = known.iloc[at].reset_index(drop=True) if is_pandas(known) else np.asarray(known)[at]
+        weights = None if self.weights is None else np.asarray(self.weights)[np.ix_(at, at)]
+        labels = None if self.labels is None else self.labels[at]
+        return replace(self, D=self.D[np.ix_(at, at)], labels=labels, known=known, weights=weights)
 
-    def fit(self, D: Array | None = None, *, start: Any = None, **parameters: Any) -> Any:
-        """Return a new fit: to other dissimilarities, or from a start, where these are given."""
-        if start is not None and self.takes_start:
-            parameters |= {"init": start, "n_init": "auto"}
-        return self._fit(clone(self.estimator).set_params(**parameters), D, None)
-
-    def fit_from(
+    def fit(
         self,
-        starts: Sequence[Any],
-        few: int | None,
-        enough: Enough,
         D: Array | None = None,
         *,
         known: Any = None,
+        start: Any = None,
+        starts: Sequence[Any] = (),
+        few: int | None = None,
+        enough: Enough | None = None,
         **parameters: Any,
     ) -> Any:
-        """Return a fit from several starts and the estimator's own, at most ``few``, until they are ``enough``."""
+        """Return a fit, to other dissimilarities or known features if they are given.
+
+        It searches from ``start`` alone; or from ``starts`` and the estimator's own, at most ``few`` random ones, until
+        they are ``enough``. A closed form has no starts.
+        """
         fresh = clone(self.estimator).set_params(**parameters)
-        if not isinstance(fresh, ConditionalMDS):
-            return self._fit(fresh, D, known)
-        if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
-            n_starts = automatic_n_starts(self.n) if fresh.n_init == "auto" else fresh.n_init
-            fresh.set_params(n_init=min(few, n_starts))
-        return self._fit(fresh, D, known, starts=starts, enough=enough)
+        more = {} if self.weights is None else {"weights": self.weights}
+        if start is not None and "init" in fresh.get_params():
+            fresh.set_params(init=start, n_init="auto")
+        elif isinstance(fresh, ConditionalMDS):
+            more |= {"starts": starts, "enough": enough}
+            if few is not None and isinstance(fresh.init, str) and fresh.init != "closed-form":
+                n_starts = automatic_n_starts(self.n) if fresh.n_init == "auto" else fresh.n_init
+                fresh.set_params(n_init=min(few, n_starts))
+        with ending_all(), warnings.catch_warnings():
+            # The user's own fit says what the map repeats, and what is done about it.
+            warnings.simplefilter("ignore", LeakWarning)
+            warnings.simplefilter("ignore", AdjustmentWarning)
+            known = self.known if known is None else known
+            return refit(fresh, self.D if D is None else D, n_free=self.n_free, known=known, **more)
 
     def search(
         self, starts: Sequence[Any] = (), enough: Enough | None = None, same: float = SAME_MINIMUM, **others: Any
@@ -178,41 +192,33 @@ class FitSetup:
         def done(stresses: Array) -> bool:
             return (enough is not None and enough(stresses)) or (automatic and all_seen(stresses, same))
 
-        return self.fit_from(starts, None, done, **others)
+        return self.fit(starts=starts, enough=done, **others)
 
-    def side_by_side(self) -> tuple[FitSetup, int]:
-        """Return the same for fits that run at the same time, each in a thread of its own, and how many may.
+    def each(self, function: Callable[[FitSetup, Any], Any], changes: Iterable[Any]) -> Generator[Any, None, None]:
+        """Yield ``function(setup, change)`` for each change, in their order, several at the same time where that helps.
 
         Few objects are fitted mostly by interpreted code, which threads cannot share; the passes over many use all
         threads by themselves, and each fit takes memory of its own.
         """
-        if elsewhere() > 1:
-            return self, elsewhere()
-        threads = resolve_threads(self.estimator.n_jobs)
-        if threads == 1 or not PARALLEL_FROM <= self.n <= MOST_SIDE_BY_SIDE:
-            return self, 1
-        return replace(self, estimator=clone(self.estimator).set_params(n_jobs=1)), threads
-
-    def _fit(self, fresh: Any, D: Array | None, known: Any, **how: Any) -> Any:
-        arguments = how if self.weights is None else {**how, "weights": self.weights}
-        with ending_all(), warnings.catch_warnings():
-            # The user's own fit says what the map repeats, and what is done about it.
-            warnings.simplefilter("ignore", LeakWarning)
-            warnings.simplefilter("ignore", AdjustmentWarning)
-            known = self.known if known is None else known
-            return refit(fresh, self.D if D is None else D, n_free=self.n_free, known=known, **arguments)
+        setup, threads = self, resolve_threads(self.estimator.n_jobs)
+        if elsewhere() > 1 or threads == 1 or not PARALLEL_FROM <= self.n <= MOST_SIDE_BY_SIDE:
+            threads = 1
+        else:
+            setup = replace(self, estimator=clone(self.estimator).set_params(n_jobs=1))
+        return each(partial(function, setup), changes, threads)
 
 
-def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None, instead: str = "") -> FitSetup:
+def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = None) -> FitSetup:
     """Return the setup for the fits of a function: to dissimilarities, computed from features if need be.
 
-    For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities.
+    For ConditionalIsomap, whose distances stand for lengths of paths, these lengths are the dissimilarities. ``known``
+    may be names of columns.
     """
     if weights is not None and not isinstance(estimator, ConditionalMDS):
         raise ValueError(f"weights were given but {type(estimator).__name__} takes none; leave them out.")
-    X, known = read_data(estimator, X, known)
+    X, known = known_by_name(labelled_frame(X), known, features=not get_tags(estimator).input_tags.pairwise)
     transformer, fresh = stages_of(estimator)
-    require_few(purpose, count_objects(X, ready=transformer is None), instead)
+    require_few(purpose, count_objects(X, ready=transformer is None))
     landmarks = getattr(transformer, "n_landmarks", None)
     if landmarks is not None:
         raise ValueError(f"n_landmarks={landmarks}: {purpose} needs the paths between all objects; leave it out.")
@@ -222,36 +228,19 @@ def make_setup(purpose: str, estimator: Any, X: Any, known: Any, weights: Any = 
     else:
         D, labels = compare(transformer, X)
     weights = align_columns(align_rows(weights, labels, "weights"), labels, "weights")
-    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, in_order(known, labels), weights)
-
-
-def read_data(estimator: Any, X: Any, known: Any) -> tuple[Any, Any]:
-    """Return data as an estimator's fit reads them; ``known`` may be names of columns."""
-    return known_by_name(labelled_frame(X), known, features=not get_tags(estimator).input_tags.pairwise)
-
-
-def in_order(known: Any, labels: pd.Index | None) -> Any:
-    """Return known features in the order of the objects and without labels, so that refits do not align them again."""
     known = align_rows(known, labels, "known")
-    return known.reset_index(drop=True) if is_pandas(known) else known
+    known = known.reset_index(drop=True) if is_pandas(known) else known  # so that refits do not align it again
+    return FitSetup(fresh, np.asarray(D, dtype=np.float64), labels, known, weights)
 
 
-def _in_rows(known: Any, at: IntArray) -> Any:
-    if known is None:
-        return None
-    return known.iloc[at].reset_index(drop=True) if is_pandas(known) else np.asarray(known)[at]
-
-
-def warm_start(fitted: Any, extra: int = 0, seed: int = 0) -> tuple[Array, Any]:
+def warm_start(fitted: Any, extra: int = 0) -> tuple[Array, Any]:
     """Return a fit as a start for another, with ``extra`` further dimensions that are almost zero."""
     U, coef = np.asarray(fitted.free_embedding_, dtype=np.float64), fitted.coef_
-    some = np.arange(0, len(U), len(U) // 500) if len(U) > MOST_SQUARED else None
-    labels = labels_of_fit(fitted)
-    distances = np.asarray(fitted.predict_dissimilarities(some if some is None or labels is None else labels[some]))
+    distances = fitted.predict_dissimilarities().to_numpy()
     # From exactly zero no descent ever leaves.
     size = 1e-3 * float(np.sqrt(np.nanmean(distances**2)))
-    more = np.random.default_rng(seed).normal(scale=size, size=(len(U), extra))
-    flat = (np.ptp(U, axis=0) == 0) * np.random.default_rng(seed + 1).normal(scale=size, size=U.shape)
+    more = np.random.default_rng(0).normal(scale=size, size=(len(U), extra))
+    flat = (np.ptp(U, axis=0) == 0) * np.random.default_rng(1).normal(scale=size, size=U.shape)
     B = coef.to_numpy().copy()
     empty = np.flatnonzero(~np.any(B != 0, axis=1))
     B[empty, empty] = size

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Array, IntArray
+from .._typing import Array
 from ..checking import (
     Dissimilarities,
     KnownFeatureWarning,
@@ -16,14 +16,12 @@ from ..checking import (
     as_pandas,
     check_dissimilarities,
     is_file,
-    is_pandas,
-    is_source,
     labels_of,
     open_file,
 )
-from ..dissimilarities import Metric, compare, make_transformer
+from ..dissimilarities import compare, make_transformer
 from ..estimators import labels_of_fit, number_of_objects
-from ..kernels import MOST_SQUARED, ArraySource, Source, Workers, resolve_threads
+from ..kernels import MOST_SQUARED, Workers, resolve_threads
 from ..problem import KnownFeatures, check_known
 
 if TYPE_CHECKING:
@@ -139,46 +137,13 @@ def count_objects(data: Any, *, ready: bool) -> int:
     return number_of_objects(open_file(data) if ready and is_file(data) else as_pandas(data), ready=ready) or 0
 
 
-def are_many(data: Any, metric: Any) -> bool:
-    """Return whether there are too many objects for a table of all pairs."""
-    return count_objects(data, ready=make_transformer(metric) is None) > MOST_SQUARED
-
-
-def require_few(purpose: str, n: int, instead: str = "") -> None:
+def require_few(purpose: str, n: int) -> None:
     """Raise before any work where so many objects would need a table of all pairs that no memory holds."""
     if n > MOST_SQUARED:
         raise ValueError(
             f"{purpose} needs all pairs of the objects at once, and {n:,} objects are more than the {MOST_SQUARED:,} "
-            f"that it takes; pass a random sample of them, such as 2,000{instead}."
+            "that it takes; pass a random sample of them, such as 2,000."
         )
-
-
-class SomeDissimilarities(NamedTuple):
-    """Dissimilarities that are read in parts, how many objects there are, and their labels if they have any."""
-
-    source: Source
-    n: int
-    labels: pd.Index | None
-
-
-def read_in_parts(data: Any, metric: Any) -> SomeDissimilarities:
-    """Return dissimilarities of many objects without making, or looking through, a table of all pairs."""
-    transformer = make_transformer(metric)
-    if transformer is not None:
-        if not isinstance(transformer, Metric):
-            require_few(f"metric={transformer!r}", count_objects(data, ready=False))
-        source: Any = transformer.on_demand(data)
-        return SomeDissimilarities(source, source.n, source.labels)
-    data = open_file(data) if is_file(data) else as_pandas(data)
-    if is_source(data):
-        return SomeDissimilarities(data, data.n, data.labels)
-    values = data.to_numpy() if is_pandas(data) else data
-    return SomeDissimilarities(ArraySource(values), len(values), labels_of(data))
-
-
-def picked(n: int, most: int) -> IntArray:
-    """Return the positions of at most so many objects, picked at random but always the same, in order."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:most])
 
 
 def read_dissimilarities(

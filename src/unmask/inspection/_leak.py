@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Array
 from ..checking import require_integer
 from ..problem import KnownFeatures, known_table
-from ..problem.leak import Trait, linear_leak, predicted_by_neighbours, traits_of
+from ..problem.leak import LinearLeak, Trait, linear_leak, predicted_by_neighbours, traits_of
 from ..problem.linalg import canonical_correlations
 from ._inputs import align, code_known, read_table
 
@@ -41,10 +41,11 @@ def leak_report(
 ) -> pd.DataFrame:
     """Return how much a map repeats of each known feature, by two measures, each compared with chance.
 
-    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`; it is 0 by construction, and
-    not evidence, if the known features were taken out of the map. ``neighbours`` is how well an object's neighbours
-    on the map predict its value: the share of objects whose level is the most common one among their neighbours, or the
-    correlation of a number with their mean. It also detects a ring or clusters, which no straight line shows.
+    ``linear`` is the average canonical correlation with the feature, as in :func:`leak`. Where the feature was taken
+    out of the map, it is 0 by construction and has no reference (NaN): only the neighbours count. ``neighbours`` is how
+    well an object's neighbours on the map predict its value: the share of objects whose level is the most common one
+    among their neighbours, or the correlation of a number with their mean. It also detects a ring or clusters, which no
+    straight line shows.
 
     Parameters
     ----------
@@ -98,8 +99,10 @@ def leak_report(
     rows = []
     for trait, by_neighbours in zip(traits, near, strict=True):
         linear = linear_leak(U, trait.columns)
-        verdict = _verdict(trait, linear.p_value, by_neighbours.p_value)
-        rows.append((trait.kind, linear.leak, linear.reference, linear.p_value, *by_neighbours, verdict))
+        leak, reference = leak_beside_chance(linear).values()
+        p_value = np.nan if np.isnan(reference) else linear.p_value
+        verdict = _verdict(trait, p_value, by_neighbours.p_value)
+        rows.append((trait.kind, leak, reference, p_value, *by_neighbours, verdict))
     report = pd.DataFrame(rows, index=pd.Index([t.name for t in traits], name="feature"), columns=COLUMNS)
     report.attrs["adjusted"] = V is not None
     return report
@@ -111,6 +114,12 @@ def _traits(coded: KnownFeatures, known: Any) -> list[Trait]:
         return []
     traits = traits_of(coded, known_table(known, len(coded.values), None))
     return traits if len(traits) == 1 else [*traits, Trait(ALL, "", None, coded.values)]
+
+
+def leak_beside_chance(linear: LinearLeak) -> dict[str, float]:
+    """Return a leak and its reference, NaN where the leak is 0 by construction: chance has no part in it."""
+    by_construction = linear.reference > 0 and linear.correlations.max(initial=0.0) < UNCORRELATED
+    return {"leak": linear.leak, "leak_reference": np.nan if by_construction else linear.reference}
 
 
 def taken_out(U: Array, known: KnownFeatures) -> Array | None:

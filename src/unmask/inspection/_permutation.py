@@ -10,9 +10,8 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import UnfinishedWarning, quote, require_integer, warn_user
 from ..estimators import known_of
-from ..kernels import each
 from ..problem.chance import as_large, as_small
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, counting, make_setup, quiet, warm_start
 from ._residuals import make_residuals
 
 if TYPE_CHECKING:
@@ -62,7 +61,8 @@ def permutation_test(
     random_state : int, RandomState or None, default=0
         Seed of the permutations.
     progress : callable, optional
-        Called with how many permutations are done, over all features, and how many there will be.
+        Called with how many permutations are done, over all features, and how many there will be. Without it, a bar
+        appears after 3 s in a terminal or a notebook.
 
     Returns
     -------
@@ -91,39 +91,40 @@ def permutation_test(
     require_integer("n_permutations", n_permutations, 1)
     if known is None:
         raise ValueError("known=None: there is no known feature to test; pass known.")
-    setup = make_setup("permutation_test", estimator, X, known, weights)
     rng = check_random_state(random_state)
-    with quiet():
-        fitted = setup.search()
-    features = known_of(fitted).features
-    missing = [feature.name for feature in features if len(feature.missing)]
-    if missing and setup.estimator.adjust is True:
-        raise ValueError(
-            f"adjust=True with missing cells of {quote(missing)}: if the feature is permuted, nothing determines them, "
-            "and the map cannot be adjusted. Fill them, leave the features out, or use adjust='auto' or adjust=False."
-        )
-    # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour the fit's order.
-    side, at_once = setup.side_by_side()
-    refits = [_Permuted(side, number, fitted) for number in range(len(features))]
-    _permute(refits, at_once, n_permutations, rng, progress or no_progress)
+    with counting("permutation_test", progress) as advance:
+        setup = make_setup("permutation_test", estimator, X, known, weights)
+        with quiet():
+            fitted = setup.search()
+        adjusts, names = setup.estimator.adjust, known_of(fitted).feature_names
+        missing = [feature.name for feature in known_of(fitted).features if len(feature.missing)]
+        if missing and adjusts is True:
+            raise ValueError(
+                f"adjust=True with missing cells of {quote(missing)}: if the feature is permuted, nothing determines "
+                "them, and the map cannot be adjusted. Fill them, leave the features out, or use adjust='auto' or "
+                "adjust=False."
+            )
+        refits = [_Permuted(fitted, number) for number in range(len(names))]
+        # The whole procedure is repeated, adjusting included: decided by the fit alone, it would favour its order.
+        _permute(setup, refits, n_permutations, rng, advance)
     # Differences below the tolerance, which is of the stress and not of a coordinate, count as none.
     tol, rows = getattr(estimator, "tol", 0.0), []
     for refit in refits:
         own, permuted = refit.statistic(fitted), np.array(refit.values)
-        if setup.estimator.adjust:
+        if adjusts:
             beaten = as_large(permuted, own, slack=np.sqrt(tol) * float(fitted.importance_["standardized"].max()))
         else:
             beaten = as_small(permuted, own, slack=tol)
         rows.append((own, permuted.mean(), (1 + np.sum(beaten)) / (1 + len(permuted)), len(permuted)))
-    columns = ["importance" if setup.estimator.adjust else "stress", "permuted", "p_value", "permutations"]
-    return pd.DataFrame(rows, columns=columns, index=pd.Index(known_of(fitted).feature_names, name="feature"))
+    columns = ["importance" if adjusts else "stress", "permuted", "p_value", "permutations"]
+    return pd.DataFrame(rows, columns=columns, index=pd.Index(names, name="feature"))
 
 
 class _Permuted:
     """The fits with the residuals of one feature permuted."""
 
-    def __init__(self, setup: FitSetup, number: int, fitted: Any) -> None:
-        self.setup, self.number, self.known = setup, number, known_of(fitted)
+    def __init__(self, fitted: Any, number: int) -> None:
+        self.number, self.known, self.adjusts = number, known_of(fitted), fitted.adjust
         self.starts = [warm_start(fitted)]
         self.values: list[float] = []
         # Above this stress a start is not worth another. There is no such limit if the map may be adjusted, where a
@@ -138,19 +139,23 @@ class _Permuted:
 
         Adjusting takes what acts along the map out of the stress.
         """
-        adjusted = self.setup.estimator.adjust
-        return float(fit.importance_["standardized"].iloc[self.number] if adjusted else fit.stress_)
+        return float(fit.importance_["standardized"].iloc[self.number] if self.adjusts else fit.stress_)
 
-    def permuted(self, order: IntArray) -> float:
-        """Return the statistic of a fit with the residuals in another order."""
+    def first(self, setup: FitSetup, order: IntArray) -> None:
+        """Fit the first permutation from all starts; the others start from its map too.
+
+        Where the feature means nothing, one order is as good as another.
+        """
+        with quiet():
+            fit = setup.search(self.starts, self._far, known=self.known.with_residuals_in_order(self.number, order))
+        self.starts.append(warm_start(fit))
+        self.values.append(self.statistic(fit))
+
+    def next(self, setup: FitSetup, order: IntArray) -> float:
+        """Return the statistic of a further permutation."""
         known = self.known.with_residuals_in_order(self.number, order)
         with quiet():
-            if self.values:
-                return self.statistic(self.setup.fit_from(self.starts, FEW_STARTS, self._settled, known=known))
-            # Where the feature means nothing, one order is as good as another: so is its map to start from.
-            first = self.setup.search(self.starts, self._far, known=known)
-            self.starts.append(warm_start(first))
-            return self.statistic(first)
+            return self.statistic(setup.fit(known=known, starts=self.starts, few=FEW_STARTS, enough=self._settled))
 
     def _far(self, stresses: Array) -> bool:
         return bool(np.min(stresses) > self.limit)
@@ -159,33 +164,33 @@ class _Permuted:
         return self._far(stresses) or (len(stresses) > 2 and agreed(stresses))
 
 
-def _permute(refits: list[_Permuted], at_once: int, n_permutations: int, rng: Any, progress: Advance) -> None:
+def _next(setup: FitSetup, task: tuple[_Permuted, IntArray]) -> float:
+    refit, order = task
+    return refit.next(setup, order)
+
+
+def _permute(setup: FitSetup, refits: list[_Permuted], n_permutations: int, rng: Any, advance: Advance) -> None:
     """Fill in the statistics of the permutations of each feature: of all of them, or of those before Ctrl-C.
 
     The features take turns, so that they have been permuted about as often when the test is interrupted.
     """
-    total, n = n_permutations * len(refits), refits[0].setup.n if refits else 0
+    total, count = n_permutations * len(refits), len(refits)
     try:
-        for done, refit in enumerate(refits):  # by which the others are started
-            refit.values.append(refit.permuted(rng.permutation(n)))
-            progress(done + 1, total)
-        rest = ((refits[done % len(refits)], rng.permutation(n)) for done in range(len(refits), total))
-        for done, value in enumerate(each(_statistic_of, rest, at_once), len(refits)):
-            refits[done % len(refits)].values.append(value)
-            progress(done + 1, total)
+        for done, refit in enumerate(refits, 1):
+            refit.first(setup, rng.permutation(setup.n))
+            advance(done, total)
+        rest = ((refits[done % count], rng.permutation(setup.n)) for done in range(count, total))
+        for done, value in enumerate(setup.each(_next, rest), count):
+            refits[done % count].values.append(value)
+            advance(done + 1, total)
     except KeyboardInterrupt:
         done = sum(len(refit.values) for refit in refits)
-        if done < len(refits):  # a feature was not permuted even once
+        if done < count:  # a feature was not permuted even once
             raise
         warn_user(
             f"the test was interrupted after {done} of {total} permutations; its p-values are from these.",
             UnfinishedWarning,
         )
-
-
-def _statistic_of(task: tuple[_Permuted, IntArray]) -> float:
-    refit, order = task
-    return refit.permuted(order)
 
 
 def dimension_test(
@@ -223,12 +228,12 @@ def dimension_test(
     import pandas as pd
 
     require_integer("n_permutations", n_permutations, 1)
-    setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
     p = int(estimator.n_components)
-    with quiet():
-        small = setup.search() if p or setup.anything_known else None
-        further = FurtherDimension(setup, p, small)
-        p_value = further.test(n_permutations, check_random_state(random_state))
+    with counting("dimension_test", None) as advance:
+        setup = make_setup("dimension_test", estimator, X, known, weights).unadjusted()
+        with quiet():
+            further = FurtherDimension(setup, p, setup.search() if p or setup.anything_known else None)
+            p_value = further.test(n_permutations, check_random_state(random_state), advance)
     values = {"n_components": p, "stress": further.stress, "stress_next": further.stress_next, "p_value": p_value}
     return pd.Series(values, name="dimension_test")
 
@@ -240,30 +245,30 @@ class FurtherDimension:
     """
 
     def __init__(self, setup: FitSetup, p: int, small: Any) -> None:
-        self.p, self.small = p, small  # a fit, or None: all objects in one place
+        self.setup, self.p, self.small = setup, p, small  # a fit, or None: all objects in one place
         self.residuals = make_residuals(setup, small)
-        self.setup, self.at_once = setup.side_by_side()
-        self.stress, self.stress_next = self.stresses(setup.D)
+        self.stress, self.stress_next = self._stresses(setup, setup.D)
 
-    def stresses(self, D: Array) -> tuple[float, float]:
+    def _stresses(self, setup: FitSetup, D: Array) -> tuple[float, float]:
         """Return the stress of some dissimilarities, and that with one dimension more."""
         stress, starts = 1.0, []
         if self.small is not None:
-            fitted = self.setup.fit(D, n_components=self.p, start=warm_start(self.small))
+            fitted = setup.fit(D, n_components=self.p, start=warm_start(self.small))
             stress, starts = float(fitted.stress_), [warm_start(fitted, 1)]
-        further = self.setup.fit_from(starts, FEW_STARTS, agreed, D, n_components=self.p + 1)
+        further = setup.fit(D, starts=starts, few=FEW_STARTS, enough=agreed, n_components=self.p + 1)
         return stress, min(stress, float(further.stress_))
 
-    def test(self, n_permutations: int, rng: Any, level: float = 1.0) -> float:
+    def test(self, n_permutations: int, rng: Any, advance: Advance, level: float = 1.0) -> float:
         """Return the p-value of the fall, from fewer permutations where these show that it is above a level."""
         # A difference below the tolerance counts as none.
         if self.stress - self.stress_next <= getattr(self.setup.estimator, "tol", 0.0):
             return 1.0
         drawn = (self.residuals.permuted(rng) for _ in range(n_permutations))
         done, as_good = 0, 0
-        for stress, stress_next in each(self.stresses, drawn, self.at_once):
+        for stress, stress_next in self.setup.each(self._stresses, drawn):
             done += 1
             as_good += int(as_large(1 - stress_next / stress, 1 - self.stress_next / self.stress))
+            advance(done, n_permutations)
             if (1 + as_good) / (1 + n_permutations) > level:
                 break
         return (1 + as_good) / (1 + done)

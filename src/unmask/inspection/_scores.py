@@ -11,13 +11,12 @@ from scipy.spatial.distance import cdist
 from .._typing import Array, IntArray
 from ..checking import require_integer
 from ..kernels import rectangle, strip_height
-from ._inputs import are_many, picked, read_coordinates, read_dissimilarities, read_in_parts
+from ._inputs import read_coordinates, read_dissimilarities
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NEIGHBOURHOODS = (5, 10, 20, 50)
-MOST_ASKED = 1000  # of very many objects
 
 
 def neighbourhood_scores(
@@ -46,8 +45,7 @@ def neighbourhood_scores(
     -------
     DataFrame
         Rows ``n_neighbors``, columns ``trustworthiness`` and ``continuity``. Of objects equally far away the one
-        that comes first in the table counts as nearer. Above 20,000 objects, the neighbours of a random sample of 1,000
-        are used, and ``attrs["sample"]`` describes it.
+        that comes first in the table counts as nearer.
 
     References
     ----------
@@ -65,28 +63,15 @@ def neighbourhood_scores(
     """
     import pandas as pd
 
-    many = are_many(dissimilarities, metric)
-    complete_for = "comparing neighbourhoods"
-    checked: Any = (
-        read_in_parts(dissimilarities, metric)
-        if many
-        else read_dissimilarities(dissimilarities, metric, complete_for=complete_for)
-    )
+    checked = read_dissimilarities(dissimilarities, metric, complete_for="comparing neighbourhoods")
     n, U = checked.n, read_coordinates(embedding, checked.labels, checked.n)
     sizes = neighbourhood_sizes(n_neighbors, n)
-    sample = picked(n, MOST_ASKED) if many else np.arange(n)
     lost = np.zeros((len(sizes), 2))
-    for at in np.array_split(sample, -(-len(sample) // strip_height(n))):
-        delta = rectangle(checked.source, at, slice(0, n))
-        if np.isnan(delta).any():
-            raise ValueError(f"some pairs have no dissimilarity (NaN) and {complete_for} needs all of them; fill them.")
-        here, there = _ranks(cdist(U[at], U), at), _ranks(delta, at)
+    for at in np.array_split(np.arange(n), -(-n // strip_height(n))):
+        here, there = _ranks(cdist(U[at], U), at), _ranks(rectangle(checked.source, at, slice(0, n)), at)
         lost += [(beyond(here, there, k), beyond(there, here, k)) for k in sizes]
-    scores = 1.0 - lost * [[2.0 / (len(sample) * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
-    table = pd.DataFrame(scores, pd.Index(sizes, name="n_neighbors"), ["trustworthiness", "continuity"])
-    if many:
-        table.attrs["sample"] = f"neighbours of {len(sample):,} of {n:,} objects, picked at random"
-    return table
+    scores = 1.0 - lost * [[2.0 / (n * k * (2.0 * n - 3.0 * k - 1.0))] for k in sizes]
+    return pd.DataFrame(scores, pd.Index(sizes, name="n_neighbors"), ["trustworthiness", "continuity"])
 
 
 def neighbourhood_sizes(n_neighbors: int | Iterable[int] | None, n: int) -> list[int]:

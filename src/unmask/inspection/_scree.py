@@ -15,8 +15,7 @@ from sklearn.utils import check_random_state
 from .._typing import Array, IntArray
 from ..checking import require_integer, require_number
 from ..estimators import ConditionalTSNE, ConditionalUMAP, GeneralMDS, aims_of
-from ..kernels import each
-from ._fits import FEW_STARTS, Advance, FitSetup, agreed, make_setup, no_progress, quiet, warm_start
+from ._fits import FEW_STARTS, Advance, FitSetup, agreed, counting, make_setup, quiet, warm_start
 from ._permutation import FurtherDimension
 from ._residuals import TooFewPairsError
 
@@ -56,7 +55,8 @@ def scree(
     max_components : int, default=6
         Largest number of dimensions.
     progress : callable, optional
-        Called with how many numbers of dimensions are done, and how many there are.
+        Called with how many numbers of dimensions are done, and how many there are. Without it, a bar appears after 3 s
+        in a terminal or a notebook.
 
     Returns
     -------
@@ -76,34 +76,33 @@ def scree(
     >>> table["stress"].round(3).tolist()
     [0.113, 0.031, 0.014, 0.009]
     """
-    return _scree(
-        estimator, make_setup("scree", estimator, X, known, weights), max_components, progress or no_progress
-    )[0]
+    with counting("scree", progress) as advance:
+        return _scree(make_setup("scree", estimator, X, known, weights), max_components, advance)[0]
 
 
-def _scree(estimator: Any, setup: FitSetup, max_components: Any, progress: Advance) -> tuple[pd.DataFrame, list[_Step]]:
+def _scree(setup: FitSetup, max_components: Any, advance: Advance) -> tuple[pd.DataFrame, list[_Step]]:
     """Return the table of a scree, and the fits it is of."""
     import pandas as pd
 
     most = require_integer("max_components", max_components, 1)
-    if isinstance(estimator, GeneralMDS | ConditionalTSNE | ConditionalUMAP):
+    if isinstance(setup.estimator, GeneralMDS | ConditionalTSNE | ConditionalUMAP):
         raise ValueError(
-            f"estimator is of type {type(estimator).__name__}, which has a cost of its own instead of the stress; pass "
-            "a ConditionalMDS to choose the number of dimensions."
+            f"estimator is of type {type(setup.estimator).__name__}, which has a cost of its own instead of the "
+            "stress; pass a ConditionalMDS to choose the number of dimensions."
         )
     if most > setup.n - 1:
         raise ValueError(
             f"max_components={most} is too many for {setup.n} objects, which fill at most {setup.n - 1} dimensions; "
             "lower it."
         )
-    path = _path(setup.unadjusted(), most, progress)
+    path = _path(setup.unadjusted(), most, advance)
     stress = [step.stress for step in path]
     table = pd.DataFrame(
         {"stress": stress, "fall": [np.nan, *np.subtract(stress[:-1], stress[1:])]},
         index=pd.RangeIndex(most + 1, name="n_components"),
     )
     table.attrs["elbow"] = elbow(stress)
-    if estimator.adjust and setup.anything_known:
+    if setup.estimator.adjust and setup.anything_known:
         widest = replace(setup, n_free=most).fit(n_components=most, adjust=True)
         table["residual"] = [np.nan, *np.asarray(widest.embedding_, dtype=np.float64).std(axis=0)]
     return table, path
@@ -124,7 +123,7 @@ class _Step(NamedTuple):
 
 
 def _path(
-    setup: FitSetup, most: int, progress: Advance, D: Array | None = None, full: Sequence[_Step] = ()
+    setup: FitSetup, most: int, advance: Advance, D: Array | None = None, full: Sequence[_Step] = ()
 ) -> list[_Step]:
     """Return for 0, 1, … dimensions the best fit, the stress never rising.
 
@@ -134,21 +133,22 @@ def _path(
     steps: list[_Step] = []
     fitted = None
     for p in range(most + 1):
-        progress(p, most + 1)
+        advance(p, most + 1)
         if p == 0 and not setup.anything_known:
             steps.append(_Step(1.0, np.zeros_like(setup.D), setup.D))  # all objects in one place
             continue
         starts: list[Any] = [] if fitted is None else [warm_start(fitted, 1)]
         if full:
             starts.insert(0, warm_start(full[p].fitted))
-            fitted = setup.fit_from(starts, FEW_STARTS, partial(agreed, same=ALIKE), D, n_components=p)
+            same = partial(agreed, same=ALIKE)
+            fitted = setup.fit(D, starts=starts, few=FEW_STARTS, enough=same, n_components=p)
         else:
             fitted = setup.search(starts, same=ALIKE, D=D, n_components=p)
         best = _Step(fitted.stress_, fitted.predict_dissimilarities().to_numpy(), aims_of(fitted, setup.D), fitted)
         # The map of one dimension less, with a further one of zeros, is a map too.
         lowest = min(best, *steps[-1:], key=lambda step: step.stress) if steps else best
         steps.append(lowest._replace(fitted=fitted))
-    progress(most + 1, most + 1)
+    advance(most + 1, most + 1)
     return steps
 
 
@@ -229,25 +229,25 @@ def choose_n_components(
         raise ValueError(f"share={share!r} must be above 0 and below 1: the share of the pairs that is held out.")
     splits = require_integer("n_splits", n_splits, 2)
     permutations = require_integer("n_permutations", n_permutations, 19)
-    setup = make_setup("choose_n_components", estimator, X, known, weights)
-    if not setup.takes_start:
-        raise ValueError(
-            f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can be "
-            "held out; pass a ConditionalMDS, or use scree."
-        )
-    report, per_path = progress or no_progress, require_integer("max_components", max_components, 1) + 1
+    per_path = require_integer("max_components", max_components, 1) + 1
     fits = (splits + 1) * per_path
     total = fits + (per_path - 1) * permutations
-    table, full = _scree(estimator, setup, max_components, lambda done, _: report(done, total))
-    free, rng = setup.unadjusted(), check_random_state(random_state)
-    side, at_once = free.side_by_side()
-    held, errors = _held_out_pairs(setup.D, fraction, splits, rng), []
-    with quiet():  # that pairs are missing is what this is about; other warnings the fits of the path have given
-        for error in each(partial(_held_out_error, side, full), held, at_once):
-            errors.append(error)
-            report((1 + len(errors)) * per_path, total)
-        p_values = _p_values(free, full, permutations, rng, lambda done: report(fits + done, total))
-    report(total, total)
+    with counting("choose_n_components", progress) as advance:
+        setup = make_setup("choose_n_components", estimator, X, known, weights)
+        if "init" not in setup.estimator.get_params():
+            raise ValueError(
+                f"estimator is of type {type(estimator).__name__}, which needs all dissimilarities, so that none can "
+                "be held out; pass a ConditionalMDS, or use scree."
+            )
+        table, full = _scree(setup, max_components, lambda done, _: advance(done, total))
+        free, rng, errors = setup.unadjusted(), check_random_state(random_state), []
+        held = _held_out_pairs(setup.D, fraction, splits, rng)
+        with quiet():  # that pairs are missing is what this is about; other warnings the fits of the path have given
+            for error in free.each(partial(_held_out_error, full=full), held):
+                errors.append(error)
+                advance((1 + len(errors)) * per_path, total)
+            p_values = _p_values(free, full, permutations, rng, lambda done: advance(fits + done, total))
+        advance(total, total)
     table["p_value"] = p_values
     table["heldout"] = np.mean(errors, axis=0)
     table["heldout_se"] = np.std(errors, axis=0, ddof=1) / np.sqrt(splits)
@@ -266,7 +266,11 @@ def _p_values(
             further = FurtherDimension(setup, p, path[p].fitted)
         except TooFewPairsError:
             break
-        found[p] = further.test(n_permutations, np.random.RandomState(seed), LEVEL)
+
+        def advance(done: int, _: int, before: int = p * n_permutations) -> None:
+            report(before + done)
+
+        found[p] = further.test(n_permutations, np.random.RandomState(seed), advance, LEVEL)
         report((p + 1) * n_permutations)
         if found[p] > LEVEL:
             break
@@ -298,12 +302,12 @@ def _groups(rows: IntArray, columns: IntArray, n: int) -> int:
     return int(connected_components(graph, directed=False)[0])
 
 
-def _held_out_error(setup: FitSetup, full: Sequence[_Step], pairs: tuple[IntArray, IntArray]) -> Array:
+def _held_out_error(setup: FitSetup, pairs: tuple[IntArray, IntArray], full: Sequence[_Step]) -> Array:
     """Return the error of the held-out pairs for each number of dimensions, as a share of their mean square.
 
     The search starts from the maps of all pairs; which of the starts is the best, the pairs that are not held out say.
     """
     D, (i, j) = setup.D.copy(), pairs
     D[i, j] = D[j, i] = np.nan
-    path = _path(setup, len(full) - 1, no_progress, D, full)
+    path = _path(setup, len(full) - 1, lambda *_: None, D, full)
     return np.array([step.error(i, j) for step in path])

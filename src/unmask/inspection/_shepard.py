@@ -9,27 +9,18 @@ from scipy.spatial.distance import cdist, squareform
 
 from .._typing import Array
 from ..checking import find_labels, is_unlabelled, require_choice
-from ..estimators import labels_of_fit
-from ..kernels import rectangle
 from ..problem import SCHEMES
 from ._inputs import (
     align,
-    are_many,
     is_fitted_map,
-    picked,
     read_coordinates,
     read_dissimilarities,
-    read_in_parts,
     read_table,
-    require_few,
     require_rows,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-MOST_IN_SAMPLE = 2000  # of very many objects
 
 
 class Pairs(NamedTuple):
@@ -40,7 +31,6 @@ class Pairs(NamedTuple):
     disparity: Array  # what the distances are compared with: delta, unless a measurement level transformed it
     distance: Array
     weight: Array
-    sample: dict[str, str]  # describes the sample of objects, if they are one
 
 
 def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric: Any = "precomputed") -> pd.DataFrame:
@@ -64,7 +54,7 @@ def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric
     DataFrame
         One row per pair: ``i`` and ``j`` (labels), ``dissimilarity``, ``disparity`` (the dissimilarity, transformed by
         `level`), ``distance``, ``residual`` (disparity less distance) and ``weight`` (0 where the dissimilarity is
-        missing). Above 20,000 objects, the pairs among a random sample of 2,000, described by ``attrs["sample"]``.
+        missing). More than 20,000 objects are refused.
 
     Examples
     --------
@@ -82,7 +72,7 @@ def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric
 
     pairs = _read_pairs(dissimilarities, embedding, weights, metric)
     i, j = np.triu_indices(len(pairs.delta), 1)
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "i": pairs.objects[i],
             "j": pairs.objects[j],
@@ -93,8 +83,6 @@ def shepard(dissimilarities: Any, embedding: Any, *, weights: Any = None, metric
             "weight": pairs.weight[i, j],
         }
     )
-    table.attrs |= pairs.sample
-    return table
 
 
 def stress_per_point(
@@ -118,8 +106,8 @@ def stress_per_point(
     DataFrame
         One row per object. ``stress``: its part of the normalised stress, which is the sum of the column.
         ``relative``: its weighted squared residuals divided by its weighted squared dissimilarities (disparities),
-        so that objects in the middle and far out can be compared. Above 20,000 objects, a random sample of 2,000,
-        described by ``attrs["sample"]``; a fitted estimator has ``stress_per_point_`` of every object.
+        so that objects in the middle and far out can be compared. More than 20,000 objects are refused; a fitted
+        estimator has ``stress_per_point_``.
 
     Examples
     --------
@@ -139,19 +127,15 @@ def stress_per_point(
     squares = np.sum(pairs.weight * np.where(counts, pairs.disparity - pairs.distance, 0.0) ** 2, axis=1)
     own = np.sum(pairs.weight * np.where(counts, pairs.disparity, 0.0) ** 2, axis=1)
     relative = np.divide(squares, own, out=np.full(len(own), np.nan), where=own > 0)
-    table = pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=pairs.objects)
-    table.attrs |= pairs.sample
-    return table
+    return pd.DataFrame({"stress": squares / own.sum(), "relative": relative}, index=pairs.objects)
 
 
 def _read_pairs(dissimilarities: Any, embedding: Any, weights: Any, metric: Any) -> Pairs:
-    """Return the pairs of a fit, or those among a sample of many objects."""
+    """Return the pairs of a fit, or of a plain map."""
     import pandas as pd
 
     fitted = is_fitted_map(embedding) and hasattr(embedding, "predict_dissimilarities")
     weights = getattr(embedding, "weights", None) if fitted and weights is None else weights
-    if are_many(dissimilarities, metric):
-        return _read_sample(dissimilarities, embedding, fitted, weights, metric)
     checked = read_dissimilarities(dissimilarities, metric)
     labels, n = checked.labels, checked.n
     delta = checked.array_for("a table of residuals").astype(np.float64)
@@ -162,28 +146,7 @@ def _read_pairs(dissimilarities: Any, embedding: Any, weights: Any, metric: Any)
         U = read_coordinates(embedding, labels, n)
         distance, disparity = np.asarray(cdist(U, U)), delta
     weight = np.where(np.isfinite(disparity), _weights(weights, labels, delta), 0.0)
-    return Pairs(pd.RangeIndex(n) if labels is None else labels, delta, disparity, distance, weight, {})
-
-
-def _read_sample(dissimilarities: Any, embedding: Any, fitted: bool, weights: Any, metric: Any) -> Pairs:
-    """Return the pairs among some of many objects, which have no array of weights and no `level`."""
-    import pandas as pd
-
-    data = read_in_parts(dissimilarities, metric)
-    if hasattr(embedding, "disparities_") or not isinstance(weights, str | None):
-        require_few("a table of residuals by `level` or an array of weights", data.n)
-    at = picked(data.n, MOST_IN_SAMPLE)
-    objects = pd.Index(at) if data.labels is None else data.labels[at]
-    delta = read_dissimilarities(rectangle(data.source, at, at)).array_for("shepard").astype(np.float64)
-    if fitted:
-        labels = labels_of_fit(embedding)
-        names = at if labels is None else labels[at] if data.labels is None else objects
-        distance = embedding.predict_dissimilarities(names).to_numpy()
-    else:
-        U = read_coordinates(embedding, data.labels, data.n)[at]
-        distance = np.asarray(cdist(U, U))
-    sample = {"sample": f"{len(at):,} of {data.n:,} objects, picked at random"}
-    return Pairs(objects, delta, delta, distance, _weights(weights, None, delta), sample)
+    return Pairs(pd.RangeIndex(n) if labels is None else labels, delta, disparity, distance, weight)
 
 
 def _square(table: Any, labels: pd.Index | None, n: int, name: str) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,74 +44,46 @@ MOST_GRADES = 7
 
 
 @dataclass(frozen=True)
-class OneColor:
-    """One colour for all points."""
-
-    n: int
-    name: str = ""
-
-    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
-        """Return which points are drawn together, their marker, and their style."""
-        yield np.ones(self.n, dtype=bool), MARKERS[0], {"color": OKABE_ITO[0]}
-
-    def rgba(self) -> Array:
-        """Return a colour per point."""
-        from matplotlib.colors import to_rgba
-
-        return np.tile(to_rgba(OKABE_ITO[0]), (self.n, 1))
-
-    def only(self, mask: Mask) -> OneColor:
-        """Return the colours of some of the points only."""
-        return OneColor(int(mask.sum()))
-
-    def add_legend(self, ax: Axes, above: int) -> int:  # noqa: ARG002
-        """Draw no legend."""
-        return above
-
-    def stored(self) -> None:
-        """Return nothing: a page that shows the map has a colour for it."""
-
-
-@dataclass(frozen=True)
 class ColorScale:
     """A colour scale; NaN is grey. A few whole numbers (grades) get a legend in place of a colour bar."""
 
     values: Array
     name: str
-    limits: tuple[float, float]
-
-    @classmethod
-    def of(cls, values: Array, name: str) -> ColorScale:
-        """Return a scale from the smallest to the largest finite value."""
-        finite = values[np.isfinite(values)]
-        return cls(values, name, (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0))
-
-    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
-        """Return which points are drawn together, their marker, and their style."""
-        style = {"cmap": self._scale.cmap, "norm": self._scale.norm, "plotnonfinite": True}
-        yield np.ones(len(self.values), dtype=bool), MARKERS[0], {"c": self.values} | style
 
     @property
-    def _scale(self) -> Any:
-        from matplotlib import colormaps
-        from matplotlib.cm import ScalarMappable
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest finite value."""
+        finite = self.values[np.isfinite(self.values)]
+        return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+
+    @property
+    def norm(self) -> Any:
+        """How values become shares of the scale."""
         from matplotlib.colors import Normalize
 
-        return ScalarMappable(Normalize(*self.limits), colormaps[SCALE].with_extremes(bad=MISSING))
+        return Normalize(*self.limits)
 
-    def rgba(self) -> Array:
-        """Return a colour per point."""
-        return np.asarray(self._scale.to_rgba(np.ma.masked_invalid(self.values)))
+    @property
+    def cmap(self) -> Any:
+        """The colours of the scale."""
+        from matplotlib import colormaps
 
-    def only(self, mask: Mask) -> ColorScale:
-        """Return the colours of some of the points only."""
-        return replace(self, values=self.values[mask])
+        return colormaps[SCALE].with_extremes(bad=MISSING)
 
     @property
     def grades(self) -> Array:
         """Return the values if they are few whole numbers, else nothing."""
         distinct = np.unique(self.values[np.isfinite(self.values)])
         return distinct if len(distinct) <= MOST_GRADES and np.all(distinct == np.rint(distinct)) else distinct[:0]
+
+    def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
+        """Return which points are drawn together, their marker, and their style."""
+        style = {"c": self.values, "cmap": self.cmap, "norm": self.norm, "plotnonfinite": True}
+        yield np.ones(len(self.values), dtype=bool), MARKERS[0], style
+
+    def rgba(self) -> Array:
+        """Return a colour per point."""
+        return np.asarray(self.cmap(self.norm(np.ma.masked_invalid(self.values))))
 
     def stored(self) -> dict[str, Any]:
         """Return the values as a page holds them: grades as levels, others from the least to the largest.
@@ -139,30 +111,25 @@ class ColorScale:
         grades = self.grades
         if not len(grades):
             return self.draw_bar(ax, above)
-        from matplotlib.colors import to_hex
-
-        handles = [_handle(MARKERS[0], to_hex(self._scale.to_rgba(grade)), f"{grade:.0f}") for grade in grades]
+        handles = [_handle(MARKERS[0], self.cmap(self.norm(grade)), f"{grade:.0f}") for grade in grades]
         missing = [_handle(MARKERS[0], MISSING, MISSING_NAME)] if not np.isfinite(self.values).all() else []
         return draw_legend(ax, handles + missing, self.name, above)
 
     def draw_bar(self, ax: Axes, above: int = 0) -> int:
-        """Draw a colour bar, which takes no row of legend."""
-        from matplotlib.collections import PathCollection
-
-        # The colour bar belongs to the points, so that it follows them; where all are drawn as cells there are none.
-        points = [artist for artist in ax.collections if isinstance(artist, PathCollection)]
-        drawn = [one for one in points if one.get_array() is not None and one.get_clim() == self.limits]
-        add_colorbar(ax, drawn[-1] if drawn else self._scale, self.name)
+        """Draw a colour bar, which takes no row of legend and belongs to the points drawn last."""
+        drawn = [artist for artist in ax.collections if artist.get_array() is not None]
+        add_colorbar(ax, drawn[-1], self.name)
         return above
 
 
 @dataclass(frozen=True)
 class Categories:
-    """A colour and a marker per category; the missing (code -1) are grey."""
+    """A colour and a marker per category; the missing (code -1) are grey. Without levels all points are alike."""
 
     codes: IntArray
     levels: tuple[str, ...]
     name: str
+    ordered: bool = False
 
     @classmethod
     def of(cls, what: str, series: Any, most: int, remedy: str) -> Categories:
@@ -175,47 +142,52 @@ class Categories:
                 f"{what} has {len(category.categories)} categories, of which at most {most} can be told apart; join "
                 f"the rare ones{remedy}."
             )
-        return cls(np.asarray(category.codes), tuple(str(level) for level in category.categories), str(series.name))
+        levels = tuple(str(level) for level in category.categories)
+        return cls(np.asarray(category.codes), levels, str(series.name), bool(category.ordered))
 
-    @property
-    def _shown(self) -> list[int]:
-        """The codes in the legend; -1, for missing, only if some are."""
-        return [*range(len(self.levels)), *([-1] if (self.codes == -1).any() else [])]
+    def color(self, code: int) -> Any:
+        """Return the colour of a category: of ordered ones, that of its place on the scale of numbers."""
+        if code < 0 or not self.levels:
+            return MISSING if self.levels else OKABE_ITO[0]
+        if self.ordered:
+            from matplotlib import colormaps
 
-    def _color(self, code: int) -> str:
-        return MISSING if code < 0 else OKABE_ITO[code % len(OKABE_ITO)]
+            return colormaps[SCALE](code / max(len(self.levels) - 1, 1))
+        return OKABE_ITO[code % len(OKABE_ITO)]
 
     def _marker(self, code: int) -> str:
-        return MARKERS[0] if code < 0 else MARKERS[(code + code // len(OKABE_ITO)) % len(MARKERS)]
+        same = code < 0 or self.ordered
+        return MARKERS[0] if same else MARKERS[(code + code // len(OKABE_ITO)) % len(MARKERS)]
 
     def parts(self) -> Iterator[tuple[Mask, str, dict[str, Any]]]:
         """Return which points are drawn together, their marker, and their style."""
         for code in (*range(len(self.levels)), -1):
-            yield self.codes == code, self._marker(code), {"color": self._color(code)}
+            yield self.codes == code, self._marker(code), {"color": self.color(code)}
+
+    def palette(self) -> dict[str, Any]:
+        """Return how codes become colours, the missing after the last."""
+        from matplotlib.colors import ListedColormap, Normalize
+
+        colors = [self.color(code) for code in (*range(len(self.levels)), -1)]
+        return {"cmap": ListedColormap(colors), "norm": Normalize(-0.5, len(self.levels) + 0.5)}
 
     def rgba(self) -> Array:
         """Return a colour per point."""
         from matplotlib.colors import to_rgba_array
 
-        palette = to_rgba_array([*(self._color(code) for code in range(len(self.levels))), MISSING])
-        return palette[self.codes]  # -1 is the last
+        return to_rgba_array([self.color(code) for code in (*range(len(self.levels)), -1)])[self.codes]  # -1: the last
 
-    def only(self, mask: Mask) -> Categories:
-        """Return the colours of some of the points only."""
-        return replace(self, codes=self.codes[mask])
-
-    def stored(self) -> dict[str, Any]:
-        """Return the categories as a page holds them."""
+    def stored(self) -> dict[str, Any] | None:
+        """Return the categories as a page holds them; None where all are alike, for which the page has a colour."""
+        if not self.levels:
+            return None
         codes = np.where(self.codes < 0, MISSING_BYTE, self.codes.astype(np.int64))  # pandas has them in 8 signed bits
-        return {"name": self.name, "codes": packed(codes, "u1"), "levels": list(self.levels)}
+        content = {"name": self.name, "codes": packed(codes, "u1"), "levels": list(self.levels)}
+        return content | ({"shares": np.linspace(0, 1, len(self.levels)).tolist()} if self.ordered else {})
 
     def add_legend(self, ax: Axes, above: int) -> int:
-        """Draw a legend or colour bar; return how many rows of legend are then above the Axes."""
-        handles = [_handle(self._marker(code), self._color(code), self._level(code)) for code in self._shown]
-        return draw_legend(ax, handles, self.name, above)
-
-    def _level(self, code: int) -> str:
-        return MISSING_NAME if code < 0 else self.levels[code]
+        """Draw a legend, if there are levels; return how many rows of legend are then above the Axes."""
+        return self._draw_legend(ax, above, {code: (self._marker(code), self.color(code)) for code in self._codes})
 
     # ---- as a second set, shown by markers alone
 
@@ -225,7 +197,17 @@ class Categories:
 
     def add_shape_legend(self, ax: Axes, above: int) -> int:
         """Draw a legend of the markers."""
-        return draw_legend(ax, [_handle(self.shape(c), "0.4", self._level(c)) for c in self._shown], self.name, above)
+        return self._draw_legend(ax, above, {code: (self.shape(code), "0.4") for code in self._codes})
+
+    @property
+    def _codes(self) -> list[int]:
+        """The codes in the legend; -1, for missing, only if some are."""
+        return [*range(len(self.levels)), *([-1] if (self.codes == -1).any() else [])] if self.levels else []
+
+    def _draw_legend(self, ax: Axes, above: int, looks: dict[int, tuple[str, Any]]) -> int:
+        names = {code: MISSING_NAME if code < 0 else self.levels[code] for code in looks}
+        handles = [_handle(*look, names[code]) for code, look in looks.items()]
+        return draw_legend(ax, handles, self.name, above) if handles else above
 
 
 def packed(numbers: Array | IntArray, kind: str) -> str:
@@ -233,18 +215,18 @@ def packed(numbers: Array | IntArray, kind: str) -> str:
     return base64.b64encode(np.asarray(numbers).astype(kind).tobytes()).decode()
 
 
-Coloring = OneColor | ColorScale | Categories
+Coloring = ColorScale | Categories
 
 
 def make_coloring(colors: Any, name: str, n: int) -> Coloring:
     """Return how to colour points: all alike, by numbers, or by categories."""
     if colors is None:
-        return OneColor(n)
+        return Categories(np.full(n, -1), (), "")
     from pandas.api import types
 
     series = as_series(colors, name)
     if types.is_numeric_dtype(series) and not types.is_bool_dtype(series):
-        return ColorScale.of(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
+        return ColorScale(series.to_numpy(dtype=np.float64, na_value=np.nan), name)
     return Categories.of("color", series, len(OKABE_ITO) * len(MARKERS), ", or pass numbers for a colour scale")
 
 
@@ -283,7 +265,7 @@ def add_legends(ax: Axes, coloring: Coloring, shapes: Categories | None = None, 
     if shapes is not None:
         above = shapes.add_shape_legend(ax, above)
         legend = ax.get_legend()
-        second = isinstance(coloring, Categories) or (isinstance(coloring, ColorScale) and len(coloring.grades) > 0)
+        second = len(coloring.levels if isinstance(coloring, Categories) else coloring.grades) > 0
         if legend is not None and second:
             ax.add_artist(legend)  # a further legend would take its place
     return coloring.add_legend(ax, above)
@@ -308,7 +290,7 @@ def add_colorbar(ax: Axes, drawn: Any, name: str) -> Colorbar:
     return bar
 
 
-def _handle(marker: str, color: str, label: str) -> Line2D:
+def _handle(marker: str, color: Any, label: str) -> Line2D:
     from matplotlib.lines import Line2D
 
     edge = color if marker == MISSING_SHAPE else "white"

@@ -1,26 +1,25 @@
-"""Text is drawn as it was written: no formulas, and fonts that have the characters of every script."""
+"""Text is drawn as it was written: no formulas, and further fonts for scripts that the usual one lacks."""
 
 from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache, wraps
+from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..checking import is_pandas, warn_user
-from ..estimators import labels_of_fit
-from ..graphs import as_network
-
 P = ParamSpec("P")
 R = TypeVar("R")
-MOST_SHOWN = 8
-# Unicode categories of invisible characters: controls, marks that belong to the character before, blanks.
-UNSEEN = ("Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp", "Cs", "Cn")
-# A font that draws a box for every character.
-PLACEHOLDER = "Last Resort"
+# Fonts with many scripts, tried in this order where they are installed; matplotlib takes each character from the first
+# font that has it, and names a character that none has.
+FURTHER = (
+    "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans", "Microsoft YaHei", "PingFang SC",
+    "Hiragino Sans", "Malgun Gothic", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Noto Sans Arabic",
+    "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Arial Unicode MS", "Noto Sans Symbols",
+    "Noto Sans Symbols 2", "Noto Emoji", "Segoe UI Symbol", "Symbola", "DejaVu Sans", "STIXGeneral", "Unifont",
+)  # fmt: skip
 
 
 def as_written(function: Callable[P, R]) -> Callable[P, R]:
@@ -31,10 +30,10 @@ def as_written(function: Callable[P, R]) -> Callable[P, R]:
         import matplotlib
         from matplotlib.text import Text
 
-        seen = frozenset(c for text in _texts((arguments, options)) for c in text if not c.isascii())
-        style: Any = {"text.parse_math": False, "font.family": _families(seen)}
+        families = [*matplotlib.rcParams["font.family"], *_installed()]
+        style: Any = {"text.parse_math": False, "font.family": families}
         with matplotlib.rc_context(style), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said above, once
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # said when all is drawn
             result = function(*arguments, **options)
             for ax in np.ravel(np.asarray(result, dtype=object)):
                 for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
@@ -53,109 +52,15 @@ def style_of_text() -> dict[str, Any]:
     return {"parse_math": rcParams["text.parse_math"], "fontfamily": rcParams["font.family"]}
 
 
+@cache
+def _installed() -> tuple[str, ...]:
+    """Return the further fonts that this machine has: to ask matplotlib for one that it lacks is logged each time."""
+    from matplotlib.font_manager import fontManager
+
+    there = {font.name for font in fontManager.ttflist}
+    return tuple(name for name in FURTHER if name in there)
+
+
 def _without_controls(text: str) -> str:
     """Return a text with blanks for tabs and other controls, which no font can draw."""
     return "".join(" " if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text)
-
-
-# ---- the texts
-
-
-def _texts(data: Any) -> Iterator[str]:
-    """Yield the texts in what is drawn: labels, levels, names, titles."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, Mapping):
-        yield from _texts([*data.keys(), *data.values()])
-    elif isinstance(data, list | tuple | set):
-        for part in data:
-            yield from _texts(part)
-    elif is_pandas(data):
-        yield from _texts_of_pandas(data)
-    elif (network := as_network(data)) is not None:
-        yield from map(str, network.nodes)
-    elif hasattr(data, "get_params"):  # a fitted estimator
-        named = (getattr(data, name, None) for name in ("coef_", "known_summary_", "level_positions_"))
-        tables = (labels_of_fit(data), *named)
-        yield from _texts([table for table in tables if table is not None])
-    elif hasattr(data, "dtype") or hasattr(data, "to_numpy"):
-        values = np.asarray(data)
-        yield from _texts(list(getattr(data, "columns", [])))
-        yield from (str(cell) for cell in values.ravel()) if values.dtype.kind in "OU" else ()
-
-
-def _texts_of_pandas(data: Any) -> Iterator[str]:
-    from pandas.api import types
-
-    if not hasattr(data, "index"):  # an index itself
-        yield from map(str, data)
-        return
-    yield from map(str, data.index)
-    columns = [data[name] for name in data.columns] if hasattr(data, "columns") and data.columns.is_unique else []
-    for column in columns or ([data] if not hasattr(data, "columns") else []):
-        yield str(column.name)
-        if not types.is_numeric_dtype(column.dtype):
-            yield from map(str, column.unique())
-
-
-# ---- the fonts
-
-
-def _families(characters: frozenset[str]) -> list[str]:
-    """Return the font families of the present style, and further ones for characters that it lacks."""
-    import matplotlib
-
-    present = [str(family) for family in matplotlib.rcParams["font.family"]]
-    visible = frozenset(c for c in characters if unicodedata.category(c) not in UNSEEN)
-    if not visible:
-        return present
-    further, missing = _fallback(tuple(present), visible)
-    if missing:
-        shown = "".join(sorted(missing)[:MOST_SHOWN]) + ("…" if len(missing) > MOST_SHOWN else "")
-        warn_user(
-            f"no installed font has the characters {shown}, which are drawn as boxes; install one that has them, such "
-            "as Noto Sans CJK or Noto Emoji.",
-            UserWarning,
-        )
-    return [*present, *further]
-
-
-@lru_cache(maxsize=32)
-def _fallback(present: tuple[str, ...], characters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """Return installed families for the characters that the present ones lack, and the characters that none has."""
-    from matplotlib import font_manager
-
-    missing = characters.difference(*map(_characters_of, present))
-    chosen: list[str] = []
-    names = {font.name for font in font_manager.fontManager.ttflist if PLACEHOLDER not in font.name}
-    while missing:
-        best = max(sorted(names), key=lambda name: len(missing & _characters_of(name)))
-        if not missing & _characters_of(best):
-            break
-        chosen.append(best)
-        missing -= _characters_of(best)
-    return chosen, missing
-
-
-def _file_of(family: str) -> str:
-    """Return the upright, regular file of a family; asking matplotlib for it would log every family that has none."""
-    from matplotlib.font_manager import FontProperties, findfont, fontManager, weight_dict
-
-    files = [font for font in fontManager.ttflist if font.name == family]
-    if not files:  # "sans-serif" and the like
-        return str(findfont(FontProperties(family=[family])))
-    weights = [weight_dict[font.weight] if isinstance(font.weight, str) else font.weight for font in files]
-    best = min(range(len(files)), key=lambda at: (files[at].style != "normal", abs(weights[at] - 400)))
-    return files[best].fname
-
-
-@cache
-def _characters_of(family: str) -> frozenset[str]:
-    """Return the characters that a font can draw; none of one that cannot be scaled, as emoji in colour."""
-    from matplotlib.font_manager import get_font
-
-    try:
-        font = get_font(_file_of(family))
-    except (OSError, RuntimeError):
-        return frozenset()
-    return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()

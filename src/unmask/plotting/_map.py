@@ -55,7 +55,8 @@ def plot_map(
         Labels of the objects. By default the index of a DataFrame, and none for an array.
     color : Series or array-like of length n_objects, optional
         What to colour by. Numbers get a colour scale and a colour bar, or a legend if they are at most 7 whole
-        numbers; text, booleans and categories get a colour each (and a marker, unless `shape` says which) and a legend.
+        numbers; text, booleans and categories get a colour each (and a marker, unless `shape` says which) and a
+        legend. Ordered categories have the colours of the scale.
     shape : Series or array-like of length n_objects, optional
         Categories, at most 8, to be shown by the markers of the points, with a legend.
     arrows : DataFrame or array-like of shape (n_objects, n_features), optional
@@ -78,9 +79,9 @@ def plot_map(
     max_images : int, default=60
         Most pictures to draw.
     density : {"auto", True, False}, default="auto"
-        Whether to draw crowds as coloured cells: by the number of objects (logarithmic), by the mean of a numeric
-        `color`, or by the most frequent category, the stronger the more objects. Cells of fewer than 3 objects show
-        them as points. ``"auto"`` does above 20,000 objects, unless there are shapes.
+        Whether to draw crowds as hexagons, coloured by the number of objects (logarithmic), by the mean of a numeric
+        `color`, or by the most frequent category. Fewer than 3 objects at a place stay points. ``"auto"`` does above
+        20,000 objects, unless there are shapes.
     ax : Axes, optional
         Where to draw; by default on a new figure.
     title : str, optional

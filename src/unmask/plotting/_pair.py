@@ -10,7 +10,7 @@ from .._typing import Array
 from ..checking import is_pandas, labels_of, require_flag, require_integer, require_number
 from ._axes import axes_or_new, figure_of, fix_limits, frame_map, pair_of_axes
 from ._color import RASTERIZE_ABOVE, Coloring, draw_legend, make_coloring, point_style
-from ._density import CellGrid, draw_objects, wants_density
+from ._density import draw_objects, wants_density
 from ._fonts import as_written
 from ._input import as_map, as_series, check_embedding, name_of, one_per_object
 from ._labels import choose_labels, draw_labels, obstacles_of, spread
@@ -184,15 +184,13 @@ def _draw_moves(ax: Axes, first: Array, second: Array) -> None:
 
 
 def mean_moves(first: Array, second: Array, least: int = 3) -> tuple[Array, Array]:
-    """Return the mean places before and after of the objects of each cell that has at least so many of them."""
-    cells = CellGrid.over(first, along=MOVES_ALONG)
-    crowded = np.flatnonzero(cells.counts >= least)
-    count = cells.counts[crowded][:, None]
-    sums = [
-        np.column_stack([np.bincount(cells.of_point, table[:, k], len(cells.counts))[crowded] for k in range(2)])
-        for table in (first, second)
-    ]
-    return sums[0] / count, sums[1] / count
+    """Return the mean places before and after of the objects of each square that has at least so many of them."""
+    import pandas as pd
+
+    square = np.floor((first - first.min(axis=0)) / (np.ptp(first, axis=0).max() / MOVES_ALONG))
+    groups = pd.DataFrame(np.column_stack([first, second])).groupby([square[:, 0], square[:, 1]])
+    means = groups.mean().to_numpy()[groups.size().to_numpy() >= least]
+    return means[:, :2], means[:, 2:]
 
 
 def _add_pair_legend(ax: Axes, titles: tuple[str, str], above: int, *, grouped: bool) -> int:

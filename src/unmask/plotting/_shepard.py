@@ -21,11 +21,10 @@ from ..checking import (
 )
 from ..dissimilarities import compare
 from ..estimators import transformer_of
-from ..inspection import shepard
 from ..kernels import MOST_SQUARED, Workers, resolve_threads
 from ._axes import add_title, axes_or_new, frame_chart
 from ._color import CROWDED_ABOVE, OKABE_ITO, point_style
-from ._density import CellGrid, draw_counts
+from ._density import POINTS, draw_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +55,7 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     Returns
     -------
     Axes
-        The Axes drawn on. More than 20,000 pairs (200 objects) are drawn as cells, coloured by the number of pairs.
+        The Axes drawn on. More than 20,000 pairs (200 objects) are drawn as hexagons, coloured by the number of pairs.
 
     Raises
     ------
@@ -65,8 +64,8 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
 
     Notes
     -----
-    Time and memory grow with the number of pairs: 2000 objects have 2 million, which take about a second. Of more than
-    20,000 objects the pairs among 2,000 are drawn, picked at random, as the axis then says.
+    Time and memory grow with the number of pairs: 2000 objects have 2 million, which take about a second. More than
+    20,000 objects are refused.
 
     Examples
     --------
@@ -82,12 +81,15 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     """
     if not hasattr(estimator, "predict_dissimilarities") or not hasattr(estimator, "embedding_"):
         raise ValueError(f"estimator is of type {type(estimator).__name__} and is not fitted; pass a fitted estimator.")
-    delta, distance, aims, sample = (_all_pairs if len(estimator.embedding_) <= MOST_SQUARED else _some_pairs)(
-        estimator, X
-    )
+    if len(estimator.embedding_) > MOST_SQUARED:
+        raise ValueError(
+            f"plot_shepard needs all pairs of the objects, and {len(estimator.embedding_):,} objects are more than the "
+            f"{MOST_SQUARED:,} that it takes; fit a random sample of them, such as 2,000."
+        )
+    delta, distance, aims = _all_pairs(estimator, X)
     there = np.isfinite(delta) & np.isfinite(distance)
     ax = axes_or_new(ax, 5.4, 4.8)
-    frame_chart(ax, f"dissimilarity{sample}", "fitted distance")
+    frame_chart(ax, "dissimilarity", "fitted distance")
     _draw_pairs(ax, delta[there], distance[there])
     _draw_aims(ax, delta[there], aims[there], "disparities" if aims is not delta else "no error")
     ax.set_xlim(left=0)
@@ -97,28 +99,13 @@ def plot_shepard(estimator: Any, X: Any = None, *, ax: Axes | None = None, title
     return ax
 
 
-def _all_pairs(estimator: Any, X: Any) -> tuple[Array, Array, Array, str]:
+def _all_pairs(estimator: Any, X: Any) -> tuple[Array, Array, Array]:
     """Return the dissimilarity of every pair, its fitted distance and what the fit aimed at."""
     fitted = estimator.predict_dissimilarities()
     given = _dissimilarities(estimator, X, fitted)
     upper = np.triu_indices(len(fitted), 1)
     delta, distance = given[upper], fitted.to_numpy()[upper]
-    return (
-        delta,
-        distance,
-        estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta,
-        "",
-    )
-
-
-def _some_pairs(estimator: Any, X: Any) -> tuple[Array, Array, Array, str]:
-    """Return the same of a sample of many objects, and which it is in words."""
-    if X is None:
-        raise ValueError(NEEDED)
-    transformer = transformer_of(estimator)
-    rows = shepard(X, estimator, metric="precomputed" if transformer is None else clone(transformer))
-    delta, distance = (rows[name].to_numpy() for name in ("dissimilarity", "distance"))
-    return delta, distance, delta, f" (pairs among {rows.attrs['sample']})"
+    return delta, distance, estimator.disparities_.to_numpy()[upper] if hasattr(estimator, "disparities_") else delta
 
 
 def _dissimilarities(estimator: Any, X: Any, fitted: pd.DataFrame) -> Array:
@@ -163,12 +150,8 @@ def _draw_pairs(ax: Axes, delta: Array, distance: Array) -> None:
         style = point_style(len(points)) | {"linewidths": 0.0, "alpha": 0.8 if len(points) <= 300 else 0.4}
         ax.scatter(delta, distance, color=OKABE_ITO[0], **style)
         return
-    cells = CellGrid.over(points, square=False)
-    alone = ~cells.crowded[cells.of_point]
-    ax.scatter(
-        delta[alone], distance[alone], s=1.5, color=OKABE_ITO[0], linewidths=0.0, alpha=0.6, rasterized=True, zorder=3
-    )
-    draw_counts(ax, cells, "pairs per cell")
+    ax.scatter(delta, distance, color=OKABE_ITO[0], **POINTS)
+    draw_counts(ax, points, "pairs in a hexagon", square=False)
 
 
 def _draw_aims(ax: Axes, delta: Array, aims: Array, name: str) -> None:

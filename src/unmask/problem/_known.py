@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,11 @@ class Feature:
 
     name: str
     coding: Coding
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # among all coded columns
     declared: bool
-    missing: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # rows
+    missing: IntArray  # rows
     counts: tuple[int, ...] = ()  # of the objects of each level
+    at: tuple[int, ...] = ()  # the columns among those that are kept
 
 
 @dataclass(frozen=True)
@@ -71,31 +73,17 @@ class KnownFeatures:
     redundant: dict[str, str] = field(default_factory=dict)
     block_types: tuple[type[Block], ...] = ()
     features: tuple[Feature, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    n_kept: int = 0
+    n_dimensions: int = 0  # of the fitted space that the known features take
+    # Standard deviations of the measurement errors of kept columns, in standard units; only those above 0.
+    errors: dict[int, float] = field(default_factory=dict)
 
     @classmethod
     def nothing(cls, n: int) -> KnownFeatures:
         """Return an empty set of known features, for ordinary multidimensional scaling."""
         empty = np.empty(0)
         return cls((), (), values=np.empty((n, 0)), reference=empty, centre=empty, scale=empty, groups=())
-
-    @property
-    def n_kept(self) -> int:
-        return len(self.kept)
-
-    @property
-    def n_dimensions(self) -> int:
-        """Number of dimensions of the fitted space that the known features take."""
-        return sum(1 if kind.one_axis else len(g) for g, kind in zip(self.groups, self.block_types, strict=True))
-
-    @property
-    def errors(self) -> dict[int, float]:
-        """Standard deviations of the measurement errors of kept columns, in standard units; only those above 0."""
-        measured = [(feature.columns[0], feature.coding.error) for feature in self.features if feature.coding.error]
-        return {self.kept.index(at): error / float(self.scale[at]) for at, error in measured if at in self.kept}
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return tuple(feature.name for feature in self.features)
 
     def require_no_error(self, estimator: str) -> None:
         """Raise if a feature is declared with a measurement error, for estimators that take values as exact."""
@@ -120,7 +108,7 @@ class KnownFeatures:
         moves with its row of residuals; in the other features a missing cell counts as the mean.
         """
         feature = self.features[number]
-        own, values = self.columns_of(feature), self.values.copy()
+        own, values = list(feature.at), self.values.copy()
         present = np.setdiff1d(np.arange(len(values)), feature.missing)
         others = np.column_stack([np.ones(len(values)), np.delete(values, own, axis=1)])
         columns: Array = values[:, own]
@@ -152,7 +140,7 @@ class KnownFeatures:
 
     def columns_of(self, feature: Feature) -> list[int]:
         """Return where a feature's columns are among the kept ones."""
-        return [self.kept.index(c) for c in feature.columns if c in self.kept]
+        return list(feature.at)
 
     def vertices_of(self, feature: Feature) -> Array | None:
         """Return the rows that a missing cell is a mixture of, in standard units; None if any number will do."""
@@ -161,7 +149,7 @@ class KnownFeatures:
             return None
         raw = np.zeros((len(vertices), len(self.names)))
         raw[:, list(feature.columns)] = vertices
-        return self.standardise(raw)[:, self.columns_of(feature)]
+        return self.standardise(raw)[:, feature.at]
 
     def bounds_of(self, feature: Feature) -> tuple[float, float]:
         """Return the smallest and the largest possible value of a numeric feature, in standard units."""
@@ -226,43 +214,72 @@ def check_known(
     reference, centre, scale, constant = _units(raw, blocks)
     standard = np.nan_to_num((raw - reference - centre) / scale)
     constant = constant | (np.abs(standard).max(axis=0) <= DEPENDENCE)
-    names = tuple(feature.name + suffix for feature in features for suffix in feature.coding.suffixes)
-    redundant = _redundant_columns(standard, constant, names, features, blocks)
-    kept = [c for c in range(len(names)) if c not in redundant]
-    left = [(tuple(kept.index(c) for c in columns if c in kept), kind) for columns, kind in blocks]
+    names: list[str] = []
+    for feature in features:
+        names.extend(map(feature.name.__add__, feature.coding.suffixes))
+    redundant = dict.fromkeys(np.flatnonzero(constant).tolist(), "constant")
+    if len(names) > 1:
+        redundant = _with_explained(redundant, standard, names, features, blocks)
+    kept = np.setdiff1d(np.arange(len(names)), list(redundant))
+    place = np.full(len(names), -1)  # of each column among the kept ones
+    place[kept] = np.arange(len(kept))
+    placed, errors = [], {}
+    for feature in features:
+        at = place[list(feature.columns)]
+        placed.append(replace(feature, at=tuple(at[at >= 0].tolist())))
+        if feature.coding.error and at[0] >= 0:
+            errors[int(at[0])] = feature.coding.error / float(scale[feature.columns[0]])
+    groups, kinds = _left(blocks, place)
+    one_axis = map(attrgetter("one_axis"), kinds)
     return KnownFeatures(
-        names=names,
-        kept=tuple(kept),
+        names=tuple(names),
+        kept=tuple(kept.tolist()),
         values=standard[:, kept],
         reference=reference,
         centre=centre,
         scale=scale,
-        groups=tuple(group for group, _ in left if group),
+        groups=groups,
         redundant=_report(redundant, names, features) if redundant else {},
-        block_types=tuple(kind for group, kind in left if group),
-        features=features,
+        block_types=kinds,
+        features=tuple(placed),
+        feature_names=tuple(map(attrgetter("name"), features)),
+        n_kept=len(kept),
+        n_dimensions=int(np.where(list(one_axis), 1, list(map(len, groups))).sum()),
+        errors=errors,
     )
 
 
-def _code(table: list[KnownColumn], types: Mapping[Any, Any]) -> tuple[tuple[Feature, ...], Array]:
+def _left(blocks: Blocks, place: IntArray) -> tuple[tuple[tuple[int, ...], ...], tuple[type[Block], ...]]:
+    """Return where the kept columns of each block are, and its kind, without blocks of which nothing is left."""
+    groups, kinds = [], []
+    for columns, kind in blocks:
+        at = place[list(columns)]
+        if (at >= 0).any():
+            groups.append(tuple(at[at >= 0].tolist()))
+            kinds.append(kind)
+    return tuple(groups), tuple(kinds)
+
+
+def _code(table: list[KnownColumn], types: Mapping[Any, Any]) -> tuple[list[Feature], Array]:
     """Return the features and their coded columns side by side, NaN where a cell is missing."""
-    declared = {_find_column(key, table, "known_types"): value for key, value in types.items()}
+    declared: dict[int, Any] = {}
+    for key, value in types.items():
+        declared[_find_column(key, table, "known_types")] = value
     features, coded, first = [], [], 0
     for at, (name, _, cells) in enumerate(table):
-        kind = feature_type(declared[at], name) if at in declared else None
         require_real(cells, f"known: column {name!r}")
-        coding = (kind or inferred_type(cells, name)).learn(cells, name)
+        kind = feature_type(declared[at], name) if at in declared else inferred_type(cells, name)
+        coding = kind.learn(cells, name)
         columns = coding.encode(cells)
         missing = np.flatnonzero(np.isnan(columns).any(axis=1))
         if len(missing) == len(columns):
             raise ValueError(f"known has no value at all in column {name!r}; leave the column out.")
-        places = tuple(range(first, first + columns.shape[1]))
         corners = coding.vertices() if coding.levels else None
-        counts = () if corners is None else tuple(int((columns == corner).all(axis=1).sum()) for corner in corners)
-        features.append(Feature(name, coding, places, at in declared, missing, counts))
+        counts = [] if corners is None else (columns[:, None] == corners).all(axis=2).sum(axis=0).tolist()
+        places = tuple(range(first, first := first + columns.shape[1]))
+        features.append(Feature(name, coding, places, at in declared, missing, tuple(counts)))
         coded.append(columns)
-        first += columns.shape[1]
-    return tuple(features), np.column_stack(coded)
+    return features, np.column_stack(coded)
 
 
 def _units(raw: Array, blocks: Blocks) -> tuple[Array, Array, Array, Array]:
@@ -291,10 +308,19 @@ def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]
     data = align_rows(data, labels, "known")
     if is_pandas(data) and not hasattr(data, "columns"):
         data = data.to_frame(data.name if data.name is not None else "known0")
+    table: dict[str, KnownColumn] = {}
     if hasattr(data, "columns"):
-        cells = [data.iloc[:, at] if is_pandas(data) else polars_column(data, c) for at, c in enumerate(data.columns)]
-        names = ["/".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in data.columns]
-        columns = [KnownColumn(*column) for column in zip(names, data.columns, cells, strict=True)]
+        repeated = []
+        for at, label in enumerate(data.columns):
+            name = "/".join(map(str, label)) if isinstance(label, tuple) else str(label)
+            repeated += [name] * (name in table)
+            cells = data.iloc[:, at] if is_pandas(data) else polars_column(data, label)
+            table[name] = KnownColumn(name, label, cells)
+        if repeated:
+            raise ValueError(
+                f"known has duplicate column names: {quote(dict.fromkeys(repeated))}; give every feature a name of its "
+                "own."
+            )
     else:
         if isinstance(data, np.ma.MaskedArray):
             data = np.ma.filled(data.astype(np.float64), np.nan)
@@ -302,12 +328,9 @@ def known_table(data: Any, n: int, labels: pd.Index | None) -> list[KnownColumn]
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2:
             raise ValueError(f"known has {array.ndim} dimensions; pass one row per object and one column per feature.")
-        columns = [KnownColumn(f"known{c}", c, array[:, c]) for c in range(array.shape[1])]
-        names = [column.name for column in columns]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise ValueError(
-            f"known has duplicate column names: {quote(sorted(repeated))}; give every feature a name of its own."
-        )
+        for c, column in enumerate(array.T):
+            table[f"known{c}"] = KnownColumn(f"known{c}", c, column)
+    columns = list(table.values())
     if columns and len(columns[0].cells) != n:
         raise ValueError(f"known has {len(columns[0].cells)} rows but there are {n} objects; pass one row per object.")
     return columns
@@ -325,82 +348,83 @@ def _find_column(member: Any, table: Sequence[KnownColumn], what: str) -> int:
     raise ValueError(f"{what} names {member!r}, which is not a known column; the columns are {quote(names)}.")
 
 
-def _blocks_of(features: tuple[Feature, ...], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
+def _blocks_of(features: list[Feature], coef: str | Sequence[Sequence[Any]], table: list[KnownColumn]) -> Blocks:
     """Return groups of coded columns and the block of each: that of the type of feature, or else as ``coef`` says."""
-    every = list(range(len(features)))
-    if coef == "auto":
-        coef = "full" if all(feature.coding.is_number for feature in features) else "grouped"
-    if coef == "full":
-        groups = [every]
-    elif coef == "diagonal":
-        groups = [[f] for f in every]
-    elif isinstance(coef, str):
+    group: Sequence[Any] = range(len(table))  # of each feature: one each, as "diagonal" says
+    numbers = sum(map(attrgetter("coding.is_number"), features))
+    if coef == "full" or (coef == "auto" and numbers == len(table)):
+        group = [0] * len(table)
+    elif coef in ("auto", "grouped"):
         # One block per feature: the columns below one label of a two-level header, or each column.
-        above = [column.label[0] if isinstance(column.label, tuple) else column.label for column in table]
-        groups = [[f for f in every if above[f] == name] for name in dict.fromkeys(above)]
-    else:
-        groups = [[_find_column(member, table, "coef") for member in group] for group in coef]
-        if sorted(f for group in groups for f in group) != every:
-            raise ValueError(
-                f"coef={list(coef)!r} must name every known column exactly once; the columns are "
-                f"{quote(column.name for column in table)}."
-            )
-    blocks: Blocks = [(f.columns, f.coding.block) for f in features if f.coding.block is not None]
-    for group in groups:
-        columns = tuple(c for f in group if features[f].coding.block is None for c in features[f].columns)
-        if columns:
-            # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
-            blocks.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
-    return sorted(blocks, key=lambda block: block[0][0])
+        group = [column.label[0] if isinstance(column.label, tuple) else column.label for column in table]
+    elif not isinstance(coef, str):
+        group = _given_groups(coef, table)
+    blocks: Blocks = []
+    together: dict[Any, tuple[int, ...]] = {}
+    for feature, number in zip(features, group, strict=True):
+        if feature.coding.block is None:
+            together[number] = together.get(number, ()) + feature.columns
+        else:
+            blocks.append((feature.columns, feature.coding.block))
+    for columns in together.values():
+        # A diagonal B gives a nominal feature one coefficient: its levels are equally far from each other.
+        blocks.append((columns, CommonBlock if coef == "diagonal" and len(columns) > 1 else DenseBlock))
+    return sorted(blocks, key=itemgetter(0))
+
+
+def _given_groups(coef: Sequence[Sequence[Any]], table: list[KnownColumn]) -> list[int]:
+    """Return the number of the group in which a user put each feature."""
+    group = {_find_column(member, table, "coef"): at for at, members in enumerate(coef) for member in members}
+    if sum(map(len, coef)) != len(table) or len(group) != len(table):
+        raise ValueError(
+            f"coef={list(coef)!r} must name every known column exactly once; the columns are "
+            f"{quote(column.name for column in table)}."
+        )
+    return [group[at] for at in range(len(table))]
 
 
 # ---- redundancy
 
 
-def _redundant_columns(
-    standard: Array, constant: Array, names: tuple[str, ...], features: tuple[Feature, ...], blocks: Blocks
+def _with_explained(
+    redundant: dict[int, str], standard: Array, names: list[str], features: list[Feature], blocks: Blocks
 ) -> dict[int, str]:
-    """Return coded columns without information of their own, and why: constant, or explained by others."""
-    redundant = dict.fromkeys(np.flatnonzero(constant).tolist(), "constant")
+    """Return columns that others explain, and how, beside those that are known to be redundant."""
 
     def explained(columns: list[int], others: list[int]) -> bool:
         """Return whether others leave next to nothing of each of the columns (in their standard deviations)."""
         design, target = standard[:, others], standard[:, columns]
         rest = target - design @ np.linalg.lstsq(design, target, rcond=None)[0]
         share = np.sqrt(np.mean(rest**2, axis=0) / np.maximum(np.mean(target**2, axis=0), 1e-300))
-        return float(share.max()) < DEPENDENCE
+        return not set(columns) & set(redundant) and float(share.max()) < DEPENDENCE
 
-    free = [columns for columns, kind in blocks if kind.free]
+    free = [group for group, kind in blocks if kind.free]
     # Proportional copies of features of one column. The copy in the smaller block goes, because the other acts together
     # with its neighbours.
     company = {c: len(group) for group in free for c in group}
     single = [f.columns[0] for f in features if len(f.columns) == 1 and f.columns[0] in company]
     for column, other in ((column, other) for at, column in enumerate(single) for other in single[:at]):
-        if not {column, other} & set(redundant) and explained([column], [other]):
+        if other not in redundant and explained([column], [other]):
             lesser, greater = (column, other) if company[column] <= company[other] else (other, column)
             redundant[lesser] = f"a copy of {names[greater]!r}"
     # Columns of a block that are linear combinations of the columns before them.
-    for columns in free:
-        before: list[int] = []
-        for column in (c for c in columns if c not in redundant):
+    for group in free:
+        for at, column in enumerate(group):
+            before = [c for c in group[:at] if c not in redundant]
             if before and explained([column], before):
                 how = "a copy" if len(before) == 1 else "a linear combination"
                 redundant[column] = f"{how} of {quote(names[c] for c in before)}"
-            else:
-                before.append(column)
     # Blocks within the space of another free block. Of two that are as large, the first is kept.
-    left = [([c for c in group if c not in redundant], kind.free) for group, kind in blocks]
-    for at, (group, _) in enumerate(left):
-        for other, (container, can_hold) in enumerate(left):
-            larger = (len(container), at) > (len(group), other)
-            usable = can_hold and len(container) > 1 and other != at and not set(container) & set(redundant)
-            if group and larger and usable and explained(group, container):
-                redundant |= dict.fromkeys(group, "a function of " + quote(names[c] for c in container))
-                break
+    left = [[c for c in group if c not in redundant] for group, _ in blocks]
+    for at, columns in enumerate(left):
+        for other, container in enumerate(left):
+            larger = blocks[other][1].free and len(container) > 1 and (len(container), at) > (len(columns), other)
+            if larger and columns and other != at and container[0] not in redundant and explained(columns, container):
+                redundant |= dict.fromkeys(columns, "a function of " + quote(names[c] for c in container))
     return redundant
 
 
-def _report(redundant: dict[int, str], names: tuple[str, ...], features: tuple[Feature, ...]) -> dict[str, str]:
+def _report(redundant: dict[int, str], names: list[str], features: list[Feature]) -> dict[str, str]:
     """Return the redundant columns by name, all of a feature under its name, and warn about them."""
     report: dict[str, str] = {}
     for feature in features:

@@ -149,17 +149,16 @@ def _require_one_group(component: IntArray, labels: pd.Index | None, *, weighted
     sizes = np.bincount(component)
     if len(sizes) == 1:
         return
-    if np.any(sizes == 1):
-        alone = int(np.flatnonzero(sizes[component] == 1)[0])
+    for alone in np.flatnonzero(sizes[component] == 1)[:1]:
         why = "weight with any other object (all are 0)" if weighted else "dissimilarity to any other object left"
-        raise ValueError(f"{name_object(labels, alone)} has no {why}; leave it out.")
+        raise ValueError(f"{name_object(labels, int(alone))} has no {why}; leave it out.")
     members = (np.flatnonzero(component == number) for number in np.argsort(-sizes, kind="stable")[:MOST_GROUPS])
     listed = "; ".join(f"{len(m)} objects ({quote(m if labels is None else labels[m])})" for m in members)
-    more = f"; and {len(sizes) - MOST_GROUPS} more groups" if len(sizes) > MOST_GROUPS else ""
     cause = "weights are zero" if weighted else "dissimilarities are missing"
     raise ValueError(
-        f"the objects fall into {len(sizes)} groups between which all {cause}: {listed}{more}. Fit each group on its "
-        "own, or give some pair between them a dissimilarity and a weight."
+        f"the objects fall into {len(sizes)} groups between which all {cause}: {listed}"
+        f"{f'; and {len(sizes) - MOST_GROUPS} more groups' * (len(sizes) > MOST_GROUPS)}. Fit each group on its own, "
+        "or give some pair between them a dissimilarity and a weight."
     )
 
 
@@ -172,9 +171,8 @@ def warn_of_few_pairs(pairs: Pairs | Edges, dimensions: int, labels: pd.Index | 
     few = np.flatnonzero(counts <= dimensions)
     if len(few):
         named = ", ".join(f"{name_object(labels, int(i))} ({counts[i]})" for i in few[:5])
-        more = f" and {len(few) - 5} more" if len(few) > 5 else ""
         warn_user(
             f"few dissimilarities hold these objects in place, no more than there are dimensions ({dimensions}): "
-            f"{named}{more}. Do not read much into where they are.",
+            f"{named}{f' and {len(few) - 5} more' * (len(few) > 5)}. Do not read much into where they are.",
             MapWarning,
         )

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOTHING_COUNTS = "weights are all zero; at least the pairs that matter need a positive weight."
+NO_LENGTH = "all dissimilarities with a positive weight are zero or missing; there is nothing to map."
 
 
 def weighted_pairs(dissimilarities: Dissimilarities, weights: Any, workers: Workers) -> Pairs | Edges:
-    """Return the pairs of a fit with given weights."""
-    source = dissimilarities.source
+    """Return the pairs of a fit with given weights, an array or a sparse matrix."""
+    source, n = dissimilarities.source, dissimilarities.n
     if sp.issparse(weights):
-        sparse = _check_sparse(weights, dissimilarities)
-        if source.lists_pairs:
-            rows, columns, delta = source.stored_pairs()
-            return list_edges(source.n, rows, columns, delta, np.asarray(sparse[rows, columns]).ravel())
-        upper = sp.triu(sparse, 1).tocoo()
-        rows, columns = upper.coords
-        return list_edges(source.n, rows, columns, read_entries(source, rows, columns), upper.data)
-    W, largest = _check_array(weights, dissimilarities, workers)
+        W, largest = _check_sparse(weights, dissimilarities), 1.0
+    else:
+        W, largest = _check_array(weights, dissimilarities, workers)
     if source.lists_pairs:
         rows, columns, delta = source.stored_pairs()
-        return list_edges(source.n, rows, columns, delta, W[rows, columns].astype(np.float64))
+        return list_edges(n, rows, columns, delta, np.asarray(W[rows, columns], dtype=np.float64).ravel())
+    if sp.issparse(weights):
+        upper = sp.triu(W, 1).tocoo()
+        rows, columns = upper.coords
+        return list_edges(n, rows, columns, read_entries(source, rows, columns), upper.data)
     if source.on_workers:
         raise ValueError(
             "weights is an array with as many numbers as the dissimilarities, which lie on the workers of a cluster; "
             "use weights='sammon' or none, or a sparse matrix of weights for some pairs."
         )
-    longest, counted, n = 0.0, 0, source.n
+    longest, counted = 0.0, 0
     for part, strip in strips(source):
         counts = (W[part] > 0) & ~np.isnan(strip)
         counts[np.arange(len(strip)), np.arange(n)[part]] = False
         counted += int(np.count_nonzero(counts))
         longest = max(longest, float(np.max(strip, where=counts, initial=0.0)))
     if longest == 0:
-        raise ValueError("all dissimilarities with a positive weight are zero or missing; there is nothing to map.")
+        raise ValueError(NO_LENGTH)
     # Both are brought near 1; only ratios of weights matter to the map.
     scale, factor = power_of_two_near(longest), power_of_two_near(largest)
     return Pairs(source, scale, Weighting.ARRAY, W, factor=factor, every_pair=counted == n * (n - 1))
@@ -57,7 +57,7 @@ def list_edges(n: int, rows: IntArray, columns: IntArray, delta: Array, weight: 
         raise ValueError(NOTHING_COUNTS)
     counted = delta[counts].astype(np.float64)
     if not counted.any():
-        raise ValueError("all dissimilarities with a positive weight are zero; there is nothing to map.")
+        raise ValueError(NO_LENGTH)
     scale = power_of_two_near(float(counted.max()))
     weight = weight[counts] * power_of_two_near(float(weight.max()))
     floor = float(np.min(counted, where=counted > 0, initial=np.inf)) * scale
@@ -66,9 +66,7 @@ def list_edges(n: int, rows: IntArray, columns: IntArray, delta: Array, weight: 
 
 def require_weights(weight: Array, rows: IntArray, columns: IntArray, labels: pd.Index | None) -> None:
     """Raise on a weight that is negative or not finite."""
-    wrong = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
-    if len(wrong):
-        at = wrong[0]
+    for at in np.flatnonzero(~np.isfinite(weight) | (weight < 0))[:1]:
         why = "is negative" if np.isfinite(weight[at]) else "is not finite"
         raise ValueError(
             f"weights has {weight[at]:g} for {_name_pair(labels, rows[at], columns[at])}, which {why}; "
@@ -90,43 +88,35 @@ def _check_array(weights: Any, dissimilarities: Dissimilarities, workers: Worker
     survey = ArraySource(W).survey(workers)
     asymmetric = survey.asymmetry > rounding_level(W, survey.largest)
     if asymmetric or survey.missing or survey.one_sided or survey.infinite or survey.smallest < 0:
-        off = W.copy()
-        np.fill_diagonal(off, 0.0)  # an object's weight with itself is never used and may be anything
-        rows, columns = np.indices(W.shape)
-        require_weights(off.ravel(), rows.ravel(), columns.ravel(), labels)
-        _require_symmetry(sp.csr_array(off), rounding_level(W, survey.largest), labels)
+        _check_sparse(sp.csr_array(W), dissimilarities)  # names the pair
     if survey.largest == 0:
         raise ValueError(NOTHING_COUNTS)
     return W, survey.largest
 
 
 def _check_sparse(weights: Any, dissimilarities: Dissimilarities) -> sp.csr_array:
-    """Return a sparse matrix of weights without a diagonal."""
+    """Return a sparse matrix of weights without a diagonal, which is never used and may be anything."""
+    labels = dissimilarities.labels
     _require_shape(weights, dissimilarities.n, "a sparse matrix")
     W = sp.csr_array(weights).astype(np.float64)
     W.setdiag(0.0)
     W.sum_duplicates()
     W.eliminate_zeros()
     coo = W.tocoo()
-    require_weights(coo.data, coo.coords[0], coo.coords[1], dissimilarities.labels)
-    _require_symmetry(W, rounding_level(weights, float(W.max())), dissimilarities.labels)
+    require_weights(coo.data, coo.coords[0], coo.coords[1], labels)
+    gap = sp.triu(abs(W - W.T), 1).tocoo()
+    for at in np.flatnonzero(gap.data > rounding_level(weights, float(W.max())))[:1]:
+        i, j = gap.coords[0][at], gap.coords[1][at]
+        raise ValueError(
+            f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
+            "pass (weights + weights.T) / 2."
+        )
     return W
 
 
 def _require_shape(W: Any, n: int, what: str) -> None:
     if W.shape != (n, n):
         raise ValueError(f"weights has shape {W.shape} but there are {n} objects; pass {what} of shape ({n}, {n}).")
-
-
-def _require_symmetry(W: sp.csr_array, rounding: float, labels: pd.Index | None) -> None:
-    gap = sp.triu(abs(W - W.T), 1).tocoo()
-    wrong = np.flatnonzero(gap.data > rounding)
-    if len(wrong):
-        i, j = (int(ends[wrong[0]]) for ends in gap.coords)
-        raise ValueError(
-            f"weights is not symmetric: {W[i, j]:g} and {W[j, i]:g} for {_name_pair(labels, i, j)}; "
-            "pass (weights + weights.T) / 2."
-        )
 
 
 def _name_pair(labels: pd.Index | None, i: int, j: int) -> str:

@@ -81,10 +81,7 @@ def _importance_picture(subject: Subject, shown: pd.DataFrame, intervals: bool) 
     caption = "How much one standard deviation of a feature adds to the distances, in the units of the dissimilarities."
     if intervals:
         spread = subject.stability
-        how = (
-            f"fits of {spread.sample:,} objects each" if spread.sample else "resamples of the errors, for these objects"
-        )
-        caption += f" Bars: intervals from {spread.n_resamples} {how}."
+        caption += f" Bars: intervals from {spread.n_resamples} resamples of the errors, for these objects."
     return figure_element(
         [draw(lambda ax: plot_importance(named, ax=ax), (CHART[0], height))],
         f"Importance of {count(len(shown), 'known feature')}, the largest at the top.",
@@ -171,11 +168,6 @@ def sureness(subject: Subject) -> Html:
     if subject.last.n_components < 2:
         raise LeftOut("Ellipses are left out: they need a map of two dimensions.")
     spread, step = subject.stability, subject.last
-    if spread.sample:
-        raise LeftOut(
-            f"Ellipses are left out: of {subject.n:,} objects, {spread.sample:,} at a time were fitted again, which "
-            "says how sure the coefficients are but not the places."
-        )
     picture = figure_element(
         [map_picture(subject, step.embedding, Paint(), spread)],
         f"Map {step.number} with an ellipse around each object.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..discovery import LeftOut, Step
 from ..inspection import ON_THE_MAP
 from ..plotting import plot_leak
@@ -99,7 +101,7 @@ def _table(report: pd.DataFrame) -> Html:
     columns = [Column("Feature", [name_of(str(name)) for name in report.index])]
     for measure, heading in (("linear", "Along a line"), ("neighbours", "Neighbours")):
         cells = [
-            f"{value:.2f} ({reference:.2f})"
+            f"{value:.2f} ({'by construction' if np.isnan(reference) else f'{reference:.2f}'})"
             for value, reference in zip(report[measure], report[f"{measure}_reference"], strict=True)
         ]
         columns.append(Column(f"{heading} (chance)", cells, numeric=True))

@@ -25,7 +25,6 @@ RIVALS = {
     "mds": "Metric scaling, told nothing",
     "isomap": "Isomap, told nothing",
     "tsne": "t-SNE, told nothing",
-    "umap": "UMAP, told nothing",
 }
 
 
@@ -36,10 +35,9 @@ def rivals(subject: Subject) -> Html:
     subject.require_few("The comparison with other methods", count(len(reading.other_methods(asked)), "further map"))
     scores = reading.rivals(asked, random_state=subject.options.seed)
     made = scores["leak"].notna()
-    absent = scores["note"].str.startswith("ImportError: ")
     parts = [_words(subject), _estimated(subject), _free_fit(subject), _table(subject, scores[made])]
-    parts += [_notes("Methods that made no map:", scores[~made & ~absent])]
-    return join([*parts, _notes("Said by the methods:", scores[made]), _not_installed(scores[absent])])
+    parts += [_notes("Methods that made no map:", scores[~made])]
+    return join([*parts, _notes("Said by the methods:", scores[made])])
 
 
 def _estimated(subject: Subject) -> Html:
@@ -59,7 +57,10 @@ def _free_fit(subject: Subject) -> Html:
 
 
 def _words(subject: Subject) -> Html:
-    told = "A leak near 0 means that the map does not repeat what was known. " if subject.last.known else ""
+    told = (
+        "A leak near 0 means that the map does not repeat what was known; beside it is what 19 of 20 random maps stay "
+        "below, where it is not 0 by construction. "
+    ) * bool(subject.last.known)
     return paragraph(
         "Every method was given the same dissimilarities and, where it can use them, the same known features. "
         f"{told}Trustworthiness says how far neighbours on the map are neighbours in the data (1 is best); a map that "
@@ -73,13 +74,19 @@ def _table(subject: Subject, scores: pd.DataFrame) -> Html:
     (_, stress), *_ = step.stresses  # of what is drawn, as the other numbers of this map are
     names = ["This study's last map", *(name_of(RIVALS.get(name, name)) for name in scores.index)]
     trust = (_trustworthiness(subject), *scores["trustworthiness"])
+    own = step.leak, np.nan if step.uncorrelated else step.leak_reference
+    leaks = [own, *zip(scores["leak"], scores["leak_reference"], strict=True)]
     columns = [
         Column("Method", names),
         Column("Stress", [number(value) for value in (stress, *scores["stress"])], numeric=True),
-        Column("Leak", [f"{value:.2f}" for value in (step.leak, *scores["leak"])], numeric=True),
+        Column("Leak (chance)", [_beside_chance(*pair) for pair in leaks], numeric=True),
         Column("Trustworthiness", [f"{x:.2f}" if np.isfinite(x) else NOTHING for x in trust], numeric=True),
     ]
     return table("Methods on the same data", columns, "rivals-table")
+
+
+def _beside_chance(leak: float, reference: float) -> str:
+    return f"{leak:.2f}" + ("" if np.isnan(reference) else f" ({reference:.2f})")
 
 
 def _trustworthiness(subject: Subject) -> float:
@@ -88,13 +95,6 @@ def _trustworthiness(subject: Subject) -> float:
     nearest = min(5, (subject.n - 1) // 2)  # as in compare
     kept = neighbourhood_scores(subject.dissimilarities, subject.last.embedding, n_neighbors=nearest)
     return float(kept["trustworthiness"].iloc[0])
-
-
-def _not_installed(scores: pd.DataFrame) -> Html:
-    """Name the methods whose packages are not there."""
-    names = ", ".join(RIVALS.get(str(name), str(name)).partition(",")[0] for name in scores.index)
-    words = f"Not compared, because not installed: {names}. pip install 'unmask[compare]' adds them."
-    return note(words) if names else Html("")
 
 
 def _notes(words: str, scores: pd.DataFrame) -> Html:

@@ -134,8 +134,7 @@ class Subject:
     def stability(self) -> Stability:
         """What the bootstrap found."""
         resamples = self.options.resamples
-        if self.n <= MOST_SQUARED:  # of more, only samples of the objects are fitted again
-            self.require_few("The bootstrap", f"{resamples} further fits")
+        self.require_few("The bootstrap", f"{resamples} further fits")
         return self.reading.bootstrap(resamples, random_state=self.options.seed)
 
     @cached_property

@@ -8,8 +8,8 @@ saved studies read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, cast
 
 from ._base import FeatureType
 from ._categories import Nominal, Ordinal
@@ -35,48 +35,84 @@ def feature_type(declared: Any, name: str) -> FeatureType:
     """Return the type that a user declared."""
     if isinstance(declared, FeatureType):
         return declared
-    known = FEATURE_TYPES.get(declared) if isinstance(declared, str) else None
-    if known is not None and known.by_name:
-        return known()
-    way = "Numeric(log=True)" if declared == "log" else known and known.signature
-    if way:
-        raise ValueError(f"known_types: {name!r} is declared {declared!r}; declare it {way}.")
-    names = [repr(key) for key, kind in FEATURE_TYPES.items() if kind.by_name]
-    raise ValueError(
-        f"known_types: {name!r} is declared {declared!r}, which is none of "
-        f"{', '.join([*names, *(kind.signature for kind in FEATURE_TYPES.values())])}."
-    )
+    try:
+        return _read(declared)
+    except (AttributeError, TypeError, ValueError):  # it is no text, or one that lacks an option, or another
+        names = ", ".join([*map(repr, FEATURE_TYPES), *(kind.signature for kind in FEATURE_TYPES.values())])
+        raise ValueError(f"known_types: {name!r} is declared {declared!r}; declare it as one of {names}.") from None
 
 
 def declares_error(types: Any) -> bool:
     """Return whether a declared type has a measurement error."""
-    return isinstance(types, Mapping) and any(getattr(kind, "error", None) for kind in types.values())
+    if not isinstance(types, Mapping):
+        return False
+    return any(getattr(feature_type(kind, str(name)), "error", None) for name, kind in types.items())
 
 
 def without_errors(types: Mapping[Any, Any] | None) -> dict[Any, Any] | None:
     """Return declared types without their measurement errors."""
     if not isinstance(types, Mapping):
         return types
-    return {name: replace(kind, error=None) if isinstance(kind, Numeric) else kind for name, kind in types.items()}
+    kinds = {name: feature_type(kind, str(name)) for name, kind in types.items()}
+    return {name: replace(kind, error=None) if isinstance(kind, Numeric) else kind for name, kind in kinds.items()}
+
+
+# ---- as text
 
 
 def type_from_text(text: str) -> Any:
-    """Return a type from its form on the command line: nominal, cyclic:24."""
-    name, colon, options = text.partition(":")
-    kind, problem = FEATURE_TYPES.get(name), f"{text!r} is not a type"
-    if kind is not None and any((":" in form) == bool(colon) for form in kind.forms):
-        if kind.by_name and not colon:
-            return name
-        try:
-            return kind.from_text(options)
-        except ValueError:
-            problem = f"{options!r} is not what {name} takes"
-    *forms, last = (form for each in FEATURE_TYPES.values() for form in each.forms)
-    raise ValueError(f"{problem}; write {', '.join(forms)} or {last}.")
+    """Return a type from its form on the command line: nominal, cyclic:24, ordinal:low<high, numeric:log:lower=1."""
+    name, _, options = text.partition(":")
+    try:
+        return _read(text) if options else text if _read(text) else None
+    except (TypeError, ValueError):
+        problem = (
+            f"{options!r} is not what {name} takes" if options and name in FEATURE_TYPES else f"{text!r} is not a type"
+        )
+        *forms, last = (form for each in FEATURE_TYPES.values() for form in each.forms)
+        raise ValueError(f"{problem}; write {', '.join(forms)} or {last}.") from None
 
 
 def type_as_text(declared: FeatureType | str) -> str:
     """Return a type in its form on the command line, where nominal features do not list their levels."""
     if isinstance(declared, str):
         return declared
-    return f"{declared.coding.kind}{':' if declared.options else ''}{declared.options}"
+    options, text = fields(cast("Any", declared)), [declared.coding.kind]
+    for option in options:
+        value = getattr(declared, option.name)
+        if value is None or value is False or declared.coding.kind == "nominal":
+            continue
+        shown = "<".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        text.append(option.name if value is True else shown if len(options) == 1 else f"{option.name}={shown}")
+    return ":".join(text)
+
+
+def _read(text: str) -> FeatureType:
+    """Return the type that a text describes; raise if it describes none."""
+    name, *options = text.split(":")
+    if name not in FEATURE_TYPES:
+        raise ValueError
+    kind = FEATURE_TYPES[name]
+    names, given = [option.name for option in fields(cast("Any", kind))], {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if len(names) == 1 and not equals:
+            key, value = names[0], option
+        elif key not in names or (key == "log") == bool(equals):
+            raise ValueError
+        given[key] = _levels(value) if key == "levels" else key == "log" or _number(value)
+    return kind(**given)
+
+
+def _levels(text: str) -> tuple[Any, ...]:
+    names = tuple(map(str.strip, text.split("<")))
+    if len(names) < 2 or not all(names):
+        raise ValueError
+    try:  # numbers if all are: the columns of a file are read in the same way
+        return tuple(map(float, names))
+    except ValueError:
+        return names
+
+
+def _number(text: str) -> float:
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)

@@ -60,8 +60,7 @@ class FeatureType:
 
     coding: ClassVar[type[Coding]]
     signature: ClassVar[str]  # how it is declared in Python
-    forms: ClassVar[tuple[str, ...]]  # how it is written on the command line: its name, or with options: name:…
-    by_name: ClassVar[bool] = False  # whether its name alone declares it
+    forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
 
     @staticmethod
     def recognises(column: Any, name: str) -> bool:  # noqa: ARG004
@@ -71,16 +70,6 @@ class FeatureType:
     def learn(self, column: Any, name: str) -> Coding:
         """Return the coding of a column."""
         raise NotImplementedError
-
-    @classmethod
-    def from_text(cls, options: str) -> FeatureType:
-        """Return the type with options from the command line; raise ValueError if they are invalid."""
-        raise ValueError
-
-    @property
-    def options(self) -> str:
-        """The options as `from_text` reads them; empty if there are none."""
-        return ""
 
 
 # ---- reading the cells of a column

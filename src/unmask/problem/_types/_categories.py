@@ -105,7 +105,6 @@ class Nominal(FeatureType):
     coding = NominalCoding
     signature = "Nominal([…])"
     forms = ("nominal",)
-    by_name = True
     recognises = staticmethod(looks_nominal)
 
     levels: tuple[Any, ...] | None = None
@@ -127,7 +126,6 @@ class Ordinal(FeatureType):
     coding = OrdinalCoding
     signature = "Ordinal([…])"
     forms = ("ordinal", "ordinal:low<mid<high")
-    by_name = True
     recognises = staticmethod(is_ordered)
 
     levels: tuple[Any, ...] | None = None
@@ -140,20 +138,6 @@ class Ordinal(FeatureType):
                 f"declare Ordinal([{levels[0]!r}, …]) from lowest to highest, or pass an ordered categorical."
             )
         return OrdinalCoding(name, levels)
-
-    @classmethod
-    def from_text(cls, options: str) -> Ordinal:
-        names = [level.strip() for level in options.split("<")]
-        if len(names) < 2 or not all(names):
-            raise ValueError
-        try:  # numbers if all are: the columns of a file are read in the same way
-            return cls(tuple(float(name) for name in names))
-        except ValueError:
-            return cls(tuple(names))
-
-    @property
-    def options(self) -> str:
-        return "" if self.levels is None else "<".join(map(str, self.levels))
 
 
 def _levels(declared: Any, column: Any, name: str) -> tuple[Any, ...]:

@@ -84,14 +84,7 @@ class Numeric(FeatureType):
 
     coding = NumericCoding
     signature = "Numeric(lower, upper, log, error)"
-    forms = (
-        "numeric",
-        "numeric:0..100 (bounds; one may be left out)",
-        "numeric:log",
-        "numeric:log:1..",
-        "numeric:error=0.5 (standard deviation of its measurement error)",
-    )
-    by_name = True
+    forms = ("numeric", "numeric:log", "numeric:lower=0:upper=100", "numeric:error=0.5")
 
     lower: float | None = None
     upper: float | None = None
@@ -123,25 +116,6 @@ class Numeric(FeatureType):
     def recognises(column: Any, name: str) -> bool:  # noqa: ARG004
         """Return True: numbers are what remains."""
         return True
-
-    @classmethod
-    def from_text(cls, options: str) -> Numeric:
-        parts = options.split(":") if options else []
-        log = parts[:1] == ["log"]
-        rest = parts[log:]
-        error = rest.pop().removeprefix("error=") if rest and rest[-1].startswith("error=") else None
-        lower, dots, upper = rest[0].partition("..") if rest else ("", "", "")
-        if rest and (len(rest) > 1 or not dots or not (lower or upper)):
-            raise ValueError
-        low, high = (float(bound) if bound else None for bound in (lower, upper))
-        return cls(low, high, log, None if error is None else float(error))
-
-    @property
-    def options(self) -> str:
-        lower, upper = ("" if bound is None else f"{bound:.15g}" for bound in (self.lower, self.upper))
-        bounds = f"{lower}..{upper}" if lower or upper else ""
-        error = "" if self.error is None else f"error={self.error:.15g}"
-        return ":".join(part for part in ("log" if self.log else "", bounds, error) if part)
 
 
 def _is_number(value: Any) -> bool:
@@ -195,14 +169,6 @@ class Cyclic(FeatureType):
         if not _is_number(self.period) or not 0 < self.period < np.inf:
             raise ValueError(f"known_types: Cyclic({self.period!r}) of {name!r} needs a period above 0.")
         return CyclicCoding(name, float(self.period))
-
-    @classmethod
-    def from_text(cls, options: str) -> Cyclic:
-        return cls(float(options))
-
-    @property
-    def options(self) -> str:
-        return f"{self.period:.15g}"
 
 
 @dataclass(frozen=True)
@@ -259,11 +225,3 @@ class Spline(FeatureType):
         degree = min(3, df)
         basis = SplineTransformer(df - degree + 2, degree=degree, include_bias=False, extrapolation="linear")
         return SplineCoding(name, basis.fit(values[:, None]), tuple(f"[s{c + 1}]" for c in range(df)))
-
-    @classmethod
-    def from_text(cls, options: str) -> Spline:
-        return cls(int(options)) if options else cls()
-
-    @property
-    def options(self) -> str:
-        return str(self.df)
