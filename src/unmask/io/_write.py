@@ -176,9 +176,14 @@ def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
     texts = [*safe.columns, *(cell for _, column in safe.items() if column.dtype.kind == "O" for cell in column)]
     # A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
     quote_all = any(isinstance(text, str) and ("\r" in text or text != text.strip()) for text in texts)
-    quoting = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL
     with _text_file(draft) as file:
-        safe.to_csv(file, sep=delimiter, index=False, lineterminator="\n", quoting=quoting)
+        safe.to_csv(
+            file,
+            sep=delimiter,
+            index=False,
+            lineterminator="\n",
+            quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL,
+        )
 
 
 def _escaped(cell: Any) -> Any:
