@@ -1,4 +1,4 @@
-"""What is known, given by name: attributes of a network's nodes, or columns of the table of features."""
+"""Known features that are given by name: attributes of a network's nodes, or columns of the table of features."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 
 def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
-    """Return the data and what is known, where this may be names of node attributes or of columns of features.
+    """Return the data and the known features, which may be names of node attributes or of columns of features.
 
-    Columns that are known leave the features. A list of texts, one per object, of which some is no such name are
-    values, as they always were.
+    Known columns leave the features. A list of texts, one per object, is taken for values unless all of them are names.
     """
-    names = [known] if isinstance(known, str) else known
-    if not (isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)):
+    names = [known] if isinstance(known, str) else list(known) if isinstance(known, tuple) else known
+    if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
         return X, known
     network = as_network(X)
     if network is not None:
@@ -29,22 +28,24 @@ def known_by_name(X: Any, known: Any, *, features: bool) -> tuple[Any, Any]:
             return X, node_table(network, names)
         return X, known
     table = X if is_dask_frame(X) else as_pandas(X)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if features and hasattr(table, "columns"):
         n = -1 if is_dask_frame(X) else len(table)  # which would have to be computed
         if _are_names(known, list(table.columns), n, "X has the columns"):
-            return _without(table, names)
-    elif isinstance(known, str) or _are_too_few(names, X, features=features):
+            drops_columns = is_pandas(table) or is_dask_frame(table)
+            rest = table.drop(columns=names) if drops_columns else table.drop(names)
+            if not rest.shape[1]:
+                raise ValueError(
+                    f"known names all columns of X ({quote(names)}); a map needs features that are not known."
+                )
+            return rest, table[names] if drops_columns else table.select(names)
+    # A list of pairs does not have one row per object, so that the number of texts says nothing there.
+    elif isinstance(known, str) or (len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0]):
         raise ValueError(
             f"known={known!r} is neither a value for each object nor a name: X has no columns of features and no nodes "
             "with attributes; pass the values."
         )
     return X, known
-
-
-def _are_too_few(names: Any, X: Any, *, features: bool) -> bool:
-    """Tell whether there are fewer texts than objects, where X has a row for each of them: a list of pairs has not."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    return len(shape) == 2 and (features or shape[0] == shape[1]) and len(names) < shape[0]
 
 
 def _are_names(known: Any, there: Any, n: int, what: str) -> bool:
@@ -55,16 +56,6 @@ def _are_names(known: Any, there: Any, n: int, what: str) -> bool:
         listed = quote(there if isinstance(there, list) else sorted(there)) or "none"
         raise ValueError(f"known names {quote(absent)}, but {what} {listed}; pass one of these, or the values.")
     return not absent
-
-
-def _without(table: Any, names: Any) -> tuple[Any, Any]:
-    """Return a table of features without some columns, and these."""
-    names = list(names)
-    drops_columns = is_pandas(table) or is_dask_frame(table)
-    rest = table.drop(columns=names) if drops_columns else table.drop(names)
-    if not rest.shape[1]:
-        raise ValueError(f"known names all columns of X ({quote(names)}); a map needs features that are not known.")
-    return rest, table[names] if drops_columns else table.select(names)
 
 
 def node_table(network: Network, names: Any) -> pd.DataFrame:

@@ -14,14 +14,15 @@ from .._typing import Array, IntArray
 from ..kernels import STRIP, ArraySource, Source, Sums, Survey, Workers, rectangle, square_array
 from ._exceptions import MapWarning, MissingDissimilarityWarning, WrongPair, warn_user
 from ._forms import is_source, refuse_source, square_table
-from ._labels import align_columns, is_unlabelled, name_object, require_unique
-from ._packages import as_pandas, is_pandas
+from ._labels import align_columns, name_object
+from ._packages import is_pandas, is_polars
 from ._parameters import require_real
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MIN_OBJECTS = 3
+_NUMPY_NUMBERS = {type(np.dtype(kind)) for kind in "?bhilqBHILQefdg"}
 # A memory map that would have to be copied into more bytes than these is refused: it was made to avoid that.
 LARGE_COPY = 2**30
 
@@ -52,7 +53,7 @@ class Dissimilarities:
         """Set what scikit-learn asks of an estimator that was fitted to these: the number and names of the columns."""
         estimator.n_features_in_ = self.n
         vars(estimator).pop("feature_names_in_", None)
-        if self.labels is not None and all(isinstance(label, str) for label in self.labels):
+        if self.labels is not None and {*map(type, self.labels)} <= {str, np.str_}:
             estimator.feature_names_in_ = np.asarray(self.labels, dtype=object)
 
 
@@ -86,21 +87,21 @@ def check_dissimilarities(
     only the pairs among the objects that it picks are looked at.
     """
     sparse = sp.issparse(data)
-    data, labels = square_table(as_pandas(data))
-    if labels is not None:
-        require_unique_index(labels)
-    elif is_pandas(data):
-        data, labels = _square_frame(data)
+    data, labels = square_table(data)
     source: Any
     if is_source(data):
-        _require_square(data.n, data.n)
+        require_objects(data.n)
         given = source = data
     else:
         values = _square_array(data, None if among else complete_for)
-        given, source = ArraySource(values), ArraySource(_contiguous(values))
+        # A Fortran array of a symmetric matrix is a C-contiguous one already, seen from the other side.
+        turned = values.flags.f_contiguous and not values.flags.c_contiguous
+        given, source = ArraySource(values), ArraySource(values.T if turned else np.ascontiguousarray(values))
     seen, names = source, labels
     if among is not None:
-        given, seen, names = _part(given, labels, among(source))
+        at = among(source)
+        given = seen = ArraySource(np.ascontiguousarray(rectangle(given, at, at)))
+        names = _names(labels, at)
     survey = seen.survey(workers)
     suspects, at = given.suspects()
     if at is not None:
@@ -118,12 +119,6 @@ def check_dissimilarities(
     return Dissimilarities(source, labels, survey.missing, survey.largest, sums)
 
 
-def _part(source: Source, labels: pd.Index | None, at: IntArray) -> tuple[Source, Source, pd.Index]:
-    """Return the table of some objects, twice, and what they are called."""
-    part = ArraySource(np.ascontiguousarray(rectangle(source, at, at)))
-    return part, part, _names(labels, at)
-
-
 def _names(labels: pd.Index | None, at: IntArray) -> pd.Index:
     """Return what some objects are called: by their numbers if they have no labels."""
     import pandas as pd
@@ -132,25 +127,30 @@ def _names(labels: pd.Index | None, at: IntArray) -> pd.Index:
 
 
 def _square_array(data: Any, complete_for: str | None) -> Array:
-    """Return a square table as an array."""
+    """Return a square table as an array; raise where a large memory map would have to be copied."""
     if isinstance(data, np.memmap) and 8 * data.size > LARGE_COPY:
-        _require_as_it_is(data)
+        why = ""
+        if data.dtype not in (np.float32, np.float64):
+            why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"
+        elif not (data.flags.c_contiguous or data.flags.f_contiguous):
+            why = "it is a part of a larger one, and would be copied to bring its rows together"
+        if why:
+            raise ValueError(f"dissimilarities is a memory map: {why}; pass numpy.array(X) if it fits into memory.")
     values = numbers(data, "dissimilarities")
-    if complete_for is not None:
-        _require_complete(values, complete_for)
-    _require_square(*values.shape)
+    if complete_for is not None and not np.isfinite(values.sum()):  # a finite sum is a cheap proof that all are there
+        missing = int(np.isnan(values).sum())
+        if missing:
+            raise ValueError(_incomplete(missing, complete_for))
+        if np.isinf(values).any():
+            raise ValueError("dissimilarities has infinite values (inf); replace them.")
+    n, columns = values.shape
+    require_objects(n)
+    if n != columns:
+        raise ValueError(
+            f"dissimilarities has shape ({n}, {columns}) but must be square, one row and one column per object; "
+            "for a table of features choose a metric such as metric='euclidean'."
+        )
     return values
-
-
-def _require_as_it_is(data: np.memmap[Any, Any]) -> None:
-    """Raise where a large memory map would have to be copied."""
-    why = ""
-    if data.dtype not in (np.float32, np.float64):
-        why = f"it holds {data.dtype} rather than float64 or float32, and would be copied to convert it"
-    elif not (data.flags.c_contiguous or data.flags.f_contiguous):
-        why = "it is a part of a larger one, and would be copied to bring its rows together"
-    if why:
-        raise ValueError(f"dissimilarities is a memory map: {why}; pass numpy.array(X) if it fits into memory.")
 
 
 def warn_of_square_features(data: Any) -> None:
@@ -188,23 +188,22 @@ def new_dissimilarities(
 
 def numbers(data: Any, what: str) -> Array:
     """Return a table as a float array, NaN where a cell is missing or masked; copied only if it must be."""
-    require_numbers(data, what)
+    if is_pandas(data) and hasattr(data, "columns"):
+        if not {*map(type, data.dtypes)} <= _NUMPY_NUMBERS:
+            _require_numbers([(name, data.iloc[:, at]) for at, name in enumerate(data.columns)], what)
+            # pandas' own types and columns that could hold anything, with pd.NA
+            data = np.column_stack([column.to_numpy(dtype=np.float64, na_value=np.nan) for _, column in data.items()])
+    elif is_polars(data):
+        _require_numbers([(name, data.get_column(name).to_numpy()) for name in data.columns], what)
+    else:
+        array = np.asarray(data)
+        require_real(array, what)
+        if array.dtype.kind in "OUS" and array.ndim == 2:
+            _require_numbers([(at, array[:, at]) for at in range(array.shape[1])], what)
     if isinstance(data, np.ma.MaskedArray):
         data = np.where(np.ma.getmaskarray(data), np.nan, np.ma.getdata(data))
-    if is_pandas(data) and any(not isinstance(dtype, np.dtype) or dtype.kind == "O" for dtype in data.dtypes):
-        # pandas' own types and columns that could hold anything, with pd.NA
-        data = np.column_stack([column.to_numpy(dtype=np.float64, na_value=np.nan) for _, column in data.items()])
     values: Array = check_array(data, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name=what)
     return values
-
-
-def _require_complete(values: Array, purpose: str) -> None:
-    """Raise on a missing dissimilarity; a finite sum is the cheap proof that there is none."""
-    missing = 0 if np.isfinite(values.sum()) else int(np.isnan(values).sum())
-    if missing:
-        raise ValueError(_incomplete(missing, purpose))
-    if np.isinf(values).any():
-        raise ValueError("dissimilarities has infinite values (inf); replace them.")
 
 
 def _incomplete(missing: int, purpose: str) -> str:
@@ -215,80 +214,27 @@ def _incomplete(missing: int, purpose: str) -> str:
     )
 
 
-def require_numbers(data: Any, what: str) -> None:
-    """Raise naming the first column that holds text; plain arrays of numbers pass at once."""
-    columns: list[tuple[Any, Any]]
-    if is_pandas(data) and hasattr(data, "columns"):
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in data.dtypes):
-            return  # one look instead of one per column
-        columns = [(name, data.iloc[:, position]) for position, name in enumerate(data.columns)]
-    elif hasattr(data, "columns") and hasattr(data, "get_column"):
-        columns = [(name, data.get_column(name).to_numpy()) for name in data.columns]  # polars
-    else:
-        array = np.asarray(data)
-        require_real(array, what)
-        if array.dtype.kind not in "OUS" or array.ndim != 2:
-            return
-        columns = [(index, array[:, index]) for index in range(array.shape[1])]
+def _require_numbers(columns: list[tuple[Any, Any]], what: str) -> None:
+    """Raise naming the first column that does not hold numbers, and the first cell in it that is not one."""
     for name, column in columns:
         require_real(column, f"{what}: column {str(name)!r}")
-        for value, kind in _no_number_in(column):
+        kind = getattr(column.dtype, "kind", "O")
+        if kind in "biufc":
+            continue
+        cells = np.asarray(column, dtype=object)
+        texts = [cell for cell in cells if isinstance(cell, str | bytes)]
+        if kind in "Mm" or texts:
+            held, cell = ("dates or times", np.asarray(column)[0]) if kind in "Mm" else ("text", texts[0])
             raise ValueError(
-                f"{what}: column {str(name)!r} holds {kind} ({value!r}); every cell must be a number or NaN. "
+                f"{what}: column {str(name)!r} holds {held} ({cell!r}); every cell must be a number or NaN. "
                 "Convert it; if the first column of a file holds labels, read it as the index."
             )
-
-
-def _no_number_in(column: Any) -> list[tuple[Any, str]]:
-    """Return the first cell that is no number and what it is; nothing for numeric columns."""
-    kind = getattr(column.dtype, "kind", "O")
-    if kind in "biufc":
-        return []
-    if kind in "Mm":
-        return [(np.asarray(column)[0], "dates or times")]
-    cells = np.asarray(column, dtype=object)
-    return [(value, "text") for value in cells if isinstance(value, str | bytes)][:1]
-
-
-def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
-    """Return a frame whose columns follow its index, and the labels."""
-    if not hasattr(frame, "columns"):
-        raise ValueError("dissimilarities is one column; pass a square table, one row and one column per object.")
-    if frame.shape[0] != frame.shape[1]:
-        return frame, frame.index  # refused right after, with the shape in the message
-    if is_unlabelled(frame.index) and not is_unlabelled(frame.columns):
-        return frame.set_axis(frame.columns, axis=0), require_unique_index(frame.columns)
-    if is_unlabelled(frame.columns):
-        return frame, require_unique_index(frame.index)
-    return align_columns(frame, require_unique_index(frame.index), "the header"), frame.index
-
-
-def require_unique_index(labels: pd.Index) -> pd.Index:
-    """Return the labels if each occurs once."""
-    require_unique(labels, "the table of dissimilarities")
-    return labels
 
 
 def require_objects(n: int) -> None:
     """Raise where there are too few objects for any map."""
     if n < MIN_OBJECTS:
         raise ValueError(f"there are only n_samples={n} objects; a map needs at least {MIN_OBJECTS}.")
-
-
-def _require_square(n: int, columns: int) -> None:
-    require_objects(n)
-    if n != columns:
-        raise ValueError(
-            f"dissimilarities has shape ({n}, {columns}) but must be square, one row and one column per object; "
-            "for a table of features choose a metric such as metric='euclidean'."
-        )
-
-
-def _contiguous(values: Array) -> Array:
-    """Return C-contiguous values; a Fortran array of a symmetric matrix is one already, seen from the other side."""
-    if values.flags.f_contiguous and not values.flags.c_contiguous:
-        return values.T
-    return np.ascontiguousarray(values)
 
 
 def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, sparse: bool, pairs: int) -> None:
@@ -298,15 +244,16 @@ def _require_sound(source: Source, survey: Survey, labels: pd.Index | None, spar
     if survey.smallest < 0:
         raise _wrong(source, lambda row: row < 0, labels, f"it must be at least 0. {_SIMILARITIES}")
     level = rounding_level(source, survey.largest)
-    tiles = (slice(first, min(first + STRIP, source.n)) for first in range(0, source.n, STRIP))
-    diagonal = np.nan_to_num(np.concatenate([np.diagonal(source.tile(tile, tile)) for tile in tiles]), nan=0.0)
-    if np.any(np.abs(diagonal) > level):
-        at = int(np.argmax(np.abs(diagonal) > level))
-        raise WrongPair(
-            f"dissimilarities has {diagonal[at]:g} on the diagonal, for {name_object(labels, at)}; "
-            f"an object's dissimilarity to itself must be 0. {_SIMILARITIES}",
-            (at, at),
-        )
+    for first in range(0, source.n, STRIP):
+        tile = slice(first, min(first + STRIP, source.n))
+        diagonal = np.nan_to_num(np.diagonal(source.tile(tile, tile)), nan=0.0)
+        if np.any(np.abs(diagonal) > level):
+            at = int(np.argmax(np.abs(diagonal) > level))
+            raise WrongPair(
+                f"dissimilarities has {diagonal[at]:g} on the diagonal, for {name_object(labels, first + at)}; "
+                f"an object's dissimilarity to itself must be 0. {_SIMILARITIES}",
+                (first + at, first + at),
+            )
     if survey.one_sided or survey.asymmetry > level:
         raise _asymmetry(source, level, labels, sparse)
     if survey.missing == pairs:

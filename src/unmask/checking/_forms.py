@@ -20,8 +20,8 @@ from ..cluster import is_dask_array
 from ..graphs import as_network, network_graph, shortest_paths
 from ..kernels import Source
 from ._in_files import chunked, in_dask, is_chunked, is_file, open_file
-from ._labels import find_labels, header_of, is_unlabelled, quote
-from ._packages import as_pandas, is_pandas, is_polars, refuse_path
+from ._labels import align_columns, find_labels, header_of, is_unlabelled, quote, require_unique
+from ._packages import as_pandas, is_pandas, offers, refuse_path
 from ._stored import StoredPairs, are_few
 
 if TYPE_CHECKING:
@@ -36,14 +36,46 @@ class Table(NamedTuple):
 
 
 def square_table(data: Any) -> Table:
-    """Return dissimilarities in any form as a square table."""
-    for recognises, convert in _SQUARE_FORMS:
-        if recognises(data):
-            return convert(data)
-    refuse_path(data)
-    _refuse_wide(data)
-    named = named_by_first_column(data)
-    return Table(_with_header(named) if is_polars(named) and header_of(named) is not None else named, None)
+    """Return dissimilarities in any form as a square table; each label occurs once, and columns follow the rows."""
+    table = _read_form(as_pandas(data))
+    if table.labels is not None:
+        require_unique(table.labels, "the table of dissimilarities")
+    frame = table.values
+    if table.labels is not None or not is_pandas(frame):
+        return table
+    if not hasattr(frame, "columns"):
+        raise ValueError("dissimilarities is one column; pass a square table, one row and one column per object.")
+    if frame.shape[0] != frame.shape[1]:
+        return Table(frame, frame.index)  # refused right after, with the shape in the message
+    labels = frame.columns if is_unlabelled(frame.index) and not is_unlabelled(frame.columns) else frame.index
+    require_unique(labels, "the table of dissimilarities")
+    if labels is frame.index and not is_unlabelled(frame.columns):
+        frame = align_columns(frame, labels, "the header")
+    return Table(frame, labels)
+
+
+def _read_form(data: Any) -> Table:
+    if not (is_pandas(data) or isinstance(data, np.ndarray)):
+        for recognises, convert in _FORMS:
+            if recognises(data):
+                return convert(data)
+        refuse_path(data)
+    if is_long(data):
+        return _from_long(data)
+    if not hasattr(data, "columns"):
+        one_level = data.index.nlevels == 1 and len(data) > 1 if is_pandas(data) else isinstance(data, np.ndarray)
+        numeric = is_pandas(data) or (one_level and data.ndim == 1 and data.dtype.kind in "iuf")
+        return _from_condensed(data) if one_level and numeric else Table(data, None)
+    if 3 < len(data.columns) != len(data) and _kinds(data, 2) == ["O", "O"]:
+        # A long table with more columns than object, object, dissimilarity: which one counts is a guess.
+        raise ValueError(
+            f"dissimilarities has {len(data.columns)} columns, of which the first two hold labels ("
+            f"{quote(list(data.columns)[:2])}); a long table of pairs has three, object, object, dissimilarity: "
+            "leave the others out."
+        )
+    if len(data.columns) == len(data) + 1:
+        data = named_by_first_column(data)
+    return Table(data if is_pandas(data) or header_of(data) is None else _with_header(data), None)
 
 
 def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
@@ -93,10 +125,6 @@ def require_features(data: Any) -> None:
         )
 
 
-def _looks_like_a_source(data: Any) -> bool:
-    return hasattr(data, "tile") and not hasattr(data, "__array__")
-
-
 def _from_source(data: Any) -> Table:
     import pandas as pd
 
@@ -118,17 +146,17 @@ def _from_source(data: Any) -> Table:
 
 def number_of_objects_in(data: Any) -> int | None:
     """Return how many objects dissimilarities in any form have, without making a table; None if it cannot be told."""
-    if is_source(data):
-        return int(data.n)
-    network = as_network(data)
-    if network is not None:
-        return len(network.nodes)
+    shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
+    if len(shape) == 2 and shape[0] == shape[1] and shape[0] != 3:  # three rows may be a list of pairs
+        return int(shape[0])
+    network = None if is_source(data) else as_network(data)
+    if is_source(data) or network is not None:
+        return int(data.n) if network is None else len(network.nodes)
     if hasattr(data, "column_names"):  # of pyarrow, which is read as a table of pandas later
         return None
     if is_long(data):
         first, second, _ = _columns_of_pairs(data)
         return len({*first, *second})
-    shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
     if len(shape) == 1:
         n = round((1 + np.sqrt(1 + 8 * shape[0])) / 2)
         return n if n * (n - 1) // 2 == shape[0] else None
@@ -136,10 +164,6 @@ def number_of_objects_in(data: Any) -> int | None:
 
 
 # ---- distance matrices and networks
-
-
-def _is_distance_matrix(data: Any) -> bool:
-    return hasattr(data, "ids") and hasattr(data, "redundant_form")  # also one that is not symmetric
 
 
 def _from_distance_matrix(data: Any) -> Table:
@@ -229,12 +253,6 @@ def _summed(data: Any) -> sp.coo_array:
     return summed.astype(np.float32 if summed.dtype == np.float32 else np.float64).tocoo()
 
 
-def _is_condensed(data: Any) -> bool:
-    if is_pandas(data):
-        return not hasattr(data, "columns") and data.index.nlevels == 1 and len(data) > 1
-    return isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iuf"
-
-
 def _from_condensed(data: Any) -> Table:
     values = np.asarray(data)
     n = round((1 + np.sqrt(1 + 8 * len(values))) / 2)
@@ -287,18 +305,6 @@ def _kind(column: Any) -> str:
     if cells.dtype.kind == "O" and all(isinstance(cell, Real | None) for cell in cells):
         return "i"  # numbers in a column that could hold anything
     return cells.dtype.kind if cells.dtype.kind in "fi" else "i" if cells.dtype.kind in "bu" else "O"
-
-
-def _refuse_wide(data: Any) -> None:
-    """Raise on a long table with more columns than object, object, dissimilarity: which one counts is a guess."""
-    if not hasattr(data, "columns") or not len(data.columns) > 3 or len(data) == len(data.columns):
-        return
-    if _kinds(data, 2) == ["O", "O"]:
-        raise ValueError(
-            f"dissimilarities has {len(data.columns)} columns, of which the first two hold labels ("
-            f"{quote(list(data.columns)[:2])}); a long table of pairs has three, object, object, dissimilarity: "
-            "leave the others out."
-        )
 
 
 def _from_long(data: Any) -> Table:
@@ -371,14 +377,13 @@ def _require_one_row_each(i: IntArray, j: IntArray, columns: int, labels: tuple[
         )
 
 
-_SQUARE_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
+_FORMS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Table]], ...] = (
     (is_file, lambda data: Table(open_file(data), None)),
-    (_looks_like_a_source, _from_source),
+    (lambda data: hasattr(data, "tile") and not hasattr(data, "__array__"), _from_source),
     (is_chunked, lambda data: Table(chunked(data), None)),
     (is_dask_array, lambda data: Table(in_dask(data), None)),
     (lambda data: as_network(data) is not None, _from_network),
-    (_is_distance_matrix, _from_distance_matrix),
+    # A distance matrix of scikit-bio, also one that is not symmetric.
+    (offers("ids", "redundant_form"), _from_distance_matrix),
     (sp.issparse, _from_sparse),
-    (is_long, _from_long),
-    (_is_condensed, _from_condensed),
 )

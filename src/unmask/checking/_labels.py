@@ -23,22 +23,18 @@ def is_missing(cell: Any) -> bool:
     return isinstance(missing, bool | np.bool_) and bool(missing)
 
 
-def labels_of(data: Any) -> pd.Index | None:
-    """Return the labels of a table's rows; None where it has none."""
-    frame = labelled_frame(data)
-    if not is_pandas(frame):
-        return None
-    index: pd.Index = frame.index
-    return index
-
-
 def labelled_frame(data: Any) -> Any:
     """Return a table of another package as one of pandas if its rows have labels; anything else as it is."""
-    if is_dask_frame(data):  # which is not computed for its labels
+    if is_pandas(data) or is_dask_frame(data):  # which is not computed for its labels
         return data
     frame = as_pandas(data)
-    made_up = frame is not data and is_pandas(frame) and is_unlabelled(frame.index)
-    return data if made_up else frame
+    return data if is_pandas(frame) and is_unlabelled(frame.index) else frame
+
+
+def labels_of(data: Any) -> pd.Index | None:
+    """Return the labels of a table's rows; None where it has none."""
+    frame = data if is_pandas(data) else labelled_frame(data)
+    return frame.index if is_pandas(frame) else None
 
 
 def object_names(labels: pd.Index | None, n: int) -> Any:
@@ -94,7 +90,7 @@ def is_unlabelled(labels: pd.Index) -> bool:
 def align_rows(data: Any, labels: pd.Index | None, what: str, reference: str = "the dissimilarities") -> Any:
     """Return the rows of ``data`` in the order of ``labels``; data without labels keeps its order."""
     frame = as_pandas(data)
-    if labels is None or labels_of(data) is None:
+    if labels is None or labels_of(data) is None or (labels.is_unique and frame.index.equals(labels)):
         return frame
     return frame.iloc[_positions(frame.index, labels, what, "rows", reference)]
 
@@ -105,7 +101,8 @@ def align_columns(data: Any, labels: pd.Index | None, what: str) -> Any:
     if labels is None or not (is_pandas(frame) or is_polars(frame)):
         return frame
     if is_pandas(frame):
-        return frame.iloc[:, _positions(frame.columns, labels, what, "columns")]
+        equal = labels.is_unique and frame.columns.equals(labels)
+        return frame if equal else frame.iloc[:, _positions(frame.columns, labels, what, "columns")]
     import pandas as pd
 
     header = header_of(frame)
@@ -132,18 +129,15 @@ def find_labels(given: pd.Index, labels: pd.Index) -> Any:
 
 
 def choose_rows(what: str) -> str:
-    """Say how a table with more rows than there are objects is cut down to these."""
+    """Return the advice for a table with more rows than there are objects."""
     return f"{what}.loc[ids], with the labels of the dissimilarities as ids, has one row for each of them."
-
-
-def _holds_all(given: pd.Index, labels: pd.Index) -> bool:
-    return bool(given.is_unique and (find_labels(given, labels) >= 0).all())
 
 
 def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str, reference: str = "the dissimilarities") -> Any:
     """Return where each label is among those given; each must be there once, and no other."""
     if len(given) != len(labels):
-        select = f" {choose_rows(what)}" if lines == "rows" and _holds_all(given, labels) else ""
+        has_all = lines == "rows" and given.is_unique and (find_labels(given, labels) >= 0).all()
+        select = f" {choose_rows(what)}" if has_all else ""
         raise ValueError(
             f"{what} has {len(given)} {lines} but there are {len(labels)} objects; pass one per object, "
             f"and no others. Unmatched labels: {quote(given.symmetric_difference(labels, sort=False))}.{select}"
@@ -164,12 +158,8 @@ def _positions(given: pd.Index, labels: pd.Index, what: str, lines: str, referen
 def with_labels(estimator: Any, values: Any, labels: pd.Index | None, columns: pd.Index | None = None) -> Any:
     """Return values as a DataFrame with these labels if the estimator's output is set to pandas.
 
-    A table with labels on both sides is a DataFrame by default too, unless a label occurs twice: nothing can be matched
-    by it.
-
-    scikit-learn takes the labels of its output from the input's index, which a network, a long table of pairs or a
-    list of words does not have, and which a condensed vector has one of for each pair. Without labels objects are
-    numbered.
+    A table with labels on both sides is a DataFrame by default too, unless a label occurs twice. scikit-learn would
+    take the labels from the input's index, which a network or a list of pairs does not have.
     """
     from sklearn import get_config
 

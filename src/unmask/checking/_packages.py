@@ -24,29 +24,23 @@ def is_polars(data: Any) -> bool:
 def as_pandas(data: Any) -> Any:
     """Return tables that have labels or names of their own as those of pandas; anything else as it is.
 
-    These are xarray's arrays of one or two dimensions that have coordinates, pyarrow's tables, gensim's word vectors,
-    tables of counts in the format biom (one row per sample), and ordinations of scikit-bio (its samples). What is no
-    table but holds one is refused in a sentence that says where it is.
+    These are tables of xarray with coordinates, pyarrow, gensim's word vectors, biom (one row per sample), and the
+    samples of scikit-bio's ordinations. An object that holds several tables is refused with a hint at the right one.
     """
     if is_pandas(data) or isinstance(data, np.ndarray):
         return data
     for recognises, convert in _TABLES:
         if recognises(data):
             return convert(data)
-    refuse_unread(data)
+    for recognises, way_out in _UNREAD:
+        if recognises(data):
+            raise TypeError(way_out)
     return data
 
 
 def computed(data: Any) -> Any:
     """Return an array or a table of Dask as it is when it is computed; anything else as it is."""
     return data.compute() if is_dask_array(data) or is_dask_frame(data) else data
-
-
-def refuse_unread(data: Any) -> None:
-    """Raise on what holds a table somewhere, and say where."""
-    for recognises, way_out in _UNREAD:
-        if recognises(data):
-            raise TypeError(way_out)
 
 
 def refuse_path(data: Any, argument: str = "X") -> None:
@@ -65,7 +59,8 @@ def refuse_path(data: Any, argument: str = "X") -> None:
     )
 
 
-def _offers(*names: str) -> Callable[[Any], bool]:
+def offers(*names: str) -> Callable[[Any], bool]:
+    """Return the test for objects that have all of these attributes."""
     return lambda data: all(hasattr(data, name) for name in names)
 
 
@@ -89,22 +84,22 @@ def _from_biom(data: Any) -> Any:
 
 _TABLES: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (is_dask_frame, lambda data: data.compute()),
-    (_offers("to_pandas", "dims", "coords"), _from_xarray),
-    (_offers("to_pandas", "column_names"), lambda data: data.to_pandas()),
-    (_offers("index_to_key", "vectors"), _from_word_vectors),
-    (_offers("matrix_data", "ids", "metadata"), _from_biom),
-    (_offers("samples", "eigvals"), lambda data: as_pandas(data.samples)),
+    (offers("to_pandas", "dims", "coords"), _from_xarray),
+    (offers("to_pandas", "column_names"), lambda data: data.to_pandas()),
+    (offers("index_to_key", "vectors"), _from_word_vectors),
+    (offers("matrix_data", "ids", "metadata"), _from_biom),
+    (offers("samples", "eigvals"), lambda data: as_pandas(data.samples)),
 )
 
 _UNREAD: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (
-        _offers("obs", "obsm", "obsp"),
+        offers("obs", "obsm", "obsp"),
         "an AnnData holds many tables; call unmask.interop.anndata.cmds(adata, known), which takes the right one, or "
         "pass one: adata.obsm['X_pca'] as X and columns of adata.obs as known.",
     ),
     (
-        _offers("collect", "lazy", "collect_schema"),
+        offers("collect", "lazy", "collect_schema"),
         "a LazyFrame of polars has no rows yet; pass .collect() of it.",
     ),
-    (_offers("wv", "corpus_count"), "a model of gensim is not a table; pass its word vectors, model.wv."),
+    (offers("wv", "corpus_count"), "a model of gensim is not a table; pass its word vectors, model.wv."),
 )

@@ -53,10 +53,8 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, format: str |
 
     Notes
     -----
-    In CSV and TSV, text that begins with ``= + - @``, a tab or a line break gets an apostrophe before it, in cells,
-    labels and column names: a spreadsheet would run it as a formula. Numbers never do. `read_table` takes the
-    apostrophe off. Numbers are written with as many digits as it takes to read them back exactly, and a missing cell
-    is empty. JSON is a list of records, one per row; missing cells are null, and infinite ones the text "Infinity".
+    Text that a spreadsheet would run as a formula gets an apostrophe before it in CSV and TSV, which `read_table` takes
+    off. Numbers have as many digits as it takes to read them back exactly. JSON is a list of records.
 
     Examples
     --------
@@ -72,7 +70,13 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, format: str |
     """
     frame = _as_frame(frame)
     require_choice("format", format, (*_WRITERS, None))
-    chosen = format or _format_of(path)
+    chosen = format or Path(Path(path).name.lower().removesuffix(".gz")).suffix.removeprefix(".")
+    if chosen not in _WRITERS:
+        raise problem(
+            path,
+            f"the suffix {'.' + chosen if chosen else '(none)'} says no format to write; use .csv, .tsv, .parquet or "
+            ".json (.gz after it compresses), or pass format=.",
+        )
     with atomic_path(path) as draft:
         _WRITERS[chosen](frame, draft)
     return Path(path)
@@ -102,8 +106,7 @@ def write_json(data: Any, path: str | PathLike[str]) -> Path:
 
     Notes
     -----
-    NaN becomes null, and infinite numbers the text "Infinity" or "-Infinity", which ``float`` understands: JSON has
-    neither.
+    NaN becomes null, and infinite numbers the text "Infinity" or "-Infinity", which ``float`` understands.
 
     Examples
     --------
@@ -129,45 +132,64 @@ def write_json(data: Any, path: str | PathLike[str]) -> Path:
 # ---- formats
 
 
-def _format_of(path: str | PathLike[str]) -> str:
-    name = Path(path).name.lower().removesuffix(".gz")
-    suffix = Path(name).suffix.removeprefix(".")
-    if suffix not in _WRITERS:
-        raise problem(
-            path,
-            f"the suffix {'.' + suffix if suffix else '(none)'} says no format to write; use .csv, .tsv, .parquet or "
-            ".json (.gz after it compresses), or pass format=.",
-        )
-    return suffix
-
-
 def _as_frame(data: Any) -> pd.DataFrame:
     import pandas as pd
 
     if not is_pandas(data):
         raise ValueError(f"frame={type(data).__name__} must be a pandas DataFrame or Series; make one first.")
-    if hasattr(data, "columns"):
-        frame: pd.DataFrame = data
-    else:
-        frame = data.to_frame("value" if data.name is None else data.name)
-    if isinstance(frame.columns, pd.MultiIndex):
+    if not hasattr(data, "columns"):
+        data = data.to_frame("value" if data.name is None else data.name)
+    if isinstance(data.columns, pd.MultiIndex):
         raise ValueError(
-            f"frame has {frame.columns.nlevels} rows of column names and a file has one; join them, for example by "
+            f"frame has {data.columns.nlevels} rows of column names and a file has one; join them, for example by "
             "frame.columns.map('/'.join)."
         )
+    frame: pd.DataFrame = data
     return frame
 
 
+def _with_labels(frame: pd.DataFrame, unnamed: str) -> pd.DataFrame:
+    """Return a table whose first columns are the labels, unless pandas made them up."""
+    if is_unlabelled(frame.index):
+        return frame
+    many = unnamed and frame.index.nlevels > 1
+    names = [
+        (f"{unnamed} {at}" if many else unnamed) if name is None else str(name)
+        for at, name in enumerate(frame.index.names, 1)
+    ]
+    return frame.set_axis(frame.index.set_names(names), axis=0).reset_index(allow_duplicates=True)
+
+
 def _write_text(frame: pd.DataFrame, draft: Path, delimiter: str) -> None:
-    safe = _escaped(frame)
+    import pandas as pd
+    from pandas.api import types
+
+    table = _with_labels(frame, "")
+    columns = []
+    for at in range(table.shape[1]):
+        column = table.iloc[:, at]
+        kind = column.dtype
+        plain = types.is_numeric_dtype(kind) or types.is_bool_dtype(kind) or types.is_datetime64_any_dtype(kind)
+        columns.append(column if plain else pd.Series(map(_escaped, column.astype(object)), dtype=object))
+    safe: pd.DataFrame = pd.concat(columns, axis=1) if columns else table
+    safe.columns = pd.Index([escape(name) for name in table.columns], dtype=object)
+    texts = [*safe.columns, *(cell for _, column in safe.items() if column.dtype.kind == "O" for cell in column)]
+    # A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
+    quote_all = any(isinstance(text, str) and ("\r" in text or text != text.strip()) for text in texts)
     with _text_file(draft) as file:
         safe.to_csv(
             file,
             sep=delimiter,
-            index=not is_unlabelled(frame.index),
+            index=False,
             lineterminator="\n",
-            quoting=csv.QUOTE_NONNUMERIC if _needs_quotes(safe) else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL,
         )
+
+
+def _escaped(cell: Any) -> Any:
+    if is_missing(cell):
+        return None
+    return cell if isinstance(cell, Number | np.bool_ | date) else escape(str(cell))
 
 
 def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
@@ -184,11 +206,10 @@ def _write_parquet(frame: pd.DataFrame, draft: Path) -> None:
 
 
 def _write_records(frame: pd.DataFrame, draft: Path) -> None:
-    records = _records(frame)
+    # One row per line: as easy to compare as CSV.
+    lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) for record in _records(frame)]
     with _text_file(draft) as file:
-        # One row per line: as easy to compare as CSV.
-        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
-        file.write("[\n" + ",\n".join(lines) + "\n]\n" if records else "[]\n")
+        file.write("[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n")
 
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
@@ -214,74 +235,11 @@ def _text_file(draft: Path) -> Iterator[IO[str]]:
         yield file
 
 
-# ---- text that is safe in a spreadsheet
-
-
-def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its text escaped, in cells, labels and names."""
-    import pandas as pd
-
-    columns = [_escaped_cells(frame.iloc[:, at]) for at in range(frame.shape[1])]
-    index = _escaped_index(frame.index)
-    safe = pd.concat(columns, axis=1) if columns else frame.copy()
-    return safe.set_axis(index, axis=0).set_axis(
-        pd.Index([escape(name) for name in frame.columns], dtype=object), axis=1
-    )
-
-
-def _escaped_index(index: pd.Index) -> pd.Index:
-    import pandas as pd
-
-    names = [escape(name) for name in index.names]
-    if isinstance(index, pd.MultiIndex):
-        levels = [_escaped_cells(index.get_level_values(at).to_series()) for at in range(index.nlevels)]
-        return pd.MultiIndex.from_arrays([level.to_numpy() for level in levels], names=names)
-    if is_unlabelled(index):
-        return index
-    labels: pd.Index = pd.Index(_escaped_cells(index.to_series()).to_numpy(), name=names[0])
-    return labels
-
-
-def _escaped_cells(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column with its text escaped; columns of numbers, truth values and dates as they are."""
-    import pandas as pd
-    from pandas.api import types
-
-    kind = column.dtype
-    if types.is_numeric_dtype(kind) or types.is_bool_dtype(kind) or types.is_datetime64_any_dtype(kind):
-        return column
-    cells = [_escaped_cell(cell) for cell in column.astype(object)]
-    return pd.Series(cells, index=column.index, name=column.name, dtype=object)
-
-
-def _escaped_cell(cell: Any) -> Any:
-    if is_missing(cell):
-        return None
-    return cell if isinstance(cell, Number | np.bool_ | date) else escape(str(cell))
-
-
-def _needs_quotes(frame: pd.DataFrame) -> bool:
-    """Tell whether some text must be quoted to be read back as it is.
-
-    A lone carriage return would end the row, and the csv module may not quote it; blanks around a cell are not read.
-    """
-    texts: list[Any] = [*frame.columns, *frame.index.names]
-    columns: list[Any] = [frame.index.get_level_values(at) for at in range(frame.index.nlevels)]
-    for column in [*columns, *(frame.iloc[:, at] for at in range(frame.shape[1]))]:
-        texts += list(column) if column.dtype.kind == "O" else []
-    return any(isinstance(text, str) and ("\r" in text or text != text.strip()) for text in texts)
-
-
 # ---- plain data for JSON
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    if is_unlabelled(frame.index):
-        table = frame
-    else:
-        made_up = ["label"] if frame.index.nlevels == 1 else [f"label {at + 1}" for at in range(frame.index.nlevels)]
-        names = [own if name is None else str(name) for name, own in zip(frame.index.names, made_up, strict=True)]
-        table = frame.set_axis(frame.index.set_names(names), axis=0).reset_index(allow_duplicates=True)
+    table = _with_labels(frame, "label")
     names = [str(name) for name in table.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
