@@ -121,8 +121,8 @@ class ConditionalMap(MapEstimator):
         """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
         return clone(self).set_params(metric="precomputed", metric_params=None)
 
-    # What an estimator has no parameter for.
-    solver, orthogonal = "lbfgs", False
+    # Parameters that not every estimator has.
+    solver, orthogonal, init, random_state, verbose = "lbfgs", False, "closed-form", 0, 0
 
     adjusted_ = FromMap()
     free_embedding_ = FromMap()

@@ -32,7 +32,7 @@ from ..dissimilarities import Geodesic
 from ..kernels import OneBlasThread
 from ..problem import KnownFeatures, check_known
 from ..problem.leak import linear_leak
-from ..solvers import Attempt, Lbfgs, Point, Reason, Solution, canonical_map, minimise, principal_turn
+from ..solvers import Lbfgs, Point, Reason, Solution, canonical_map, minimise, principal_turn
 from ._base import MapEstimator
 from ._fit import warn_unfinished
 from ._spectral_map import SpectralMap
@@ -378,7 +378,7 @@ class ConditionalGPLVM(MapEstimator):
         self.variances_ = pd.Series(self._map.shares(), name="variance")
         leak = linear_leak(self.embedding_, coded.values)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
-        warn_unfinished(self, [Attempt("map", solution)], solution)
+        warn_unfinished(self, [solution], solution)
         return self
 
     def transform(self, X: Any, *, known: Any = None) -> Array:

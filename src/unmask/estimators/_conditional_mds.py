@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..checking import require_integer
 from ..progress import Callback, watching
 from ._base import ConditionalMap
-from ._fit import fit_map, read_stress
+from ._fit import STRESS, fit_map
 from ._placing import predictive_score, read_new, transform
 from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior, require_level
-from ._search import AS_ASKED, Refit
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -202,6 +201,7 @@ class ConditionalMDS(ConditionalMap):
 
     __metadata_request__fit = {"weights": True, "callback": True}
     __metadata_request__transform = __metadata_request__score = {"known": True}
+    _method = STRESS
     transform = transform
 
     orthogonal: bool = False
@@ -252,11 +252,8 @@ class ConditionalMDS(ConditionalMap):
         -------
         self : ConditionalMDS
         """
-        self._fit(X, y, known, weights, callback)
+        fit_map(self, self._method, X, y, known, weights, callback)
         return self
-
-    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
-        fit_map(self, X, y, known, weights, callback, refit, read_problem=read_stress)
 
     def posterior(
         self,

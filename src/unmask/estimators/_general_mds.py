@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,28 +10,20 @@ from scipy import sparse
 
 from ..checking import require_range
 from ..engines import CostEngine, TableEngine
-from ..kernels import Form, Weighting, Workers
-from ..problem import KnownFeatures, Problem, build_pairs, check_dimension, check_known, make_cost
+from ..kernels import Form, Weighting
+from ..problem import Problem, build_pairs, check_dimension, check_known, make_cost
 from ..progress import Callback
 from ._base import ConditionalMap
-from ._fit import fit_map
-from ._reading import Data, Needs, read
-from ._search import AS_ASKED, Refit
+from ._fit import Method, fit_map, of_search
+from ._fitted_map import FittedMap
+from ._reading import Data, Inputs, Needs, read
+from ._search import Search, Task, search
 
 
-def read_cost(
-    estimator: GeneralMDS,
-    X: Any,
-    known: Any,
-    weights: Any,
-    p: int,
-    seed: int,  # noqa: ARG001 - of the pairs that the stress may sample
-    random_state: Any,
-    workers: Workers,
-) -> tuple[Data, Problem, Any, Form]:
+def read_cost(estimator: GeneralMDS, inputs: Inputs) -> tuple[Data, Problem, Any, Form]:
     """Return the data, the problem of a cost of three functions, its engine, and the form of the cost."""
-    name = type(estimator).__name__
-    data = read(estimator, X, known, weights, Needs((name, "use ConditionalMDS")), workers, random_state)
+    name, weights, workers = type(estimator).__name__, inputs.weights, inputs.workers
+    data = read(estimator, inputs, Needs((name, "use ConditionalMDS")))
     checked = data.dissimilarities
     if sparse.issparse(weights):
         raise ValueError(f"weights is a sparse matrix, which {name} does not take; pass weights.toarray().")
@@ -56,21 +48,27 @@ def read_cost(
             )
         coef = "diagonal"
     coded = check_known(data.known, checked.n, checked.labels, coef, types=estimator.known_types)
-    if cost.form == Form.COLUMNS:
-        _require_numbers(coded, estimator.distance)
+    for feature in coded.features if cost.form == Form.COLUMNS else ():
+        if not feature.coding.is_number:
+            raise ValueError(
+                f"known: {feature.name!r} is {feature.coding.kind}, and distance={estimator.distance!r} takes numeric "
+                "features only; use distance='euclidean'."
+            )
     coded.require_no_error(name)
-    check_dimension(p, checked.n, coded)
-    problem = Problem(pairs, coded, p, orthogonal=bool(estimator.orthogonal))
+    check_dimension(inputs.p, checked.n, coded)
+    problem = Problem(pairs, coded, inputs.p, orthogonal=bool(estimator.orthogonal))
     return data, problem, CostEngine(TableEngine(pairs, workers), cost, workers), cost.form
 
 
-def _require_numbers(known: KnownFeatures, distance: Any) -> None:
-    other = [feature for feature in known.features if not feature.coding.is_number]
-    if other:
-        raise ValueError(
-            f"known: {other[0].name!r} is {other[0].coding.kind}, and distance={distance!r} takes numeric features "
-            "only; use distance='euclidean'."
-        )
+def describe_cost(fitted: FittedMap, task: Task, found: Search) -> tuple[FittedMap, dict[str, Any]]:  # noqa: ARG001
+    """Return the map, and the cost and its parts by the names of the attributes."""
+    import pandas as pd
+
+    points = pd.Series(found.engine.point_stress(fitted.Z) / 2, index=fitted.labels, name="cost")
+    cost = float(points.sum())
+    shown = fitted.shown_total(found.engine, 2 * cost) / 2
+    attributes = {"cost_": cost, "shown_cost_": shown, "cost_per_point_": points, **of_search(found, "cost")}
+    return replace(fitted, widths=None), attributes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -155,6 +153,7 @@ level_positions_, known_imputed_, object_names_
     """
 
     __metadata_request__fit = {"weights": True, "callback": True}
+    _method = Method(read_cost, search, describe_cost)
 
     orthogonal: bool = False
     target: Any = "dissimilarity"
@@ -198,8 +197,5 @@ level_positions_, known_imputed_, object_names_
         -------
         self : GeneralMDS
         """
-        self._fit(X, y, known, weights, callback)
+        fit_map(self, self._method, X, y, known, weights, callback)
         return self
-
-    def _fit(self, X: Any, y: Any, known: Any, weights: Any, callback: Any, refit: Refit = AS_ASKED) -> None:
-        fit_map(self, X, y, known, weights, callback, refit, read_problem=read_cost)

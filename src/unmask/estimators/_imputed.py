@@ -13,7 +13,7 @@ from .._typing import Array
 from ..checking import KnownFeatureWarning, warn_user
 from ..engines import Engine
 from ..problem import Feature, KnownFeatures
-from ._tables import Moved, level_places, moved_values
+from ._tables import level_places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +113,7 @@ def _number(
     return value, np.nan, own(here - width), own(here + width), remark
 
 
-def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engine: Engine) -> Widths | None:
+def cell_widths(known: KnownFeatures, U: Array, VB: Array, roots: Array, engine: Engine) -> Widths | None:
     """Return half the width of a 95% interval of every estimated number; None if there is none.
 
     The object's own parameters, its place on the map and its missing cells, are taken as a regression of its
@@ -129,7 +129,7 @@ def cell_widths(known: KnownFeatures, moved: Moved, U: Array, roots: Array, engi
         own.setdefault(row, []).extend(at)
     if not own:
         return None
-    places, p = np.column_stack([U, moved_values(known, moved) @ roots]), U.shape[1]
+    places, p = np.column_stack([U, VB]), U.shape[1]
     calibration = np.sqrt(1.0 + 1.0 / len(places) + _leverage(places - places.mean(axis=0)))
     widths: dict[tuple[int, int], float] = {}
     for begin in range(0, len(own), TOGETHER):

@@ -126,8 +126,8 @@ def transform(self: Any, X: Any, *, known: Any = None) -> Array:
         rows = slice(first, first + len(delta))
         U[rows] = fitted.placer.place(fitted, _scaled(fitted, delta), new.known_map[rows], first, self.n_jobs)
         first = rows.stop
-    if fitted.adjustment is not None:
-        U = fitted.adjustment(U, new.V)
+    if fitted.adjusted:
+        U = fitted.regression.residuals(U, new.V) @ fitted.regression.turn
     placed: Array = with_labels(self, (U / fitted.scale).astype(new.dtype), new.labels)
     return placed
 

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._typing import Array, IntArray
-from ..kernels import Source, rectangle
+from .._typing import Array
+from ._fitted_map import SAMPLE, sampled_objects
 
-# Above this number of objects, a random sample of this size is used. Stress of random data rises with the number of
-# objects (by a tenth from 100 to 400, in two dimensions), so that the sample gives a lower bound.
-CHANCE_SAMPLE = 100
 # Nine fits take 0.2 s for 14 objects and 0.5 s for 100, on two cores.
 SHUFFLES = 9
 # From two starts; the median of 128 is lower by a hundredth or two.
@@ -45,24 +42,13 @@ class RandomFits:
         return float(np.min(self.values))
 
 
-def sample_of(source: Source) -> Array:
-    """Return the dissimilarities of all pairs, or of the pairs of 100 random objects."""
-    objects = _some(source.n)
-    return np.asarray(rectangle(source, objects, objects)[np.triu_indices(len(objects), 1)], dtype=np.float64)
-
-
-def _some(n: int) -> IntArray:
-    """Return the objects that stand for all, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:CHANCE_SAMPLE])
-
-
 def stress_of_known(estimator: Any) -> float:
     """Return the stress of a fitted estimator's known features alone: what 0 dimensions leave.
 
     It is 1 with nothing known, and NaN where there is no such fit: pairs have weights of their own, or such as move
     with the map. Above 100 objects it is that of a random sample of 100.
     """
-    V = estimator._map.free.V
+    V = estimator._map.known_values
     if not V.shape[1]:
         return 1.0
     if estimator._map.has_weights:
@@ -71,7 +57,7 @@ def stress_of_known(estimator: Any) -> float:
         warnings.simplefilter("ignore")
         try:
             twin = _twin(estimator).set_params(n_components=0)
-            return _fitted(twin, squareform(estimator._map.sample), V[_some(len(V))])
+            return _fitted(twin, squareform(estimator._map.sample), V[sampled_objects(len(V))])
         except ValueError:
             return float("nan")
 
@@ -82,15 +68,15 @@ def random_fits(estimator: Any) -> RandomFits:
     They have its parameters, with two starts, and its known features as they are, with blocks of free coefficients (a
     little more freedom than ordinal, cyclic and spline features have).
     """
-    n, V = len(estimator.embedding_), estimator._map.free.V
-    size = min(n, CHANCE_SAMPLE)
+    n, V = len(estimator.embedding_), estimator._map.known_values
+    size = min(n, SAMPLE)
     why = ""
     if estimator._map.has_weights:
         why = "the pairs have weights of their own"
     elif np.isnan(estimator._map.sample).mean() > MOST_MISSING:
         why = "many pairs have no dissimilarity"
-    elif n > CHANCE_SAMPLE and not hasattr(estimator, "stress_"):
-        why = f"a cost grows with the number of objects, and there are more than {CHANCE_SAMPLE}"
+    elif n > SAMPLE and not hasattr(estimator, "stress_"):
+        why = f"a cost grows with the number of objects, and there are more than {SAMPLE}"
     elif size - 1 - V.shape[1] - estimator.n_free_ < 0:
         why = "there are too many known features"
     if why:

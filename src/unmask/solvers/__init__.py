@@ -1,22 +1,24 @@
-"""One iteration loop with plug-in rules, the closed form, starts, canonical form, and placing new objects."""
+"""One iteration loop with rules that propose steps, the closed form, starts, and the canonical form of a map."""
 
 from ..problem import register_scheme
-from ._canonical import (
-    axis_signs,
-    canonical_map,
-    ordered_axes,
-    ordering_turn,
-    principal_axes,
-    principal_turn,
-)
+from ._canonical import axis_signs, canonical_map, ordered_axes, ordering_turn, principal_axes, principal_turn
 from ._closed_form import closed_form
-from ._loop import Reason, SearchSettings, Solution, Stage, catching_interrupt, minimise, run_stage
-from ._objective import Objective, Point, make_objective
-from ._rules import RULES, Lbfgs
+from ._loop import (
+    RULES,
+    Lbfgs,
+    Objective,
+    Point,
+    Reason,
+    SearchSettings,
+    Solution,
+    Stage,
+    catching_interrupt,
+    make_objective,
+    minimise,
+)
 from ._stages import CurvilinearWeights, within_errors
 from ._starts import (
     PARALLEL_FROM,
-    Attempt,
     Start,
     attempt_all,
     automatic_n_starts,
@@ -24,7 +26,6 @@ from ._starts import (
     given_start,
     make_starts,
     saved_start,
-    warned_of_interruption,
     was_cut_short,
     with_saved,
 )
@@ -34,7 +35,6 @@ __all__ = [
     "LANDMARKS",
     "PARALLEL_FROM",
     "RULES",
-    "Attempt",
     "Lbfgs",
     "Objective",
     "Point",
@@ -61,9 +61,7 @@ __all__ = [
     "place_others",
     "principal_axes",
     "principal_turn",
-    "run_stage",
     "saved_start",
-    "warned_of_interruption",
     "was_cut_short",
     "with_saved",
     "within_errors",
