@@ -148,16 +148,14 @@ class ConditionalMap(MapEstimator):
         Parameters
         ----------
         objects : array-like, optional
-            Labels of some objects, or their positions where they have no labels: for the distances between these only.
-            By default all, whose table takes memory that grows with the square of their number.
+            Labels of some objects, or their positions where they have no labels; by default all.
 
         Returns
         -------
         DataFrame of shape (n_objects, n_objects)
             Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
-            these, in the units of ``disparities_``. Of GeneralMDS city-block distances if these were fitted; where its
-            fitted value is not a distance in the units of the dissimilarities, as with ``distance="student"``, neither
-            are these.
+            these, in the units of ``disparities_``. GeneralMDS returns the distances it fits, unless its fitted value
+            is not a distance, as with ``distance="student"``.
         """
         import pandas as pd
 
@@ -178,9 +176,8 @@ class ConditionalMap(MapEstimator):
         -------
         Summary
             ``print`` it, or let a notebook show it; ``rows`` has its lines. Stress stands beside that of the same
-            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each.
-            Of more than 100 objects, 100 are taken for this; random data of all have more, so that a map that is
-            better than these is better than those.
+            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each,
+            of at most 100 objects.
 
         Examples
         --------
@@ -197,8 +194,7 @@ class ConditionalMap(MapEstimator):
     def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
         """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
 
-        The map is fitted again in the background, with the same parameters; without an integer as ``random_state`` it
-        may be another of several that fit as well. Needs the extra ``app``.
+        The map is fitted again in the background, with the same parameters. Needs the extra ``app``.
 
         Parameters
         ----------
@@ -210,8 +206,7 @@ class ConditionalMap(MapEstimator):
         Returns
         -------
         Workbench
-            A widget, which a notebook shows. ``workbench.study`` is the study; ``workbench.close()`` ends the process
-            that fits the maps.
+            A widget; ``workbench.study`` is the study, and ``workbench.close()`` ends the process that fits the maps.
         """
         try:
             from ..app import explore_fitted

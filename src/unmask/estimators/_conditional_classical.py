@@ -73,22 +73,12 @@ class ConditionalClassicalMDS(ConditionalMap):
     ----------
     n_components : int, default=2
         Dimensions of the map; 0 fits the coefficients alone.
-    metric : str, callable or transformer, default="euclidean"
-        How to compute dissimilarities from features, as in :class:`ConditionalMDS`; ``"precomputed"`` if `X` holds
-        dissimilarities.
-    metric_params : dict, optional
-        Further arguments of a metric that is a name or a function.
+    metric, metric_params, known_types, adjust, n_jobs
+        As in :class:`ConditionalMDS`; numeric and nominal known features only.
     coef : {"full", "diagonal", "grouped"} or list of lists, default="diagonal"
         Structure of the coefficients. ``"diagonal"`` regresses on the squares alone, as published; ``"full"`` on
-        products of two features as well, so that the result does not depend on how the features are coded.
-        Negative estimates count as zero.
-    known_types : dict, optional
-        Types of known features, as in :class:`ConditionalMDS`; numeric and nominal ones only. A nominal feature is
-        regressed on by all products of its coded columns, whatever `coef` is.
-    adjust
-        Whether the map is shown adjusted for what is known, as in :class:`ConditionalMDS`.
-    n_jobs : int, optional
-        Threads for the passes over the pairs; None and -1 mean every core.
+        products of two features as well, so that the result does not depend on how the features are coded. A nominal
+        feature always has all products of its coded columns. Negative estimates count as zero.
 
     Attributes
     ----------
@@ -96,10 +86,8 @@ class ConditionalClassicalMDS(ConditionalMap):
         The map, in principal axes. An axis with a negative eigenvalue is zero.
     eigenvalues_ : ndarray of shape (n_free,)
         Leading eigenvalues of the double-centred remainder.
-    adjusted_, free_embedding_, adjusted_embedding_, n_free_, coef_, shared_coef_, stress_, importance_, leak_, \
-leak_reference_, free_leak_, knn_leak_, stress_per_point_, object_names_, known_redundant_, \
-known_summary_, level_positions_
-        As in :class:`ConditionalMDS`.
+    stress_, coef_, importance_, leak_
+        And all other attributes of :class:`ConditionalMDS` that are not about a search.
 
     Examples
     --------

@@ -239,9 +239,8 @@ class ConditionalGPLVM(MapEstimator):
 
     Every column of the data is a draw from one Gaussian over the objects, with the covariance
     ``a k(u, u') + k_known(v, v') + b``, and noise on its diagonal. Coordinates ``u``, variances and the parameters of
-    the known features' kernel maximise the likelihood together. The two kernels are added, so what a smooth function of
-    the known features explains needs no room on the map. Without known features this is the GP-LVM, and with the linear
-    kernel as well probabilistic principal components.
+    the known features' kernel maximise the likelihood together. Without known features this is the GP-LVM, and with the
+    linear kernel as well probabilistic principal components.
 
     Time grows with N cubed an iteration; at most 2,000 objects are taken. The likelihood has local maxima. The search
     begins with what a Gaussian process from the known features alone leaves of the data, at its principal components
@@ -252,11 +251,10 @@ class ConditionalGPLVM(MapEstimator):
     n_components : int, default=2
         Dimensions of the map.
     kernel : {"rbf", "matern", "linear"}, default="rbf"
-        Covariance of the map: Gaussian, Matérn with one derivative, or linear. Its width is 1: the map grows or shrinks
-        instead.
+        Covariance of the map: Gaussian, Matérn with one derivative, or linear. Its width is 1: the map scales instead.
     known_kernel : scikit-learn kernel, optional
         Covariance of the known features (coded columns, standardised), whose free parameters are learned. By default a
-        variance times a Gaussian with a width for each column, of more than ten with one for all.
+        variance times a Gaussian with a width for each column, or one width for more than ten.
     known_types : dict, optional
         Types of known features, as in :class:`ConditionalMDS`.
     init : {"auto"} or array-like of shape (n_objects, n_components), default="auto"
@@ -277,11 +275,9 @@ class ConditionalGPLVM(MapEstimator):
     known_kernel_ : scikit-learn kernel or None
         With its learned parameters, for data divided by their root mean square.
     leak_, leak_reference_ : float
-        How far the map repeats what is known, and what chance makes of as many objects.
-    n_iter_ : int
-        Iterations.
-    converged_ : bool
-        Whether the search ended by itself.
+        How far the map repeats the known features, and what chance makes of as many objects.
+    n_iter_, converged_ : int, bool
+        Iterations, and whether the search ended by itself.
     object_names_ : ndarray of shape (n_objects,)
         Labels of the objects; their numbers if they had none.
 

@@ -32,20 +32,18 @@ class SpectralMap(MapEstimator):
     """Classical scaling of the dissimilarities that a transformer prescribes.
 
     With the transformers of :mod:`unmask.dissimilarities` this is Isomap, kernel PCA, Laplacian eigenmaps, locally
-    linear embedding, maximum entropy unfolding and so on. For what known features leave, put a conditional estimator
+    linear embedding, maximum entropy unfolding and so on. To condition on known features, put a conditional estimator
     behind the transformer instead: ``make_pipeline(transformer, ConditionalMDS(metric="precomputed"))``.
 
-    Squared dissimilarities are double-centred, and the map is the leading eigenvectors times the roots of their
-    eigenvalues. Where the transformer has `masses_` (:class:`~unmask.dissimilarities.LaplacianEigenmaps`), objects are
-    weighted by them. Besides what the transformer costs, time grows with N cubed, memory with N squared. For Laplacian
-    eigenmaps and locally linear embedding the same eigenvectors come from a sparse matrix, without a table.
+    The map is the leading eigenvectors of the double-centred squared dissimilarities, times the roots of their
+    eigenvalues; objects are weighted by the transformer's `masses_`, if it has them. Time grows with N cubed, memory
+    with N squared; for Laplacian eigenmaps and locally linear embedding the eigenvectors are those of a sparse matrix.
 
     Parameters
     ----------
     dissimilarity : transformer, str or callable, optional
-        Returns dissimilarities by ``fit_transform``; it is cloned. The name of a metric, or a function of two rows, as
-        :class:`unmask.dissimilarities.Metric` takes them. By default Euclidean distances, and the map is that of
-        principal components.
+        Makes dissimilarities, as `metric` of :class:`ConditionalMDS`. By default Euclidean distances, and the map is
+        that of principal components.
     n_components : int, default=2
         Dimensions of the map.
 
@@ -57,10 +55,8 @@ class SpectralMap(MapEstimator):
         Leading eigenvalues of the double-centred squared dissimilarities.
     dissimilarity_ : transformer
         The fitted transformer.
-    object_names_ : ndarray of shape (n_objects,)
-        Labels of the objects in the order of the map's rows; their numbers if they had none.
-    n_features_in_ : int
-        Number of columns seen in the fit.
+    object_names_, n_features_in_ : ndarray, int
+        Labels of the objects (their numbers if they had none), and the number of columns seen in the fit.
 
     Examples
     --------
