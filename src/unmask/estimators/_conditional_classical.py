@@ -57,7 +57,7 @@ def describe_closed_form(fitted: FittedMap, task: Task, found: Search) -> tuple[
         "stress_per_point_": pd.Series(points, index=fitted.labels, name="stress"),
         "eigenvalues_": found.eigenvalues / engine.scale**2,
     }
-    return replace(fitted, placer=GowerPlacer(means - squares - squares.mean())), attributes
+    return replace(fitted, placer=GowerPlacer(means - squares - squares.mean(), np.arange(n))), attributes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -17,7 +17,7 @@ from .._typing import Array
 from ..checking import Dissimilarities, UnfinishedWarning, quote, refuse_target, warn_user
 from ..dissimilarities import keep_objects
 from ..engines import make_engine
-from ..kernels import Form, OneBlasThread, Which, Workers, rectangle, resolve_threads
+from ..kernels import Form, OneBlasThread, Source, Workers, rectangle, resolve_threads
 from ..problem import (
     SCHEMES,
     Curve,
@@ -197,62 +197,54 @@ def describe_stress(fitted: FittedMap, task: Task, found: Search) -> tuple[Fitte
     import pandas as pd
 
     estimator, data, engine, labels = task.estimator, task.data, found.engine, fitted.labels
-    checked, curve, se = data.dissimilarities, None, 0.0
+    checked, curve, se, partners = data.dissimilarities, None, 0.0, np.arange(len(fitted.U))
     attributes = {"solver_": str(data.solver), "radius_": found.radius, **of_search(found, "stress")}
     disparities = engine.disparity_table(fitted.Z)
     if disparities is not None:
         disparities = disparities / engine.scale
         attributes["disparities_"] = pd.DataFrame(disparities, index=labels, columns=labels)
-        delta = checked.array_for(f"level={estimator.level!r}")
-        curve = Curve(delta, disparities, ordinal=estimator.level == "ordinal")
+        curve = Curve(checked.array_for("a level"), disparities, ordinal=estimator.level == "ordinal")
     shares, fingerprints = engine.last_pass(fitted.Z, kernels.placing.fingerprint_vector(checked.n))
     points = shares / (2 * engine.total)
     stress = total = float(points.sum())
     shown = fitted.shown_total(engine, float(shares.sum())) / (2 * engine.total)
-    partners: Which = slice(None)
     if data.samples:
         stress, se = engine.normalised_stress(fitted.Z)
         partners = some_objects(checked.source, PARTNERS)
-        fingerprints = _fingerprints_among(checked, partners, engine.scale)
         keep_objects(data.transformer, partners)
-    elif fingerprints is None:
-        fingerprints = _fingerprints(checked, curve, engine.scale, task.workers)
+    if fingerprints is None and not data.samples and curve is None:
+        fingerprints = _fingerprints_of_pairs(checked, engine.scale, task.workers)
+    placer = StressPlacer(fingerprints, estimator.weights, task.problem.pairs.floor, curve, partners)
+    if fingerprints is None:
+        placer = replace(placer, fingerprints=_fingerprints(checked.source, placer, engine.scale))
     share = stress / total if total else 1.0
     attributes |= {"stress_": stress, "stress_se_": se, "shown_stress_": shown * share}
     attributes["stress_per_point_"] = pd.Series(points * share, index=labels, name="stress")
-    fitted = replace(
-        fitted,
-        # Residuals of disparities, which are fitted to the distances, give no intervals.
-        widths=fitted.widths if estimator.level == "ratio" else None,
-        evidence=keep_for_posterior(estimator, task.problem),
-        placer=StressPlacer(fingerprints, estimator.weights, task.problem.pairs.floor, curve, partners),
-    )
-    return fitted, attributes
+    # Residuals of disparities, which are fitted to the distances, give no intervals.
+    widths = fitted.widths if estimator.level == "ratio" else None
+    return replace(
+        fitted, widths=widths, evidence=keep_for_posterior(estimator, task.problem), placer=placer
+    ), attributes
 
 
-def _fingerprints_among(checked: Dissimilarities, partners: Any, scale: float) -> Array:
-    """Return the fingerprints of some objects, by their dissimilarities to each other."""
-    vector = kernels.placing.fingerprint_vector(len(partners))
-    parts = np.array_split(partners, -(-len(partners) // READ_TOGETHER))
-    among = (rectangle(checked.source, part, partners).astype(np.float64) for part in parts)
-    return np.concatenate([(delta * scale) ** 2 @ vector for delta in among])
+def _fingerprints(source: Source, placer: StressPlacer, scale: float) -> Array:
+    """Return a number for each partner that identifies its dissimilarities to all, as a new object brings them."""
+    partners, vector = placer.partners, kernels.placing.fingerprint_vector(len(placer.partners))
+    found = []
+    for part in np.array_split(partners, -(-len(partners) // READ_TOGETHER)):
+        delta = rectangle(source, part, partners).astype(np.float64)
+        found.append((np.nan_to_num(placer.aims(delta)) * scale) ** 2 @ vector)
+    return np.concatenate(found)
 
 
-def _fingerprints(checked: Dissimilarities, curve: Curve | None, scale: float, workers: Workers) -> Array:
-    """Return a number for each fitted object that identifies its row of dissimilarities, as a new object brings it."""
+def _fingerprints_of_pairs(checked: Dissimilarities, scale: float, workers: Workers) -> Array:
+    """Return the same of every pair there is, whatever its weight: a new object brings no weights."""
     vector = kernels.placing.fingerprint_vector(checked.n)
-    if curve is None:
-        # Every pair there is, whatever its weight: a new object brings no weights.
-        # In the units of the fit, which pairs without weight may exceed by any factor.
-        every = SCHEMES[None].build(replace(checked, largest=1.0 / scale), workers)
-        squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
-        with np.errstate(over="ignore"):
-            return np.asarray(squares[:, 0] * np.square(scale / every.scale))  # of powers of two: exact
-    delta = checked.array_for("a level").astype(np.float64)
-    aims = np.where(delta == 0.0, 0.0, curve(delta))
-    squares = np.nan_to_num(aims * scale, nan=0.0) ** 2
-    np.fill_diagonal(squares, 0.0)
-    return np.asarray(squares @ vector)
+    # In the units of the fit, which pairs without weight may exceed by any factor.
+    every = SCHEMES[None].build(replace(checked, largest=1.0 / scale), workers)
+    squares = make_graph(every, workers).squared_product(vector[:, None], np.empty((checked.n, 0)), 0.0)
+    with np.errstate(over="ignore"):
+        return np.asarray(squares[:, 0] * np.square(scale / every.scale))  # of powers of two: exact
 
 
 STRESS = Method(read_stress, search, describe_stress)
