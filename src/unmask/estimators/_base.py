@@ -46,18 +46,7 @@ class MapEstimator(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return object_names(self._map.labels, len(self.embedding_))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit and return the map.
-
-        Parameters
-        ----------
-        X, y, **fit_params
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_components)
-            The map.
-        """
+        """Fit and return the map; the parameters are those of :meth:`fit`."""
         self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
         labelled: Array = with_labels(self, self.embedding_, self._map.labels)
         return labelled
@@ -184,9 +173,8 @@ class ConditionalMap(MapEstimator):
         >>> from unmask import ConditionalClassicalMDS
         >>> from unmask.datasets import load_kinship
         >>> kin = load_kinship()
-        >>> mds = ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities, known=kin.known[["gender"]])
-        >>> print(mds.summary().title)
-        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given gender
+        >>> print(ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities).summary().title)
+        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given nothing
         """
         check_is_fitted(self)
         return summarise(self)
@@ -201,7 +189,7 @@ class ConditionalMap(MapEstimator):
         X, known, weights
             The data, as in ``fit``.
         table : array-like of shape (n_objects, n_columns), optional
-            Further columns, to colour by, to be compared with the map and to be made known.
+            Further columns, to colour by, to compare with the map and to make known.
 
         Returns
         -------
