@@ -121,8 +121,7 @@ def cautions(subject: Subject) -> list[Markup]:
 
 
 def _caution(what: str, why: str | Markup) -> Markup:
-    text = why if isinstance(why, Markup) else clip(why, LONGEST_CAUTION)
-    return Markup("<b>{}.</b> {}").format(what, text)
+    return Markup("<b>{}.</b> {}").format(what, why if isinstance(why, Markup) else clip(why, LONGEST_CAUTION))
 
 
 def _of_data(subject: Subject) -> Iterator[Markup]:
@@ -156,8 +155,8 @@ def _of_last(subject: Subject) -> Iterator[Markup]:
         yield _caution("The last map shows known features", f"{features or 'Along its axes'}{leak}.")
     waiting = [action.name for action in subject.after(last.number) if isinstance(action, Adoption)]
     if waiting:
-        text = Markup("Adopted after the last map, which was not given: {}.").format(names_of(waiting))
-        yield _caution("Not fitted yet", text)
+        later = Markup("Adopted after the last map, which was not given: {}.").format(names_of(waiting))
+        yield _caution("Not fitted yet", later)
     if last.n_components > 2:
         yield _caution("More than a picture", f"The last map has {last.n_components} dimensions; a picture shows two.")
     curve = subject.made("scree")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -37,14 +38,14 @@ RIVALS = {
 def quality(subject: Subject) -> Sequence[Part]:
     """Show how many dimensions there are, and how well pairs and objects fit."""
     options = subject.options
-    parts = {
-        "How many dimensions?": _scree if options.scree else None,
-        "Pair by pair": _pairs,
-        "Object by object": _points,
-        "How sure the places are": _places if options.resamples else None,
+    parts: dict[str, tuple[bool, Callable[[Subject], list[Part]]]] = {
+        "How many dimensions?": (options.scree, _scree),
+        "Pair by pair": (True, _pairs),
+        "Object by object": (True, _points),
+        "How sure the places are": (options.resamples > 0, _places),
     }
-    made = [(title, make) for title, make in parts.items() if make is not None]
-    return [Cards([[Heading(title), *subject.attempt(lambda make=make: make(subject))] for title, make in made])]
+    made = [(title, make) for title, (asked, make) in parts.items() if asked]
+    return [Cards([[Heading(title), *subject.attempt(partial(make, subject))] for title, make in made])]
 
 
 def _scree(subject: Subject) -> list[Part]:
@@ -56,7 +57,7 @@ def _scree(subject: Subject) -> list[Part]:
         f"The stress of maps of 0, 1, 2 … dimensions, given the same known features. It always falls. It bends most at "
         f"{count(elbow, 'dimension')}; the last map has {subject.last.n_components}.",
     )
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Dimensions": [str(p) for p in curve.index],
         "Stress": [number(value) for value in curve["stress"]],
         "Accounted for": [percent(1 - value) for value in curve["stress"]],
@@ -64,9 +65,7 @@ def _scree(subject: Subject) -> list[Part]:
     return [picture, _folded("scree", "Stress by number of dimensions", columns)]
 
 
-def _folded(
-    identity: str, title: str, columns: dict[str, list[object]] | dict[str, list[str]], left: str = ""
-) -> Folded:
+def _folded(identity: str, title: str, columns: dict[str, Sequence[object]], left: str = "") -> Folded:
     return Folded(title, [Table(identity, title, columns, list(columns)[1:], left)])
 
 
@@ -85,7 +84,7 @@ def _pairs(subject: Subject) -> list[Part]:
     rows = rows[rows["weight"] > 0]
     worst = rows.iloc[np.argsort(-rows["residual"].abs().to_numpy(), kind="stable")[:MOST_PAIRS]]
     named = zip(worst["i"], worst["j"], strict=True)
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Pair": [Markup("{} and {}").format(name_of(i), name_of(j)) for i, j in named],
         "Aim": [number(value) for value in worst["disparity"]],
         "Distance": [number(value) for value in worst["distance"]],
@@ -99,7 +98,7 @@ def _points(subject: Subject) -> list[Part]:
     total = max(float(stress.sum()), np.finfo(float).tiny)
     times = (stress * (subject.n / total)).rename("times the average").set_axis(subject.objects)
     order = np.argsort(-times.to_numpy(), kind="stable")[:MOST_ROWS]
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Object": [name_of(subject.objects[at]) for at in order],
         "Times average": [f"{times.iloc[at]:.2f}" for at in order],
         "Share": [percent(stress.iloc[at] / total) for at in order],
@@ -132,7 +131,7 @@ def _places(subject: Subject) -> list[Part]:
     )
     half = spread.objects["major"].to_numpy()
     order = np.argsort(-half, kind="stable")[:MOST_PAIRS]
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Object": [name_of(spread.objects.index[at]) for at in order],
         "Half-length": [number(value) for value in half[order]],
     }
@@ -186,7 +185,7 @@ def _rivals_table(subject: Subject, scores: pd.DataFrame) -> Table:
     own = step.leak, np.nan if step.uncorrelated else step.leak_reference
     leaks = [own, *zip(scores["leak"], scores["leak_reference"], strict=True)]
     trust = (_trustworthiness(subject), *scores["trustworthiness"])
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Method": ["This study's last map", *(name_of(RIVALS.get(name, name)) for name in scores.index)],
         "Stress": [number(value) for value in (stress, *scores["stress"])],
         "Leak (chance)": [f"{leak:.2f}" + ("" if np.isnan(by) else f" ({by:.2f})") for leak, by in leaks],

@@ -56,10 +56,10 @@ def _importance(subject: Subject) -> tuple[pd.DataFrame, list[Part]]:
     try:
         return subject.stability.importance, []
     except LeftOut as reason:
-        return subject.last.importance, [subject.without(str(reason))]
+        why = str(reason)
     except Exception as error:  # whatever keeps the fits from being repeated, importances are there
-        reason = f"Intervals could not be made ({type(error).__name__}: {error})"
-        return subject.last.importance, [subject.without(reason)]
+        why = f"Intervals could not be made ({type(error).__name__}: {error})"
+    return subject.last.importance, [subject.without(why)]
 
 
 def _tests(subject: Subject, notes: list[Part]) -> pd.DataFrame | None:
@@ -93,7 +93,7 @@ def _types(subject: Subject) -> Table:
     features = subject.reading.coded().features
     shown = features[:MOST_FEATURES]
     origins = {action.name: action.origin for action in subject.adoptions}
-    columns = {
+    columns: dict[str, Sequence[object]] = {
         "Feature": [name_of(f.name) for f in shown],
         "Type": [f"{f.coding.kind}{', declared' if f.declared else ''}" for f in shown],
         "Values": [f"{subject.study.features[f.name].nunique():,}" for f in shown],

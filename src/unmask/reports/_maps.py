@@ -125,7 +125,7 @@ def pair_figure(
     """Return two maps side by side, and for narrow screens on top of each other."""
     options: dict[str, Any] = {"color": paint.values, "scale": False, **_labels(subject)}
     before, after = (_named(embedding) for embedding in maps)
-    short = tuple(clip(title, LONGEST_TITLE) for title in titles)
+    short = (clip(titles[0], LONGEST_TITLE), clip(titles[1], LONGEST_TITLE))
     wide = draw(lambda axes: plot_pair(before, after, ax=axes, titles=short, **options), WIDE, columns=2)
     tall = draw(lambda ax: plot_pair(before, after, ax=ax, titles=("before", "after"), **options), TALL)
     return Figure([wide, tall], alt, caption)
