@@ -153,7 +153,7 @@ def test_new_objects_of_unlabelled_ones_are_told_by_position(kinship):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.ones(20), "1 dimension and 20 entries; .*15, 21 or 28 would do"),
+        (np.ones(20), "1 dimension and 20 entries; .*15 or 21 would do"),
         (sp.csr_array(np.ones((3, 4))), r"shape \(3, 4\) but must be square"),
         (pd.DataFrame({"i": list("aab"), "j": list("bbc"), "d": [1, 2, 3]}), r"names the pair \('a', 'b'\) 2 times"),
         (pd.DataFrame({"i": ["a", None], "j": ["b", "c"], "d": [1, 2]}), "a missing label in column 'i'"),

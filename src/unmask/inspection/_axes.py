@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import count, is_pandas, polars_column, require_choice, require_integer
+from ..checking import as_frame, count, is_pandas, require_choice, require_integer
 from ..problem.chance import as_large, holm, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
@@ -130,12 +130,10 @@ def _as_frame(data: Any) -> pd.DataFrame:
     """Return features as a DataFrame whose columns keep their types."""
     import pandas as pd
 
+    data = as_frame(data)
     if is_pandas(data):
         name = "feature1" if getattr(data, "name", None) is None else data.name
         return pd.DataFrame(data if hasattr(data, "columns") else data.to_frame(name))
-    if hasattr(data, "columns"):  # of polars
-        columns = {name: polars_column(data, name) for name in data.columns}
-        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
     table = np.asarray(data)
     table = table[:, None] if table.ndim == 1 else table
     return pd.DataFrame(table, columns=axis_names(table.shape[1], "feature")).infer_objects()

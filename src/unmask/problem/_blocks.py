@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """Coefficients of some known columns: ``T @ table(part)``."""
+    """Coefficients of some known columns, ``T @ table(part)``; here any, as in a full B."""
 
     free: ClassVar[bool] = False  # whether the columns act by any linear combination
     one_axis: ClassVar[bool] = False  # whether they become one column of Z, however many they are
@@ -38,12 +38,16 @@ class Block:
 
         ``degrees`` is H's diagonal.
         """
-        # B'(V'HV)B = |RB|^2 with R = roots vectors', so B_theta = RB and T is the inverse of R.
         V = known.values[:, self.columns]
         metric = V.T @ HV[:, self.columns]
-        roots, vectors = whitening((metric + metric.T) / 2)
-        T = vectors / roots
+        T = self.whitener((metric + metric.T) / 2)
         return V @ T, T
+
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        """Return the inverse of a root of V'HV, as far as coefficients of this kind see it."""
+        roots, vectors = whitening(metric)  # B'(V'HV)B = |RB|^2 with R = roots vectors'
+        return vectors / roots
 
     @staticmethod
     def layout(q: int) -> IntArray:
@@ -57,11 +61,12 @@ class Block:
 
     def table(self, part: Array) -> Array:
         """Return the parameters as a table: what the basis is multiplied by."""
-        return part.reshape(self.parameters.shape)
+        return np.append(part, 0.0)[self.parameters]  # -1 is the last
 
     def gather(self, table: Array) -> Array:
         """Return the gradient in the parameters for a gradient in the table."""
-        return table.ravel()
+        place = self.parameters.ravel() % (self.size + 1)
+        return np.asarray(np.bincount(place, table.ravel(), self.size)[: self.size])
 
     def lift(self, part: Array) -> Array:
         """Return this block's columns of Z, without cells that move."""
@@ -99,28 +104,15 @@ class DenseBlock(Block):
 
 
 class DiagonalBlock(Block):
-    """Columns that have one coefficient each, all of them in one vectorised block."""
+    """Columns that have one coefficient each, all of them in one block."""
 
-    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
-        V = known.values[:, self.columns]
-        scale = 1.0 / np.sqrt(np.einsum("ij,ij->j", V, HV[:, self.columns]))
-        return V * scale, np.diag(scale)
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        return np.asarray(np.diag(1.0 / np.sqrt(np.diagonal(metric))))
 
     @staticmethod
     def layout(q: int) -> IntArray:
         return np.where(np.eye(q, dtype=bool), np.arange(q), -1)
-
-    def table(self, part: Array) -> Array:
-        return np.diag(part)
-
-    def gather(self, table: Array) -> Array:
-        return np.diagonal(table)
-
-    def lift(self, part: Array) -> Array:
-        return self.basis * part
-
-    def adjoint(self, G: Array) -> Array:
-        return np.asarray(np.einsum("ij,ij->j", self.basis, G))
 
 
 class CommonBlock(Block):
@@ -128,20 +120,13 @@ class CommonBlock(Block):
 
     one_scale = True
 
-    def units(self, known: KnownFeatures, HV: Array, degrees: Array) -> tuple[Array, Array]:
-        V = known.values[:, self.columns]
-        scale = 1.0 / np.sqrt(np.sum(V * HV[:, self.columns]))
-        return V * scale, scale * np.eye(V.shape[1])
+    @staticmethod
+    def whitener(metric: Array) -> Array:
+        return np.asarray(np.eye(len(metric)) / np.sqrt(np.trace(metric)))
 
     @staticmethod
     def layout(q: int) -> IntArray:
-        return np.where(np.eye(q, dtype=bool), 0, -1)
-
-    def table(self, part: Array) -> Array:
-        return np.asarray(part[0] * np.eye(len(self.columns)))
-
-    def gather(self, table: Array) -> Array:
-        return np.array([np.trace(table)])
+        return np.eye(q, dtype=int) - 1
 
     @staticmethod
     def nearest(B: Array) -> Array:
@@ -264,12 +249,10 @@ def moving_cells(known: KnownFeatures, blocks: list[Block], price: float = 0.0) 
         for feature in known.features:
             columns = [c for c in known.columns_of(feature) if c in block.columns]
             if columns and len(feature.missing):
-                standard = known.vertices_of(feature)
-                free = standard is None
-                standard = np.ones((1, 1)) if standard is None else standard
-                bounds = known.bounds_of(feature) if free else (-np.inf, np.inf)
-                corners = block.corners(columns, standard)
-                cells.append(Cells(feature.missing, columns, standard, corners, number, not free, 0.0, *bounds))
+                levels, one = known.vertices_of(feature), np.ones((1, 1))
+                standard, bounds = (one, known.bounds_of(feature)) if levels is None else (levels, (-np.inf, np.inf))
+                corners, mixture = block.corners(columns, standard), levels is not None
+                cells.append(Cells(feature.missing, columns, standard, corners, number, mixture, 0.0, *bounds))
             if columns and price > 0 and (error := known.errors.get(columns[0])):
                 rows, one = np.setdiff1d(np.arange(len(known.values)), feature.missing), np.ones((1, 1))
                 given = known.values[rows][:, columns]
