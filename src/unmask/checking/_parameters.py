@@ -110,14 +110,10 @@ def refuse_target(y: Any) -> None:
 
 
 def require_package(module: str, what: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it.
-
-    What it announces of its own future when it is imported is no news for those who use it through us: ArviZ before
-    version 1 does so once a day, and where warnings are errors the import would fail on that day's first try.
-    """
+    """Import an optional package, or say how to install it."""
     import importlib
 
-    try:
+    try:  # ArviZ before version 1 warns once a day of its future, and would not be imported where warnings are errors
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             return importlib.import_module(module)
