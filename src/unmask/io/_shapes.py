@@ -231,9 +231,9 @@ def _read_pairs(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
         detected.append(_describe(ratings, len(numbers), n_raters, aggregate))
     elif layout.rater is not None:
         raise file.problem(
-            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, named "
-            f"in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high rating "
-            "means that two objects are alike, add similarity='reverse'."
+            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, "
+            f"named in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high "
+            "rating means that two objects are alike, add similarity='reverse'."
         )
     else:
         _require_agreement(cells, layout, numbers, groups.transform("first"), names)
