@@ -66,7 +66,7 @@ def test_types_and_weights_reach_the_fit(kinship):
     mds = ConditionalMDS(metric="precomputed", known_types={"degree": "ordinal"}, random_state=0, **FAST)
     mds.fit(D, known=known, weights=W)
     np.testing.assert_array_equal(study.fit(2, **FAST).embedding, mds.embedding_)
-    np.testing.assert_array_equal(study.weights, W)
+    np.testing.assert_array_equal(study.material.weights, W)
     assert study.known_types == {"degree": Ordinal()}
     with pytest.raises(ValueError, match="estimator='classical' takes no weights but the study has some"):
         study.fit(estimator="classical")
