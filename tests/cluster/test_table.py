@@ -170,7 +170,7 @@ def test_too_few_workers_are_told_how_many_would_do_and_what_else(client, table,
     ):
         estimator().fit(huge)
     monkeypatch.setattr("unmask.cluster._crew.FILLED", 1e-6)
-    few = {"unmask.solvers._stochastic.LANDMARKS": 400, "unmask.estimators._many.LANDMARKS": 400}
+    few = {"unmask.solvers._stochastic.LANDMARKS": 400, "unmask.estimators._reading.LANDMARKS": 400}
     for name, number in (few | {"unmask.solvers._stochastic.FIRST": 200}).items():
         monkeypatch.setattr(name, number)
     with pytest.raises(ClusterError, match=r"Or close the client and use solver='stochastic'"):

@@ -46,18 +46,7 @@ class MapEstimator(DocumentedMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return object_names(self._map.labels, len(self.embedding_))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit and return the map.
-
-        Parameters
-        ----------
-        X, y, **fit_params
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_components)
-            The map.
-        """
+        """Fit and return the map; the parameters are those of :meth:`fit`."""
         self.fit(X, y, **fit_params)  # type: ignore[attr-defined]
         labelled: Array = with_labels(self, self.embedding_, self._map.labels)
         return labelled
@@ -121,8 +110,8 @@ class ConditionalMap(MapEstimator):
         """Return an unfitted estimator that does with ready dissimilarities what this one does with them."""
         return clone(self).set_params(metric="precomputed", metric_params=None)
 
-    # What an estimator has no parameter for.
-    solver, orthogonal = "lbfgs", False
+    # Parameters that not every estimator has.
+    solver, orthogonal, init, random_state, verbose = "lbfgs", False, "closed-form", 0, 0
 
     adjusted_ = FromMap()
     free_embedding_ = FromMap()
@@ -148,16 +137,14 @@ class ConditionalMap(MapEstimator):
         Parameters
         ----------
         objects : array-like, optional
-            Labels of some objects, or their positions where they have no labels: for the distances between these only.
-            By default all, whose table takes memory that grows with the square of their number.
+            Labels of some objects, or their positions where they have no labels; by default all.
 
         Returns
         -------
         DataFrame of shape (n_objects, n_objects)
             Distances of map and known features together, in the units of the dissimilarities; where `level` transforms
-            these, in the units of ``disparities_``. Of GeneralMDS city-block distances if these were fitted; where its
-            fitted value is not a distance in the units of the dissimilarities, as with ``distance="student"``, neither
-            are these.
+            these, in the units of ``disparities_``. GeneralMDS returns the distances it fits, unless its fitted value
+            is not a distance, as with ``distance="student"``.
         """
         import pandas as pd
 
@@ -178,18 +165,16 @@ class ConditionalMap(MapEstimator):
         -------
         Summary
             ``print`` it, or let a notebook show it; ``rows`` has its lines. Stress stands beside that of the same
-            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each.
-            Of more than 100 objects, 100 are taken for this; random data of all have more, so that a map that is
-            better than these is better than those.
+            dissimilarities in random order, given the same known features: the median of 9 fits from two starts each,
+            of at most 100 objects.
 
         Examples
         --------
         >>> from unmask import ConditionalClassicalMDS
         >>> from unmask.datasets import load_kinship
         >>> kin = load_kinship()
-        >>> mds = ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities, known=kin.known[["gender"]])
-        >>> print(mds.summary().title)
-        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given gender
+        >>> print(ConditionalClassicalMDS(metric="precomputed").fit(kin.dissimilarities).summary().title)
+        ConditionalClassicalMDS: a map of 14 objects in 2 dimensions, given nothing
         """
         check_is_fitted(self)
         return summarise(self)
@@ -197,21 +182,19 @@ class ConditionalMap(MapEstimator):
     def explore(self, X: Any, *, known: Any = None, table: Any = None, weights: Any = None) -> Any:
         """Show the workbench, in which a study goes on from here by mouse or keyboard, in Jupyter or marimo.
 
-        The map is fitted again in the background, with the same parameters; without an integer as ``random_state`` it
-        may be another of several that fit as well. Needs the extra ``app``.
+        The map is fitted again in the background, with the same parameters. Needs the extra ``app``.
 
         Parameters
         ----------
         X, known, weights
             The data, as in ``fit``.
         table : array-like of shape (n_objects, n_columns), optional
-            Further columns, to colour by, to be compared with the map and to be made known.
+            Further columns, to colour by, to compare with the map and to make known.
 
         Returns
         -------
         Workbench
-            A widget, which a notebook shows. ``workbench.study`` is the study; ``workbench.close()`` ends the process
-            that fits the maps.
+            A widget; ``workbench.study`` is the study, and ``workbench.close()`` ends the process that fits the maps.
         """
         try:
             from ..app import explore_fitted

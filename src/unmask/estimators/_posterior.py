@@ -32,11 +32,11 @@ from ..posterior import (
 )
 from ..problem import Feature, KnownFeatures, Problem
 from ..progress import Watch
-from ._fitted_map import positions_of
+from ._fitted_map import block_roots, positions_of
 from ._imputed import imputed_frame, level_of, missing_cells
 from ._placing import read_new
 from ._summary import FOUND, GOOD, NEXT, Row, Summary, title_of
-from ._tables import axis_names, block_roots, coef_table, coef_values, importance_table, importance_values
+from ._tables import axis_names, coef_table, coef_values, importance_table, importance_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -534,7 +534,7 @@ def draw_posterior(fitted: Any, *, n_draws: int, chains: int, level: float, seed
     evidence = kept.evidence.on(line)
     unit, scaled, known = evidence.unit, evidence.scaled(), fitted._map.known  # the mean dissimilarity is the unit
     to_model = 1.0 / (fitted._map.scale * unit)
-    U, gram = fitted._map.free.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
+    U, gram = fitted._map.U * to_model, fitted._map.roots @ fitted._map.roots.T * to_model**2
     tau = empirical_tau(scaled, U, fitted._map.Z / fitted._map.scale / unit, known)
     model = Model(scaled, known, U.shape[1], tau)
     start = model.start(U - U.mean(axis=0), gram)
