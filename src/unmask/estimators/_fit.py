@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .. import kernels
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import Dissimilarities, UnfinishedWarning, quote, refuse_target, warn_user
 from ..dissimilarities import keep_objects
 from ..engines import make_engine
@@ -168,7 +168,7 @@ def read_stress(estimator: Any, inputs: Inputs) -> tuple[Data, Problem, Any, Non
         in_full = f"level={level!r}", "use level='ratio'"
     elif SCHEMES[scheme].follows_map:
         in_full = f"weights={scheme!r}", "use weights=None"
-    in_parts = level == "ratio" and scheme in (None, "sammon") and estimator.solver != Solver.SMACOF
+    in_parts = level == "ratio" and not SCHEMES[scheme].as_table and estimator.solver != Solver.SMACOF
     needs = Needs(in_full, in_parts=in_parts, chooses_solver=True)
     data = read(estimator, inputs, needs)
     checked = data.dissimilarities
@@ -197,7 +197,8 @@ def describe_stress(fitted: FittedMap, task: Task, found: Search) -> tuple[Fitte
     import pandas as pd
 
     estimator, data, engine, labels = task.estimator, task.data, found.engine, fitted.labels
-    checked, curve, se, partners = data.dissimilarities, None, 0.0, np.arange(len(fitted.U))
+    checked, curve, se = data.dissimilarities, None, 0.0
+    partners: IntArray = np.arange(checked.n)
     attributes = {"solver_": str(data.solver), "radius_": found.radius, **of_search(found, "stress")}
     disparities = engine.disparity_table(fitted.Z)
     if disparities is not None:
