@@ -73,7 +73,7 @@ def fit_map(
     saved, random_state = open_fit(estimator.init, estimator.random_state)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     with ExitStack() as stack:
-        watch = stack.enter_context(watching(callback, *([Printer(estimator)] if estimator.verbose else [])))
+        watch = stack.enter_context(watching(callback, *([Printer(estimator.verbose)] if estimator.verbose else [])))
         stack.enter_context(OneBlasThread())
         workers = stack.enter_context(Workers(resolve_threads(estimator.n_jobs)))
         inputs = Inputs(X, known, weights, p, seed, random_state, workers)
@@ -301,28 +301,16 @@ def warn_unfinished(estimator: Any, starts: Sequence[Solution], best: Solution) 
 class Printer(Listener):
     """Prints a line when a start ends; at level 2 also one for each iteration."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.quantity = "normalised stress" if "solver" in estimator.get_params(deep=False) else "cost"
-        self.level, self.lowest = int(estimator.verbose), float("inf")
-
-    def begin(self, stage: str, n_starts: int) -> None:
-        self.lowest = float("inf")
+    def __init__(self, level: int) -> None:
+        self.level = level
 
     def update(self, progress: Progress) -> None:
         if self.level > 1:
-            print(f"{self._name(progress)}, iteration {progress.iteration}: {self.quantity} {progress.stress:.9g}")
+            print(progress)
 
     def end(self, progress: Progress, converged: bool) -> None:
-        state = "" if converged else ", not converged"
-        best = ", the best so far" if progress.stress < self.lowest else ""
-        self.lowest = min(self.lowest, progress.stress)
         if progress.stage in ("search", "stochastic"):
-            found = f"{self.quantity} {progress.stress:.9g} after {progress.iteration} iterations"
-            print(f"{self._name(progress)} ({progress.kind}): {found}{state}{best}")
-
-    @staticmethod
-    def _name(progress: Progress) -> str:
-        return f"start {progress.start} of {progress.n_starts}" if progress.stage == "search" else progress.stage
+            print(f"{progress} ({progress.kind}{'' if converged else ', not converged'})")
 
 
 # ---- between rooms
