@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unmask import ConditionalMDS
 from unmask.dissimilarities import similarity_to_dissimilarity
-from unmask.io import DissimilarityFile, TableFile, read_data, read_dissimilarities, write_table
+from unmask.io import DissimilarityFile, FileProblem, TableFile, read_data, read_dissimilarities, write_table
 
 N = 6
 LABELS = [f"o{at}" for at in range(N)]
@@ -71,13 +71,18 @@ def test_what_is_written_reads_back_exactly(
     left = names if form == "long" else left
     assume(decimal != delimiter)
     values = D * 10.0**exponent
-    if missing and form == "square":
+    if missing:
         values[1, 4] = values[4, 1] = np.nan
     content = written(values, form, delimiter, above, left, "id" if delimiter == " " else "", decimal)
     content = content.replace("\n", end).encode()
     path = tmp_path_factory.mktemp("d") / "d.txt"
     named = left if form != "condensed" and left else above if form != "condensed" else None
-    detected = check(path, gzip.compress(content) if packed else content, values, named or range(N))
+    try:
+        detected = check(path, gzip.compress(content) if packed else content, values, named or range(N))
+    except FileProblem:
+        assert missing  # nothing shows which cell it is between blanks, or on a blank line
+        assert delimiter == " " or form == "condensed"
+        return
     assert ("gzip" in detected) == packed
     assert ("decimal comma" if decimal == "," else "decimal point") in detected
 

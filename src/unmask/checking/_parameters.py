@@ -48,6 +48,13 @@ def require_number(name: str, value: Any, least: float) -> float:
     return float(value)
 
 
+def require_fraction(name: str, value: Any) -> float:
+    """Return a number above 0 and below 1."""
+    if not 0 < require_number(name, value, 0.0) < 1:
+        raise ValueError(f"{name}={shown(value)} must be above 0 and below 1.")
+    return float(value)
+
+
 def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not isinstance(value, str | type(None)) or value not in choices:

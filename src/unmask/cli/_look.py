@@ -221,4 +221,4 @@ def _estimator(search: Search, study: Discovery, adjust: Any = False) -> Any:
         raise ValueError("--estimator classical: this command compares searches; use mds or isomap.")
     params = {"adjust": adjust, "random_state": search.random_state, **search.params}
     known_types = study.known_types or None
-    return ESTIMATORS[search.estimator].public().set_params(metric="precomputed", known_types=known_types, **params)
+    return ESTIMATORS[search.estimator]().set_params(metric="precomputed", known_types=known_types, **params)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import object_names, with_labels
-from ..progress import Callback, watching
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +22,8 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
     """Base of the transformers from objects to dissimilarities.
 
     A subclass lists its parameters as fields of a dataclass and writes two methods. ``_fit(X)`` sets
-    ``dissimilarities_`` (fitted x fitted) and ``_labels`` (None for objects without labels). ``_new(X)`` returns the
-    dissimilarities of new objects to the fitted ones, and the labels of the new objects.
+    ``dissimilarities_`` and ``_labels`` (None for objects without labels). ``_new(X)`` returns the dissimilarities of
+    new objects to the fitted ones, and the labels of the new objects.
     """
 
     dtype: str = "float64"
@@ -105,30 +104,3 @@ class DissimilarityTransformer(DocumentedMixin, TransformerMixin, BaseEstimator)
         columns = pd.RangeIndex(D.shape[1]) if self._labels is None else self._labels
         labelled: Array = with_labels(self, D, labels, columns)
         return labelled
-
-
-class WatchedTransformer(DissimilarityTransformer):
-    """Base of the transformers whose fit can be watched."""
-
-    __metadata_request__fit = {"callback": True}
-
-    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
-        """Find the dissimilarities between objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
-            Features, or dissimilarities with ``metric="precomputed"``.
-        y : ignored
-            Present by convention.
-        callback : callable, optional
-            Called with an :class:`unmask.Progress` when a stage begins (``"graph"``, then ``"paths"`` or
-            ``"unfolding"``), and in every iteration; returns True to stop.
-
-        Returns
-        -------
-        self : object
-        """
-        with watching(callback):
-            self._fit(X)
-        return self

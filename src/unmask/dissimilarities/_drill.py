@@ -46,7 +46,7 @@ class Drill(SpectralDissimilarity):
     metric : str, callable or transformer, default="euclidean"
         As in :class:`Geodesic`. With ``"precomputed"``, `X` holds dissimilarities, which count as those of one feature
         (p = 1). `S` is computed from squared dissimilarities by double centring.
-    metric_params, on_disconnected, dtype
+    metric_params, on_disconnected
         As in :class:`LaplacianEigenmaps`.
 
     Attributes

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .._typing import Array, IntArray
 from ..checking import MissingDissimilarityWarning, quote, require_choice, warn_user
 from ..graphs import adjacency_graph, as_network, describe_parts, network_graph, shortest_paths
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DissimilarityTransformer
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -33,8 +33,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
     on_disconnected : {"error", "missing"}, default="error"
         What to do with a network that falls into parts: raise an error, or leave the dissimilarities between parts
         missing (NaN), with a warning.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the result; float32 takes half the memory.
 
     Attributes
     ----------
@@ -59,7 +57,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     weight: str | None = field(default="weight", kw_only=False)
     on_disconnected: str = "error"
-    dtype: str = "float64"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -71,7 +68,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
         if self.weight is not None and not isinstance(self.weight, str):
             raise ValueError(f"weight={self.weight!r} must be the name of an attribute of the edges, or None.")
         require_choice("on_disconnected", self.on_disconnected, ("error", "missing"))
-        require_choice("dtype", self.dtype, DTYPES)
         self.graph_, self.nodes_, self._labels = self._read(X)
         self.n_features_in_ = len(self.nodes_)
         parts = describe_parts(self.graph_)
@@ -111,6 +107,6 @@ class NetworkDissimilarity(DissimilarityTransformer):
 
     def _paths(self, graph: Any, sources: IntArray | None = None) -> Array:
         """Return the lengths of the shortest paths, from all nodes or some; NaN where there is none."""
-        D = shortest_paths(graph, self.dtype, sources)
+        D = shortest_paths(graph, sources=sources)
         D[np.isinf(D)] = np.nan
         return D

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..checking import find_labels, is_missing, is_unlabelled, quote
 from ._cells import Cells, FormatOptions, as_text, is_text, typed
-from ._dissimilarities import DissimilarityFile, checked, open_cells, phylip_square
+from ._dissimilarities import DissimilarityFile, checked, open_cells
 from ._files import FileProblem, InputFile, open_input, times
 from ._layout import Layout, find_layout
-from ._shapes import read_square
+from ._shapes import Square, read_square
 from ._text import open_text
 from ._typed import open_typed
 
@@ -207,16 +207,14 @@ def read_data(
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
         cells = open_cells(file, options)
-        if cells is None:
-            read = checked(file, phylip_square(file, options))
+        if isinstance(cells, Square):
+            read = checked(file, cells)
             return replace(read, detected=(*read.detected, "taken for dissimilarities: PHYLIP"))
         sure = False
         try:
             layout = find_layout(cells, "auto", options.header)
             sure, why = _judged(cells, layout)
-            square = read_square(cells, layout, None)
-            square.detected = (*cells.detected, *square.detected)
-            read = checked(file, square)
+            read = checked(file, read_square(cells, layout, None))
             return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
         except FileProblem as problem:
             if sure:
