@@ -7,6 +7,9 @@ from unmask.reports import write_report
 from .photograph import visit
 from .studies import NASTY, kinship_study, nasty_study
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 WIDTHS = (1280, 390)
 STUDIES = {"kinship": kinship_study, "nasty": nasty_study}
 

@@ -11,6 +11,9 @@ from unmask.reports import write_report
 from .photograph import browser, visit
 from .studies import NASTY, QUICK, kinship_study, nasty_study
 
+# A browser is slow to start: of what needs one, the quick tests have the story of kinship.
+pytestmark = pytest.mark.slow
+
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 HELD = re.compile(r'<script type="application/json">')
 
