@@ -10,7 +10,7 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import require_choice, require_integer, require_number, warn_user
+from ..checking import warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
 from ._spectral import (
@@ -99,12 +99,7 @@ class MaximumEntropyUnfolding(SpectralDissimilarity):
     max_iter: int = 500
     tol: float = 1e-3
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_choice("constraints", self.constraints, ("upper", "equal"))
-        require_number("gamma", self.gamma, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
-        require_number("tol", self.tol, 0.0)
+    _RULES = SpectralDissimilarity._RULES | {"constraints": ("upper", "equal"), "gamma": 0.0, "max_iter": 1, "tol": 0.0}
 
     def _solve(self, squared: Array) -> Unfolding:
         i, j = edges(self.graph_)

@@ -87,7 +87,6 @@ class KernelDissimilarity(DissimilarityTransformer):
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **params), dtype=np.float64)
 
     def _roots(self, squared: Array) -> Array:
-        """Return square roots; raise if a squared distance is negative by more than rounding."""
         if squared.min() < -ROUNDING * np.abs(squared).max():
             raise ValueError(
                 f"kernel={self.kernel!r} gives a negative squared distance ({squared.min():g}), so it is not positive "

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import object_names, require_choice, require_flag, require_number
+from ..checking import object_names
 from ..graphs import undirected
 from ..kernels import Source
 from ._spectral import SpectralDissimilarity, distances_of
@@ -226,12 +226,11 @@ class LaplacianEigenmaps(SparseSpectral):
     gamma: float | None = None
     normalized: bool = True
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_choice("weights", self.weights, ("constant", "rbf"))
-        require_flag("normalized", self.normalized)
-        if self.gamma is not None:
-            require_number("gamma", self.gamma, 0.0)
+    _RULES = SpectralDissimilarity._RULES | {
+        "weights": ("constant", "rbf"),
+        "gamma": (None, 0.0),
+        "normalized": bool,
+    }
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         self.graph_ = self._joined(undirected(neighbours), source.rows)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
-from ..checking import MapWarning, require_number, warn_user
+from ..checking import MapWarning, warn_user
 from ..graphs import near_pairs, shortest_ways_out, undirected
 from ..kernels import Source
 from ._laplacian import SparsePrecision, SparseSpectral
@@ -33,8 +33,8 @@ class LocallyLinear(SparseSpectral):
         all others.
     graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
         As in :class:`LaplacianEigenmaps`; of a chain, each object is a mean of the ones beside it.
-    ridge : "auto" or float, default="auto"
-        Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
+    ridge : float, optional
+        Added to the diagonal of the products of an object's neighbours, as a share of their sum. By default 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
@@ -70,11 +70,9 @@ class LocallyLinear(SparseSpectral):
     array([0.5, 0.5])
     """
 
-    ridge: Any = "auto"
+    ridge: float | None = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         groups = _closed_groups(neighbours)
@@ -154,14 +152,12 @@ class AcyclicLocallyLinear(SparseSpectral):
     """
 
     order: Any = None
-    ridge: Any = "auto"
+    ridge: float | None = None
     # No parameters here: the order makes the graph, which is always connected.
     graph: str = field(default="neighbors", init=False)
     on_disconnected: str = field(default="join", init=False)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _neighbours(self, source: Source) -> sp.csr_array:
         n = source.n
@@ -189,11 +185,6 @@ class AcyclicLocallyLinear(SparseSpectral):
         return SparsePrecision(M, is_laplacian=False, ground=last)
 
 
-def _require_ridge(ridge: Any) -> None:
-    if not (isinstance(ridge, str) and ridge == "auto"):
-        require_number("ridge", ridge, 0.0)
-
-
 def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     """Return the groups of objects that have all their neighbours among themselves."""
     # An edge of length 0 would count as none.
@@ -204,7 +195,7 @@ def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.setdiff1d(np.arange(count), leaves)]
 
 
-def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: Any) -> tuple[sp.csr_array, Array, Array]:
+def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: float | None) -> tuple[sp.csr_array, Array, Array]:
     """Return the weights that reconstruct each object, its squared error, and its squared length to the nearest."""
     n = source.n
     errors, nearest, weights = np.zeros(n), np.full(n, np.inf), np.zeros(neighbours.nnz)

@@ -16,12 +16,10 @@ from ..checking import (
     computed,
     labels_of,
     name_object,
-    require_choice,
-    require_jobs,
     warn_user,
 )
 from ..kernels import OneBlasThread, empty_square
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DissimilarityTransformer
 from ._metrics import make_comparison
 from ._on_demand import OnDemand, fill
 from ._rows import Rows
@@ -112,6 +110,8 @@ class Metric(DissimilarityTransformer):
     dtype: str = "float64"
     n_jobs: int | None = None
 
+    _RULES = {"dtype": ("float64", "float32"), "n_jobs": None}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
@@ -155,8 +155,7 @@ class Metric(DissimilarityTransformer):
     def _read(self, X: Any) -> OnDemand:
         """Learn from all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
-        require_choice("dtype", self.dtype, DTYPES)
-        require_jobs(self.n_jobs)
+        self._check_parameters()
         comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, X, new=False)
         with OneBlasThread():
             self._objects = comparison.fit(rows)

@@ -222,7 +222,7 @@ class ComparingTransformer(DissimilarityTransformer):
         self : object
         """
         with watching(callback):
-            self._fit(X)
+            super().fit(X)
         return self
 
     def _make_transformer(self) -> Any:

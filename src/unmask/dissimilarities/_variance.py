@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array
-from ..checking import require_flag, require_integer, require_number, warn_user
+from ..checking import warn_user
 from ..graphs import shortest_paths
 from ..kernels import OneBlasThread
 from ..progress import current_watch
@@ -95,12 +95,7 @@ class MaximumVarianceUnfolding(SpectralDissimilarity):
     tol: float = 1e-3
     max_iter: int = 60
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_flag("angles", self.angles)
-        require_integer("rank", self.rank, 1)
-        require_number("tol", self.tol, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
+    _RULES = SpectralDissimilarity._RULES | {"angles": bool, "rank": 1, "tol": 0.0, "max_iter": 1}
 
     def _solve(self, squared: Array) -> Unfolding:
         kept = _Kept(self.graph_, squared, self.angles)

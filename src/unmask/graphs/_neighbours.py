@@ -136,12 +136,15 @@ def nearest_neighbours(search: NearestNeighbors, X: Array, k: int, report: Repor
     found = []
     for rows in (slice(first, min(first + ROWS, n)) for first in range(0, n, ROWS)):
         report(done + rows.start, done + n)
-        found.append(_others(rows, *ask(rows), k))
+        lengths, neighbours = ask(rows)
+        found.append(_others(rows, lengths, neighbours, k))
     lengths, neighbours = (np.concatenate(side) for side in zip(*found, strict=True))
     return lengths, neighbours
 
 
-def _usearch(search: NearestNeighbors, X: Array, k: int, report: Callable[[int], None]) -> Any:
+def _usearch(
+    search: NearestNeighbors, X: Array, k: int, report: Callable[[int], None]
+) -> Callable[[slice], tuple[Array, IntArray]]:
     """Return a function that finds almost always the nearest rows for some of the rows; the lengths are exact.
 
     Rows are added by one thread, in their order: the graph in which usearch searches, and so the result, is the same
