@@ -116,7 +116,7 @@ def new_rows(data: Any, labels: pd.Index | None, n_fitted: int) -> Any:
 
 
 def is_source(data: Any) -> bool:
-    """Tell a source, which is read in parts, from an array or a table."""
+    """Return whether the dissimilarities are a source, which is read in parts."""
     return isinstance(data, Source)
 
 
@@ -131,7 +131,7 @@ def require_features(data: Any) -> None:
     refuse_path(data)
     if as_network(data) is not None:
         raise TypeError(
-            "X is a graph, whose paths tell dissimilarities and not features; use an estimator with "
+            "X is a graph, whose paths are dissimilarities and not features; use an estimator with "
             "metric='precomputed', or unmask.dissimilarities.NetworkDissimilarity for other ways to compare nodes."
         )
 
@@ -154,7 +154,7 @@ def _from_source(data: Any) -> Table:
 
 
 def number_of_objects_in(data: Any) -> int | None:
-    """Return how many objects dissimilarities in any form have, without making a table; None if it cannot be told."""
+    """Return the number of objects of dissimilarities in any form without making a table; None if that is unknown."""
     shape = (len(data), len(data)) if isinstance(data, list) else tuple(getattr(data, "shape", ()))
     n: int | None = None
     if is_source(data):
@@ -198,7 +198,7 @@ def _index(labels: Any) -> pd.Index:
 
 
 def named_by_first_column(data: Any, width: int) -> Any:
-    """Return a table with one column more than ``width``, the first of which is text, with this as its index."""
+    """Return a table of ``width`` columns, after a first column of text became its index."""
     if not hasattr(data, "columns") or len(data.columns) != width + 1:
         return data
     if _kind(data.iloc[:, 0]) != "O" or not is_unlabelled(data.index):
@@ -260,7 +260,7 @@ def _size_of_square(entries: int) -> int | None:
 
 
 def is_long(data: Any) -> bool:
-    """Tell a long table (i, j, d) from a square one: three columns, the first two of which can be labels."""
+    """Return whether this is a long table (i, j, d): three columns, the first two of which can be labels."""
     if is_pandas(data) and not hasattr(data, "columns"):
         return bool(data.index.nlevels == 2)  # a Series with the pairs as its index
     if not (hasattr(data, "columns") and len(data.columns) == 3):

@@ -24,7 +24,7 @@ MOST_GROUPS = 5  # that an error lists
 
 
 class Scheme:
-    """How pairs are weighted; unless a subclass says otherwise, by their dissimilarities."""
+    """How pairs are weighted: by their dissimilarities, unless a subclass overrides `build`."""
 
     name: str | None
     summary: str  # half a sentence for those who choose
