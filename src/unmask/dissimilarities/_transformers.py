@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +29,8 @@ from ..checking import (
 from ..cluster import SpreadObjects, ambient_client, is_dask_array, is_dask_frame, spread
 from ..graphs import components, join_components
 from ..kernels import Workers, resolve_threads
-from ._base import DissimilarityTransformer, WatchedTransformer
+from ..progress import Callback, watching
+from ._base import DissimilarityTransformer
 from ._metric import Metric
 from ._metrics import make_comparison
 
@@ -40,24 +41,19 @@ if TYPE_CHECKING:
 def make_transformer(
     metric: Any, metric_params: dict[str, Any] | None = None, *, dtype: str = "float64", n_jobs: int | None = None
 ) -> Any:
-    """Return the transformer for a `metric`.
+    """Return the unfitted transformer for a `metric`, or None for ``"precomputed"``.
 
     Parameters
     ----------
     metric : str, callable or transformer
         A name or a function of two rows, as :class:`Metric` takes them; a transformer of this module, or any other
-        whose ``fit_transform`` returns dissimilarities; or ``"precomputed"``.
-    metric_params : dict, optional
-        Further arguments of a name or a function.
-    dtype : {"float64", "float32"}, default="float64"
-        Type of the dissimilarities of a name or a function.
-    n_jobs : int, optional
-        Threads for a name or a function.
+        whose ``fit_transform`` returns dissimilarities, which is cloned; or ``"precomputed"``.
+    metric_params, dtype, n_jobs
+        Parameters of :class:`Metric` for a name or a function.
 
     Returns
     -------
     transformer or None
-        Unfitted; a given transformer is cloned. None for ``"precomputed"``.
 
     Examples
     --------
@@ -135,6 +131,19 @@ def compare(transformer: Any, X: Any, estimator: Any = None, *, parts: bool | No
     return Compared(values, fitted_labels(transformer, X) if labels is None else labels)
 
 
+def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
+    source = metric._read(X)
+    client = ambient_client() if is_dask_array(X) or is_dask_frame(X) else None
+    if client is not None and parts is None:
+        return SpreadObjects(source, client)
+    if client is not None and parts:
+        return spread(source, client)
+    if parts is not None and not (parts and source.is_large):
+        return metric._square(source)
+    # Repeated labels are allowed as long as nothing is aligned by them.
+    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
+
+
 def fitted_labels(transformer: Any, X: Any) -> pd.Index | None:
     """Return the labels of the objects that a transformer was fitted to; None if they have none."""
     return transformer._labels if isinstance(transformer, DissimilarityTransformer) else labels_of(X)
@@ -150,15 +159,12 @@ class NewRows(NamedTuple):
 
 def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> NewRows:
     """Compare new objects with the fitted ones, ``height`` rows at a time, and check the dissimilarities."""
-
-    def checked(part: Array) -> Array:
-        check(part)
-        return part
-
     if isinstance(transformer, Metric):
         n, parts = transformer._compare_new(X, height)
-        return NewRows(n, np.dtype(transformer.dtype), map(checked, parts))
-    return rows_of_new(checked(np.asarray(transformer.transform(X))), height)
+        new = NewRows(n, np.dtype(transformer.dtype), parts)
+    else:
+        new = rows_of_new(np.asarray(transformer.transform(X)), height)
+    return new._replace(parts=(check(part) or part for part in new.parts))
 
 
 def rows_of_new(delta: Array, height: int) -> NewRows:
@@ -172,21 +178,10 @@ def keep_objects(transformer: Any, which: IntArray) -> None:
         transformer._keep(which)
 
 
-def _metric_table(metric: Metric, X: Any, parts: bool | None) -> Any:
-    source = metric._read(X)
-    client = ambient_client() if is_dask_array(X) or is_dask_frame(X) else None
-    if client is not None and parts is None:
-        return SpreadObjects(source, client)
-    if client is not None and parts:
-        return spread(source, client)
-    if parts is not None and not (parts and source.is_large):
-        return metric._square(source)
-    # Repeated labels are allowed as long as nothing is aligned by them.
-    return source if source.labels is None or source.labels.is_unique else replace(source, labels=None)
-
-
-class ComparingTransformer(WatchedTransformer):
+class ComparingTransformer(DissimilarityTransformer):
     """Base of the transformers that build a graph from the dissimilarities of a `metric`, or from those in X."""
+
+    __metadata_request__fit = {"callback": True}
 
     n_neighbors: int | None
     metric: Any
@@ -201,47 +196,62 @@ class ComparingTransformer(WatchedTransformer):
         set_input_tags(tags, self._make_transformer, takes_missing=self._TAKES_MISSING)
         return tags
 
+    def fit(self, X: Any, y: Any = None, *, callback: Callback | None = None) -> Self:
+        """Find the dissimilarities between objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_features), or (n_objects, n_objects)
+            Features, or dissimilarities with ``metric="precomputed"``.
+        y : ignored
+            Present by convention.
+        callback : callable, optional
+            Called with an :class:`unmask.Progress` when a stage begins (``"graph"``, then ``"paths"`` or
+            ``"unfolding"``), and in every iteration; returns True to stop.
+
+        Returns
+        -------
+        self : object
+        """
+        with watching(callback):
+            super().fit(X)
+        return self
+
     def _make_transformer(self) -> Any:
         return make_transformer(self.metric, self.metric_params, n_jobs=getattr(self, "n_jobs", None))
 
     def _compare(self, X: Any) -> Any:
-        """Return the checked dissimilarities among all objects, and keep the transformer for new objects."""
-        self._comparing = self._make_transformer()
-        if self._comparing is None:
-            return self._checked(X, None)
-        # A metric that allows NaN may leave pairs missing, which are looked for in the table.
-        may_miss = isinstance(self._comparing, Metric) and get_tags(self._comparing).input_tags.allow_nan
-        compared = compare(self._comparing, X, self, parts=self._TAKES_PARTS and not may_miss)
-        if not isinstance(self._comparing, Metric):  # whose dissimilarities are sound
-            return self._checked(compared.values, compared.labels)
-        self._labels = compared.labels
-        return compared.values if is_source(compared.values) else self._complete(compared.values)
-
-    def _checked(self, data: Any, labels: pd.Index | None) -> Any:
-        """Return dissimilarities that were given, or that a transformer made, after checking them.
-
-        Where missing pairs are allowed, a sparse matrix is a graph: an edge stored one way counts, and it is not
-        brought into a square.
-        """
-        is_graph = self._TAKES_MISSING and sp.issparse(data)
-        data = stored_both_ways(data) if is_graph else data
-        with Workers(resolve_threads(None)) as workers:
-            checked = check_dissimilarities(data, workers=workers, warn=not is_graph)  # most pairs have no edge
-        if self._comparing is None:
-            checked.note_objects(self)
-        self._labels = checked.labels if self._comparing is None else labels
-        if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
-            return checked.source
-        return self._complete(checked.array_for(type(self).__name__))
-
-    def _complete(self, D: Any) -> Array:
+        """Return the dissimilarities among all objects: an array, a source in parts, or pairs that are given."""
+        self._comparing = transformer = self._make_transformer()
+        D, is_metric = X, isinstance(transformer, Metric)
+        if transformer is not None:
+            # A metric that allows NaN may leave pairs missing, which are looked for in the table.
+            may_miss = is_metric and get_tags(transformer).input_tags.allow_nan
+            D, self._labels = compare(transformer, X, self, parts=self._TAKES_PARTS and not may_miss)
+        if not is_metric:  # whose dissimilarities are sound
+            D = self._checked(D)
+        if is_source(D):
+            return D
         missing = 0 if self._TAKES_MISSING else int(np.isnan(D).sum()) // 2
         if missing:
             raise ValueError(
                 f"{missing} pairs have no dissimilarity (NaN) and {type(self).__name__} needs all of them; "
                 "fill them, or put Geodesic(metric='precomputed') before it."
             )
-        return np.asarray(D)
+        return D
+
+    def _checked(self, data: Any) -> Any:
+        """Return checked dissimilarities; a sparse matrix is a graph where missing pairs are allowed."""
+        is_graph = self._TAKES_MISSING and sp.issparse(data)
+        data = stored_both_ways(data) if is_graph else data
+        with Workers(resolve_threads(None)) as workers:
+            checked = check_dissimilarities(data, workers=workers, warn=not is_graph)  # most pairs have no edge
+        if self._comparing is None:
+            checked.note_objects(self)
+            self._labels = checked.labels
+        if self._TAKES_MISSING and isinstance(checked.source, StoredPairs):
+            return checked.source
+        return np.asarray(checked.array_for(type(self).__name__))
 
     def _compare_new(self, X: Any) -> tuple[Array, pd.Index | None]:
         """Return the dissimilarities of new objects to the fitted ones, checked, and their labels."""
@@ -260,10 +270,8 @@ class ComparingTransformer(WatchedTransformer):
 
     def _require_neighbours(self, n: int) -> None:
         if self.n_neighbors is not None and self.n_neighbors >= n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; "
-                f"an object has at most {n - 1} neighbours."
-            )
+            most = f"an object has at most {n - 1} neighbours."
+            raise ValueError(f"n_neighbors={self.n_neighbors} but there are n_samples={n} objects; {most}")
 
     def _joined(self, graph: Any, distances_from: Callable[[IntArray], Array]) -> Any:
         """Return the graph with its parts joined, or raise."""
@@ -273,8 +281,6 @@ class ComparingTransformer(WatchedTransformer):
         parts = f"the neighbourhood graph falls into {self.n_components_joined_} parts"
         if self.on_disconnected == "error":
             raise ValueError(f"{parts}; raise {self._WIDEN}, or pass on_disconnected='join'.")
-        warn_user(
-            f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it.",
-            MapWarning,
-        )
+        joined = f"{parts}, which were joined by the shortest edges between them; raise {self._WIDEN} to avoid it."
+        warn_user(joined, MapWarning)
         return join_components(graph, distances_from)

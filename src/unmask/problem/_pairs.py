@@ -24,11 +24,12 @@ MOST_GROUPS = 5  # that an error lists
 
 
 class Scheme:
-    """How pairs are weighted; unless a subclass says otherwise, by their dissimilarities."""
+    """How pairs are weighted: by their dissimilarities, unless a subclass overrides `build`."""
 
     name: str | None
     summary: str  # half a sentence for those who choose
-    follows_map = False  # weights that change with the map are kept as a square table
+    as_table = True  # whether the weights are kept as a square table
+    follows_map = False  # whether they change with the map
 
     def require(self, level: str, n_components: int) -> None:
         """Raise where other parameters of an estimator contradict the scheme."""
@@ -71,6 +72,7 @@ class Scheme:
 class Equal(Scheme):
     """Every pair counts the same."""
 
+    as_table = False
     name: str | None = None
     summary = "every pair counts the same"
 
