@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils import check_random_state
 
 from .._typing import Array
-from ..checking import count, is_pandas, polars_column, require_choice, require_integer
+from ..checking import as_frame, count, require_choice, require_integer
 from ..problem.chance import as_large, holm, wilks_p_value
 from ..problem.linalg import orthonormal_basis
 from ._correlations import standard_units
@@ -126,9 +126,7 @@ def _as_frame(data: Any) -> pd.DataFrame:
     """Return features as a DataFrame whose columns keep their types."""
     import pandas as pd
 
-    if hasattr(data, "columns") and not is_pandas(data):  # polars
-        columns = {name: polars_column(data, name) for name in data.columns}
-        return pd.DataFrame({name: c if is_pandas(c) else c.to_numpy() for name, c in columns.items()})
+    data = as_frame(data)
     frame = pd.DataFrame(data)
     if hasattr(data, "columns") or getattr(data, "name", None) is not None:
         return frame

@@ -237,7 +237,7 @@ def dbrda_test(
     G = _gower(checked)
     # Each feature has all its coded columns here, also redundant ones.
     cells = known_table(align(known, checked.labels, "known", "dissimilarities"), checked.n, None)
-    parts = [feature.coding.encode(column.cells) for feature, column in zip(coded.features, cells, strict=True)]
+    parts = [feature.encode(column.cells) for feature, column in zip(coded.features, cells, strict=True)]
     everything = orthonormal_basis(np.column_stack(parts))
     left = checked.n - 1 - everything.shape[1]
     if left < 1:

@@ -231,9 +231,9 @@ def _read_pairs(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
         detected.append(_describe(ratings, len(numbers), n_raters, aggregate))
     elif layout.rater is not None:
         raise file.problem(
-            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, named "
-            f"in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high rating "
-            "means that two objects are alike, add similarity='reverse'."
+            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, "
+            f"named in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high "
+            "rating means that two objects are alike, add similarity='reverse'."
         )
     else:
         _require_agreement(cells, layout, numbers, groups.transform("first"), names)
@@ -331,19 +331,12 @@ def read_phylip(file: InputFile, lines: Iterable[str]) -> Square:
 # ---- the check
 
 
-@dataclass(frozen=True)
-class _Labelled(ArraySource):
-    """A square table with labels, by which the check names objects."""
-
-    labels: Any = None
-    average = "pass symmetrize='mean' to average the two"
-
-
 def check_square(file: InputFile, square: Square, symmetrize: str | None) -> None:
     """Raise unless the table holds dissimilarities; make it exactly symmetric, with zeros on its diagonal."""
     complete(square, symmetrize)
     try:
-        check_dissimilarities(_Labelled(square.values, square.labels), workers=Workers(1), warn=False)
+        source = ArraySource(square.values, square.labels, "pass symmetrize='mean' to average the two")
+        check_dissimilarities(source, workers=Workers(1), warn=False)
     except WrongPair as error:
         row, column = square.place(*error.pair)
         raise file.problem(str(error), row=row, column=column) from None
