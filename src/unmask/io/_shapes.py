@@ -279,19 +279,12 @@ def _describe(ratings: pd.DataFrame, total: int, n_raters: int | None, aggregate
 # ---- the check
 
 
-@dataclass(frozen=True)
-class _Labelled(ArraySource):
-    """A square table with labels, by which the check names objects."""
-
-    labels: Any = None
-    average = "pass symmetrize='mean' to average the two"
-
-
 def check_square(file: InputFile, square: Square, symmetrize: str | None) -> None:
     """Raise unless the table holds dissimilarities; make it exactly symmetric, with zeros on its diagonal."""
     complete(square, symmetrize)
     try:
-        check_dissimilarities(_Labelled(square.values, square.labels), workers=Workers(1), warn=False)
+        source = ArraySource(square.values, square.labels, "pass symmetrize='mean' to average the two")
+        check_dissimilarities(source, workers=Workers(1), warn=False)
     except WrongPair as error:
         row, column = square.place(*error.pair)
         raise file.problem(str(error), row=row, column=column) from None
