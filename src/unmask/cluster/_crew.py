@@ -87,7 +87,8 @@ class Crew(Asking):
         for block in blocks:
             rows, columns = (stretch_ends(self.n, self.side, at) for at in block)
             function: Any = load_block
-            part, others = self.reader.part(self, rows, columns), (rows, columns, self.reader.dtype)
+            part: Any = self.reader.part(self, rows, columns)
+            others: Any = rows, columns, self.reader.dtype
             if name == "look":
                 mirror = None if self.reader.symmetric else self.reader.part(self, columns, rows)
                 function, part, others = look_at_block, self._futures[block], (mirror, rows, columns)
