@@ -202,8 +202,6 @@ class LaplacianEigenmaps(SparseSpectral):
         The neighbourhood graph, symmetric, with lengths of edges.
     masses_ : ndarray of shape (n_objects,)
         Degrees of the objects (sums of weights), or ones if not `normalized`.
-    n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
 
     References
     ----------

@@ -38,9 +38,8 @@ class LocallyLinear(SparseSpectral):
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
-        What to do if several groups of objects have all their neighbours among themselves, so that the places of the
-        groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
-        them, or raise an error.
+        What to do if several groups of objects have all their neighbours among themselves: give each but the largest
+        the shortest edge that leaves it, with a warning that counts them, or raise an error.
     metric, metric_params
         As in :class:`LaplacianEigenmaps`.
 
@@ -50,8 +49,6 @@ class LocallyLinear(SparseSpectral):
         In row i the weights that reconstruct object i.
     graph_, precision_, covariance_, dissimilarities_
         As in :class:`LaplacianEigenmaps`.
-    n_components_joined_ : int
-        Number of groups of objects that have all their neighbours among themselves; 1 if all depend on each other.
 
     References
     ----------
@@ -119,14 +116,11 @@ class AcyclicLocallyLinear(SparseSpectral):
 
     Attributes
     ----------
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The graph of objects and their later neighbours, symmetric, with lengths of edges; always connected.
-    weights_ : scipy sparse array of shape (n_objects, n_objects)
-        In row i the weights that reconstruct object i; none for the last in the order.
+    graph_, weights_ : scipy sparse array of shape (n_objects, n_objects)
+        As in :class:`LocallyLinear`; the last object of the order has no weights.
     precisions_ : ndarray of shape (n_objects,)
-        Inverse of each object's squared error of reconstruction; 0 for the last. An object reproduced
-        exactly (error below 1e-8 of the median) has no finite precision; its error counts as 1e-3 of the median, with a
-        warning.
+        Inverse of each object's squared error of reconstruction; 0 for the last. An error below 1e-8 of the median
+        counts as 1e-3 of it, with a warning.
     precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
         ``M diag(precisions_) M'`` for the sum of all p columns of the data (multiply by p for one), M with 1 on the
         diagonal and minus the weights of object i in column i; its pseudo-inverse, and the distances of that.

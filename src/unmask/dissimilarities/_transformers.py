@@ -159,12 +159,15 @@ class NewRows(NamedTuple):
 
 def compare_new(transformer: Any, X: Any, height: int, check: Callable[[Array], None]) -> NewRows:
     """Compare new objects with the fitted ones, ``height`` rows at a time, and check the dissimilarities."""
+
+    def checked(part: Array) -> Array:
+        check(part)
+        return part
+
     if isinstance(transformer, Metric):
         n, parts = transformer._compare_new(X, height)
-        new = NewRows(n, np.dtype(transformer.dtype), parts)
-    else:
-        new = rows_of_new(np.asarray(transformer.transform(X)), height)
-    return new._replace(parts=(check(part) or part for part in new.parts))
+        return NewRows(n, np.dtype(transformer.dtype), map(checked, parts))
+    return rows_of_new(checked(np.asarray(transformer.transform(X))), height)
 
 
 def rows_of_new(delta: Array, height: int) -> NewRows:
