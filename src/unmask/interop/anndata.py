@@ -158,8 +158,9 @@ def _entry(entries: Any, key: str, where: str) -> Any:
 def _write(adata: Any, fitted: Any, options: dict[str, Any], map_key: str, key: str) -> None:
     """Write the results, in forms that a file of AnnData can hold; warn of features that neighbours tell."""
     params = options | {"known": list(fitted.known_summary_.index), "n_components": fitted.embedding_.shape[1]}
-    held = str | bool | Real | list
-    shown = {name: value if isinstance(value, held) else repr(value) for name, value in params.items()}
+    shown = {
+        name: value if isinstance(value, str | bool | Real | list) else repr(value) for name, value in params.items()
+    }
     found = {"params": {name: value for name, value in shown.items() if params[name] is not None}}
     found |= {"leak": float(fitted.leak_)} | ({"knn_leak": fitted.knn_leak_} if len(fitted.knn_leak_) else {})
     if hasattr(fitted, "stress_per_point_"):  # the fit of the other maps warns

@@ -15,7 +15,7 @@ from ._cells import Cells, FormatOptions, as_text, is_text, typed
 from ._dissimilarities import DissimilarityFile, checked, open_cells
 from ._files import FileProblem, InputFile, open_input, times
 from ._layout import Layout, find_layout, first_row
-from ._shapes import Square, read_square
+from ._shapes import read_square
 from ._text import open_text
 from ._typed import open_typed
 
@@ -202,20 +202,16 @@ def read_data(
     """
     options = FormatOptions(delimiter, decimal, header, encoding, sheet)
     with open_input(path, max_expanded, name) as file:
-        cells = open_cells(file, options)
-        sure, why = True, "PHYLIP"
+        cells, layout = open_cells(file, options)
+        sure, why = layout is not None, "PHYLIP"
         try:
-            if isinstance(cells, Square):
-                square = cells
-            else:
-                sure = False
+            if layout is None:
                 layout = find_layout(cells, "auto", options.header)
                 sure, why = _judged(cells, layout)
-                square = read_square(cells, layout, None)
-            read = checked(file, square)
+            read = checked(file, read_square(cells, layout, None))
             return replace(read, detected=(*read.detected, f"taken for dissimilarities: {why}"))
         except FileProblem as problem:
-            if sure or isinstance(cells, Square):
+            if sure:
                 raise
             table, _ = _table_of(file, options, None, cells)
             why = problem.what.split(";")[0].rstrip(".")
@@ -285,9 +281,10 @@ def _table_of(
 def _doubts(cells: Cells, skip: int, column: pd.Series[Any], head: list[str]) -> list[str]:
     """Return a phrase for a column of text that begins with numbers, or of numbers that may be codes."""
     if column.dtype.kind in "iuf":
-        read = (lambda cell: as_text(float(cell))) if column.dtype.kind == "f" else (lambda cell: str(int(cell)))
-        code = next((cell for cell in head if cell.isdecimal() and cell.isascii() and read(cell) != cell), None)
-        return [] if code is None else [f"column {column.name!r} holds {code!r}, read as {read(code)}; is it a code?"]
+        digits = [cell for cell in head if cell.isdecimal() and cell.isascii()]
+        read = [as_text(float(cell)) if column.dtype.kind == "f" else str(int(cell)) for cell in digits]
+        codes = [(cell, number) for cell, number in zip(digits, read, strict=True) if cell != number]
+        return [f"column {column.name!r} holds {cell!r}, read as {number}; is it a code?" for cell, number in codes[:1]]
     if column.dtype.kind == "b" or any(is_text(cell, cells.decimal) for cell in head):
         return []
     texts = ((row, cell) for row, cell in enumerate(column) if isinstance(cell, str) and is_text(cell, cells.decimal))
