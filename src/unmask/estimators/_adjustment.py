@@ -21,7 +21,7 @@ MOST_LISTED = 5
 
 def decide(fitted: FittedMap, adjust: Any) -> Decision:
     """Return whether a free map is adjusted; raise if ``adjust=True`` and some missing cells cannot be determined."""
-    leak, known = fitted.linear_leak, fitted.known
+    leak, known = fitted.leak, fitted.known
     wished = leak.directions if adjust == "auto" else adjust
     if not (wished and fitted.n_components and known.n_kept):
         return Decision(False, leak)

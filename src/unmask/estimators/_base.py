@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +14,8 @@ from .._documentation import DocumentedMixin
 from .._typing import Array
 from ..checking import is_unlabelled, object_names, with_labels
 from ..dissimilarities import make_transformer, set_input_tags
+from ..progress import Callback
+from ._fit import Method, fit_map
 from ._fitted_map import FromMap, positions_of
 from ._summary import Summary, as_html, key_rows, summarise, title_of
 
@@ -92,6 +94,7 @@ class ConditionalMap(MapEstimator):
     adjust: Any = False
     n_jobs: int | None = None
     _takes_missing = True  # dissimilarities
+    _method: ClassVar[Method]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -113,23 +116,58 @@ class ConditionalMap(MapEstimator):
     # Parameters that not every estimator has.
     solver, orthogonal, init, random_state, verbose = "lbfgs", False, "closed-form", 0, 0
 
-    adjusted_ = FromMap()
-    free_embedding_ = FromMap()
-    adjusted_embedding_ = FromMap()
-    n_free_ = FromMap()
-    shown_share_ = FromMap()
-    leak_ = FromMap()
-    leak_reference_ = FromMap()
-    free_leak_ = FromMap()
-    knn_leak_ = FromMap()
-    coef_ = FromMap()
-    shared_coef_ = FromMap()
-    importance_ = FromMap()
-    level_positions_ = FromMap()
-    known_summary_ = FromMap()
-    known_redundant_ = FromMap()
-    known_imputed_ = FromMap()
-    known_corrected_ = FromMap()
+    adjusted_ = FromMap("adjusted")
+    free_embedding_ = FromMap("free_embedding")
+    adjusted_embedding_ = FromMap("adjusted_embedding")
+    n_free_ = FromMap("n_free")
+    shown_share_ = FromMap("shown_share")
+    leak_ = FromMap("leak.leak")
+    leak_reference_ = FromMap("leak.reference")
+    free_leak_ = FromMap("decision.leak.leak")
+    knn_leak_ = FromMap("knn_leak")
+    coef_ = FromMap("coef")
+    shared_coef_ = FromMap("shared_coef")
+    importance_ = FromMap("importance")
+    level_positions_ = FromMap("level_positions")
+    known_summary_ = FromMap("known_summary")
+    known_redundant_ = FromMap("known_redundant")
+    known_imputed_ = FromMap("known_imputed")
+    known_corrected_ = FromMap("known_corrected")
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        known: Any = None,
+        weights: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn the map and the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
+            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
+            condensed vector, a long table of pairs, a scipy sparse matrix (absent entries are missing), a
+            ``DistanceMatrix`` of scikit-bio, a graph of networkx or igraph, of which shortest paths are taken; or an
+            array or a file that is read in parts (:doc:`/scaling`). Labels align `known` and `weights`.
+        y : None
+            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
+        known : array-like of shape (n_objects, n_known), optional
+            Known features, one row per object: numbers, text, booleans, categories; missing cells are estimated. Or
+            names of columns of `X`, which then leave the features, or of attributes of a graph's nodes.
+        weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
+            Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
+        callback : callable or list of callables, optional
+            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
+
+        Returns
+        -------
+        self : object
+        """
+        fit_map(self, self._method, X, y, known, weights, callback)
+        return self
 
     def predict_dissimilarities(self, objects: Any = None) -> Any:
         """Return the fitted distances between objects, those of missing pairs among them.

@@ -107,21 +107,7 @@ class ConditionalClassicalMDS(ConditionalMap):
 
     coef: Any = "diagonal"
 
-    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:
-        """Compute the map and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``), none missing, or features.
-        y : None
-            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
-        known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object.
-
-        Returns
-        -------
-        self : ConditionalClassicalMDS
-        """
+    def fit(self, X: Any, y: Any = None, *, known: Any = None) -> Self:  # type: ignore[override]
+        """Compute the map and the coefficients; parameters as of :class:`ConditionalMDS`, none missing."""
         fit_map(self, self._method, X, y, known)
         return self

@@ -86,12 +86,21 @@ COVARIANCES = {
 class Process:
     """A Gaussian process: the negative log-likelihood of data as a function of a map and the logarithms of variances.
 
-    The parameters are the map, three variances, and those of the known features' kernel (None without any).
+    The parameters are the map, three variances, and those of the known features' kernel (None without any). Data are
+    centred and divided by their root mean square.
     """
 
-    def __init__(self, Y: Array, p: int, kernel: str, V: Array, known_kernel: Any) -> None:
-        self.Y, self.p, self.kernel, self.V, self.known_kernel = Y, p, kernel, V, known_kernel
-        self.total = float(Y.size)
+    def __init__(self, X: Array, p: int, kernel: str, V: Array, known_kernel: Any) -> None:
+        self.p, self.kernel, self.V, self.known_kernel = p, kernel, V, known_kernel
+        self.centre, self.total = X.mean(axis=0), float(X.size)
+        with np.errstate(over="ignore"):
+            self.unit = float(np.sqrt(np.mean((X - self.centre) ** 2)))
+        if not SMALLEST < self.unit < 1.0 / SMALLEST:
+            raise ValueError(
+                f"the columns of X differ from their means by {self.unit:g} on average; a process needs data that "
+                "vary, in a unit in which they do so by ordinary numbers."
+            )
+        self.Y = (X - self.centre) / self.unit
         own = np.zeros((0, 2)) if known_kernel is None else np.asarray(known_kernel.bounds).reshape(-1, 2)
         self.bounds = np.vstack([np.tile([LEAST_LOG, MOST_LOG], (3, 1)), own])
 
@@ -167,36 +176,27 @@ class Process:
         return Point(theta, float(value), 0.5 * np.concatenate([in_map.ravel(), in_logs]))
 
 
-@dataclass(frozen=True)
 class FittedProcess:
-    """A fitted process: its map and variances, and where it places new objects."""
+    """A process at fixed parameters: the map in principal axes, variances, and where it places new objects."""
 
-    labels: pd.Index | None
-    known: KnownFeatures
-    centre: Array
-    unit: float  # of the data
-    process: Process
-    U: Array
-    variances: Array  # of map, bias and noise
-    known_kernel: Any
-    factor: Array
-    alpha: Array
-
-    @classmethod
-    def of(cls, process: Process, theta: Array, **data: Any) -> FittedProcess:
-        """Return the process at these parameters, with the map in principal axes."""
-        (U, variances, kernel), covariance = process.unpack(theta), process.covariance
-        K = variances[0] * covariance.value(covariance.between(U, U)) + variances[1] + variances[2] * np.eye(len(U))
-        factor = cho_factor(K if kernel is None else K + kernel(process.V), lower=True, check_finite=False)[0]
-        U = U @ principal_turn(U) if covariance.linear else canonical_map(U)
-        alpha = cho_solve((factor, True), process.Y, check_finite=False)
-        return cls(process=process, U=U, variances=variances, known_kernel=kernel, factor=factor, alpha=alpha, **data)
+    def __init__(self, process: Process, theta: Array, labels: pd.Index | None, known: KnownFeatures) -> None:
+        self.process, self.labels, self.known = process, labels, known
+        U, self.variances, self.known_kernel = process.unpack(theta)  # variances of map, bias and noise
+        between = process.covariance.between(U, U)
+        K = self.variances[0] * process.covariance.value(between) + self.variances[1]
+        K[np.diag_indices(len(U))] += self.variances[2]
+        if self.known_kernel is not None:
+            K += self.known_kernel(process.V)
+        self.factor = cho_factor(K, lower=True, check_finite=False)[0]
+        self.alpha = cho_solve((self.factor, True), process.Y, check_finite=False)
+        self.U = U @ principal_turn(U) if process.covariance.linear else canonical_map(U)
 
     def shares(self) -> dict[str, float]:
         """Return the mean variance of an object's data that each part accounts for, in the data's units."""
-        of_map, bias, noise = self.variances * self.unit**2
+        unit = self.process.unit**2
+        of_map, bias, noise = self.variances * unit
         own = np.sum(self.U**2, axis=1) if self.process.covariance.linear else np.zeros(1)
-        of_known = 0.0 if self.known_kernel is None else self.unit**2 * np.mean(self.known_kernel.diag(self.process.V))
+        of_known = 0.0 if self.known_kernel is None else unit * np.mean(self.known_kernel.diag(self.process.V))
         of_map *= np.mean(self.process.covariance.value(own))
         return {"map": float(of_map), "known": float(of_known), "bias": float(bias), "noise": float(noise)}
 
@@ -357,24 +357,16 @@ class ConditionalGPLVM(MapEstimator):
                     f"known has {len(feature.missing)} missing cells in column {feature.name!r}, which a Gaussian "
                     "process cannot do without; fill them, or use ConditionalMDS, which estimates them."
                 )
-        centre = X.mean(axis=0)
-        with np.errstate(over="ignore"):
-            unit = float(np.sqrt(np.mean((X - centre) ** 2)))
-        if not SMALLEST < unit < 1.0 / SMALLEST:
-            raise ValueError(
-                f"the columns of X differ from their means by {unit:g} on average; a process needs data that vary, in "
-                "a unit in which they do so by ordinary numbers."
-            )
         kernel, q = None, coded.n_kept
         if q:
             kernel = self.known_kernel or ConstantKernel() * RBF(np.ones(q) if q <= MOST_WIDTHS else 1.0)
-        process = Process((X - centre) / unit, p, self.kernel, coded.values, kernel)
+        process = Process(X, p, self.kernel, coded.values, kernel)
         with OneBlasThread():
             solution = self._search(process)
-        self._map = FittedProcess.of(process, solution.theta, labels=labels, known=coded, centre=centre, unit=unit)
+        self._map = FittedProcess(process, solution.theta, labels, coded)
         self.embedding_, self.known_kernel_ = self._map.U, self._map.known_kernel
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
-        self.log_likelihood_ = -solution.value * process.total - X.size * np.log(unit)
+        self.log_likelihood_ = -solution.value * process.total - X.size * np.log(process.unit)
         self.variances_ = pd.Series(self._map.shares(), name="variance")
         leak = linear_leak(self.embedding_, coded.values)
         self.leak_, self.leak_reference_ = leak.leak, leak.reference
@@ -401,7 +393,8 @@ class ConditionalGPLVM(MapEstimator):
         X, known = known_by_name(labelled_frame(X), known, features=True)
         labels = labels_of(X)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        V, Y = self._map.known.of_new(known, len(X), labels), (X - self._map.centre) / self._map.unit
+        process, V = self._map.process, self._map.known.of_new(known, len(X), labels)
+        Y = (X - process.centre) / process.unit
         placed = np.array([self._map.place(row, v) for row, v in zip(Y, V, strict=True)])
         labelled: Array = with_labels(self, placed.reshape(len(X), -1), labels)
         return labelled

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..checking import require_integer
+from ..checking import require_fraction, require_integer
 from ..progress import Callback, watching
 from ._base import ConditionalMap
-from ._fit import STRESS, fit_map
+from ._fit import STRESS
 from ._placing import predictive_score, read_new, transform
-from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior, require_level
+from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -175,41 +175,6 @@ class ConditionalMDS(ConditionalMap):
     random_state: Any = None
     verbose: int = 0
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-    ) -> Self:
-        """Learn the map and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``; NaN where missing), or features. Dissimilarities may also be a
-            condensed vector, a long table of pairs, a scipy sparse matrix (absent entries are missing), a
-            ``DistanceMatrix`` of scikit-bio, a graph of networkx or igraph, of which shortest paths are taken; or an
-            array or a file that is read in parts (:doc:`/scaling`). Labels align `known` and `weights`.
-        y : None
-            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
-        known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object: numbers, text, booleans, categories; missing cells are estimated. Or
-            names of columns of `X`, which then leave the features, or of attributes of a graph's nodes.
-        weights : array-like or scipy sparse matrix of shape (n_objects, n_objects), optional
-            Weights of the pairs; 0 leaves a pair out. With a sparse matrix only the stored pairs are passed over.
-        callback : callable or list of callables, optional
-            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
-
-        Returns
-        -------
-        self : ConditionalMDS
-        """
-        fit_map(self, self._method, X, y, known, weights, callback)
-        return self
-
     def posterior(
         self,
         n_draws: int = 400,
@@ -252,8 +217,8 @@ class ConditionalMDS(ConditionalMap):
         check_is_fitted(self)
         require_integer("n_draws", n_draws, FEWEST_DRAWS)
         require_integer("chains", chains, 1)
+        require_fraction("level", level)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        require_level(level)
         with watching(callback) as watch:
             return draw_posterior(self, n_draws=n_draws, chains=chains, level=level, seed=seed, watch=watch)
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .. import kernels
-from .._typing import Array
+from .._typing import Array, IntArray
 from ..checking import Dissimilarities, UnfinishedWarning, quote, refuse_target, warn_user
 from ..dissimilarities import keep_objects
 from ..engines import make_engine
@@ -73,7 +73,7 @@ def fit_map(
     saved, random_state = open_fit(estimator.init, estimator.random_state)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     with ExitStack() as stack:
-        watch = stack.enter_context(watching(callback, *([Printer(estimator)] if estimator.verbose else [])))
+        watch = stack.enter_context(watching(callback, *([Printer(estimator.verbose)] if estimator.verbose else [])))
         stack.enter_context(OneBlasThread())
         workers = stack.enter_context(Workers(resolve_threads(estimator.n_jobs)))
         inputs = Inputs(X, known, weights, p, seed, random_state, workers)
@@ -83,7 +83,7 @@ def fit_map(
         task = Task(estimator, data, problem, engine, form, seed, saved, refit or Refit(), workers)
         found, fitted = _free_map(task, method)
         fitted, attributes = method.describe(fitted, task, found)
-    if hasattr(estimator.metric, "fit"):
+    if type(fitted.transformer) is type(estimator.metric):  # not the paths of an Isomap between objects it compares
         attributes["metric_"] = fitted.transformer
     # Everything else is read off the map when it is asked for.
     vars(estimator).update({"_map": fitted, "embedding_": fitted.embedding, **attributes})
@@ -168,7 +168,7 @@ def read_stress(estimator: Any, inputs: Inputs) -> tuple[Data, Problem, Any, Non
         in_full = f"level={level!r}", "use level='ratio'"
     elif SCHEMES[scheme].follows_map:
         in_full = f"weights={scheme!r}", "use weights=None"
-    in_parts = level == "ratio" and scheme in (None, "sammon") and estimator.solver != Solver.SMACOF
+    in_parts = level == "ratio" and not SCHEMES[scheme].as_table and estimator.solver != Solver.SMACOF
     needs = Needs(in_full, in_parts=in_parts, chooses_solver=True)
     data = read(estimator, inputs, needs)
     checked = data.dissimilarities
@@ -197,7 +197,8 @@ def describe_stress(fitted: FittedMap, task: Task, found: Search) -> tuple[Fitte
     import pandas as pd
 
     estimator, data, engine, labels = task.estimator, task.data, found.engine, fitted.labels
-    checked, curve, se, partners = data.dissimilarities, None, 0.0, np.arange(len(fitted.U))
+    checked, curve, se = data.dissimilarities, None, 0.0
+    partners: IntArray = np.arange(checked.n)
     attributes = {"solver_": str(data.solver), "radius_": found.radius, **of_search(found, "stress")}
     disparities = engine.disparity_table(fitted.Z)
     if disparities is not None:
@@ -300,28 +301,16 @@ def warn_unfinished(estimator: Any, starts: Sequence[Solution], best: Solution) 
 class Printer(Listener):
     """Prints a line when a start ends; at level 2 also one for each iteration."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.quantity = "normalised stress" if "solver" in estimator.get_params(deep=False) else "cost"
-        self.level, self.lowest = int(estimator.verbose), float("inf")
-
-    def begin(self, stage: str, n_starts: int) -> None:
-        self.lowest = float("inf")
+    def __init__(self, level: int) -> None:
+        self.level = level
 
     def update(self, progress: Progress) -> None:
         if self.level > 1:
-            print(f"{self._name(progress)}, iteration {progress.iteration}: {self.quantity} {progress.stress:.9g}")
+            print(progress)
 
     def end(self, progress: Progress, converged: bool) -> None:
-        state = "" if converged else ", not converged"
-        best = ", the best so far" if progress.stress < self.lowest else ""
-        self.lowest = min(self.lowest, progress.stress)
         if progress.stage in ("search", "stochastic"):
-            found = f"{self.quantity} {progress.stress:.9g} after {progress.iteration} iterations"
-            print(f"{self._name(progress)} ({progress.kind}): {found}{state}{best}")
-
-    @staticmethod
-    def _name(progress: Progress) -> str:
-        return f"start {progress.start} of {progress.n_starts}" if progress.stage == "search" else progress.stage
+            print(f"{progress} ({progress.kind}{'' if converged else ', not converged'})")
 
 
 # ---- between rooms

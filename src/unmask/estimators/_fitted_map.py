@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,16 +39,16 @@ SAMPLE = 100
 
 
 class FromMap:
-    """A fitted attribute that is read off the fitted map when it is asked for: ``coef_`` is ``coef`` of the map."""
+    """A fitted attribute that is read off the fitted map when it is asked for; a path such as ``leak.reference``."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+    def __init__(self, path: str) -> None:
+        self.path = path
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
         check_is_fitted(estimator)
-        return getattr(estimator._map, self.name.removesuffix("_"))
+        return attrgetter(self.path)(estimator._map)
 
 
 class Decision(NamedTuple):
@@ -165,7 +166,7 @@ class FittedMap:
     # ---- leak
 
     @cached_property
-    def linear_leak(self) -> LinearLeak:
+    def leak(self) -> LinearLeak:
         """The leak of the map shown."""
         if self.decision is not None and not self.adjusted:
             return self.decision.leak
@@ -173,18 +174,6 @@ class FittedMap:
         size = float(np.abs(self.Z).max(initial=0.0))
         U = self.regression.residuals(self.U, self.known_values) @ self.regression.turn if self.adjusted else self.U
         return linear_leak(U, self.known_values, beside=size)
-
-    @property
-    def leak(self) -> float:
-        return self.linear_leak.leak
-
-    @property
-    def leak_reference(self) -> float:
-        return self.linear_leak.reference
-
-    @property
-    def free_leak(self) -> float:
-        return self.linear_leak.leak if self.decision is None else self.decision.leak.leak
 
     @property
     def uncorrelated(self) -> bool:

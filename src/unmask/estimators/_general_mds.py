@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +12,8 @@ from ..checking import require_range
 from ..engines import CostEngine, TableEngine
 from ..kernels import Form, Weighting
 from ..problem import Problem, build_pairs, check_dimension, check_known, make_cost
-from ..progress import Callback
 from ._base import ConditionalMap
-from ._fit import Method, fit_map, of_search
+from ._fit import Method, of_search
 from ._fitted_map import FittedMap
 from ._reading import Data, Inputs, Needs, read
 from ._search import Search, Task, search
@@ -148,34 +147,3 @@ class GeneralMDS(ConditionalMap):
     tol: float = 1e-8
     random_state: Any = None
     verbose: int = 0
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        known: Any = None,
-        weights: Any = None,
-        callback: Callback | None = None,
-    ) -> Self:
-        """Learn the map and the coefficients.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_objects, n_objects), or (n_objects, n_features)
-            Dissimilarities (``metric="precomputed"``; NaN where missing, if the target allows), or features.
-        y : None
-            Not used; anything but a one-dimensional target, which is ignored with a warning, is refused.
-        known : array-like of shape (n_objects, n_known), optional
-            Known features, one row per object.
-        weights : array-like of shape (n_objects, n_objects), optional
-            Weights of the pairs; 0 leaves a pair out.
-        callback : callable or list of callables, optional
-            Called with an :class:`unmask.Progress` after every iteration; returning True stops the fit.
-
-        Returns
-        -------
-        self : GeneralMDS
-        """
-        fit_map(self, self._method, X, y, known, weights, callback)
-        return self

@@ -163,7 +163,8 @@ def _own_errors(difference: Array, weights: Array, aims: Array, directions: Arra
     inverse = np.linalg.pinv(J, rcond=1e-6)
     determined = np.einsum("ij,ji->i", inverse, J) > 1.0 - 1e-6
     errors = np.linalg.norm(inverse * residuals, axis=1)
-    return np.divide(student.ppf((1 + LEVEL) / 2, free) * errors, lengths, out=np.full(size, np.inf), where=determined)
+    times = float(student.ppf((1 + LEVEL) / 2, free))
+    return np.asarray(np.divide(times * errors, lengths, out=np.full(size, np.inf), where=determined))
 
 
 def _leverage(X: Array) -> Array:

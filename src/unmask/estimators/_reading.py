@@ -196,8 +196,10 @@ def _need_of_all_pairs(estimator: Any, weights: Any) -> str:
         return f"level={estimator.level!r}, which fits a transformation to all pairs"
     if weights is not None:
         return "an array of weights, which is as large as all pairs"
-    if estimator.weights not in (None, "sammon"):
-        return f"weights={estimator.weights!r}, which follow the distances of all pairs"
+    scheme = SCHEMES[estimator.weights]
+    if scheme.as_table:
+        how = "follow the distances" if scheme.follows_map else "are kept as a table"
+        return f"weights={estimator.weights!r}, which {how} of all pairs"
     return "a measurement error, which weighs all residuals" if declares_error(estimator.known_types) else ""
 
 

@@ -36,7 +36,7 @@ class CurvilinearWeights(Equal):
 
     name = "curvilinear"
     summary = "what is near by the fitted distances counts more, while the neighbourhood shrinks"
-    follows_map = True
+    as_table = follows_map = True
 
     def require(self, level: str, n_components: int) -> None:
         Scheme.require(self, level, n_components)
