@@ -221,10 +221,10 @@ def full():
 def two(kinship):
     """A study that was saved, and a later one; also another one."""
     study = Discovery(kinship.dissimilarities, table=kinship.known)
-    study.fit(1, estimator="classical")
+    study.fit(2, estimator="classical")
     later = study.branch("later")
     later.adopt("gender", column="gender")
-    later.fit(1, estimator="classical")
+    later.fit(2, estimator="classical")
     return study, later, Discovery(1.0 - np.eye(4), title="other")
 
 
@@ -366,14 +366,12 @@ def test_pictures_are_saved_with_the_study(kinship, tmp_path, kind):
     (tmp_path / "aunt.png").write_bytes(PNG)
     given = {"Uncle": JPEG, "Aunt": tmp_path / "aunt.png", "Son": bytearray(GIF), "Niece": WEBP}
     study = Discovery(kinship.dissimilarities, pictures=given)
-    assert list(study.pictures.items()) == [("Aunt", PNG), ("Niece", WEBP), ("Son", GIF), ("Uncle", JPEG)]
+    assert list(study.material.pictures.items()) == [("Aunt", PNG), ("Niece", WEBP), ("Son", GIF), ("Uncle", JPEG)]
     path = study.save(tmp_path / kind)
     loaded = Discovery.load(path)
-    assert loaded.pictures == study.pictures
+    assert loaded.material.pictures == study.material.pictures
     loaded.save(path)
-    assert Discovery.load(path).pictures == study.pictures
-    study.pictures.clear()
-    assert len(study.pictures) == len(study.branch().pictures) == 4
+    assert Discovery.load(path).material.pictures == study.material.pictures
 
 
 @pytest.mark.parametrize(

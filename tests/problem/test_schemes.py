@@ -50,8 +50,8 @@ def test_the_weights_of_a_new_scheme_are_checked_like_an_array(rng, monkeypatch,
     groups = np.r_[rng.uniform(size=(10, 2)), rng.uniform(size=(10, 2)) + 9]
     D = squareform(pdist(groups))
     if stored:
-        monkeypatch.setattr("unmask.checking._stored.MANY_OBJECTS", 3)
-        monkeypatch.setattr("unmask.checking._stored.FEW_PAIRS", 1.1)
+        monkeypatch.setattr("unmask.checking._sources.MANY_OBJECTS", 3)
+        monkeypatch.setattr("unmask.checking._sources.FEW_PAIRS", 1.1)
     data = sp.coo_array(np.triu(D)) if stored else D
     with pytest.raises(ValueError, match="fall into 2 groups between which all weights are zero"):
         fit(data, weights="near")
@@ -67,11 +67,6 @@ def test_what_a_new_scheme_makes_of_the_diagonal_does_not_matter(rng, monkeypatc
     D = noisy_distances(rng, 30)
     given = (D + np.eye(30)) ** -2.0
     np.testing.assert_array_equal(fit(D, weights="infinite").embedding_, fit(D, given).embedding_)
-
-
-def test_an_unknown_scheme_is_refused_with_the_names_that_there_are(rng):
-    with pytest.raises(ValueError, match=r"weights='elastic'.*None, 'sammon', 'curvilinear'"):
-        ConditionalMDS(metric="precomputed", weights="elastic").fit(noisy_distances(rng, 30))
 
 
 def test_every_scheme_says_what_it_does():

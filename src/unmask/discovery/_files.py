@@ -290,7 +290,7 @@ def _compared(
 
 def coding_of(column: pd.Series[Any], types: Mapping[str, Any]) -> str:
     """Return how a column is compared: "numeric", "nominal", "ordinal" or "cyclic"."""
-    kind = _type_of(column, types).coding.kind
+    kind = _type_of(column, types).kind
     return kind if kind in ("nominal", "ordinal", "cyclic") else "numeric"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
-from ..checking import UnfinishedWarning, quote, require_choice, require_integer, warn_user
+from ..checking import MapWarning, UnfinishedWarning, quote, require_choice, require_integer, warn_user
 from ..estimators import (
     INITS,
     ConditionalClassicalMDS,
@@ -22,6 +22,7 @@ from ..estimators import (
     ConditionalMDS,
     known_part_of,
     names_checkpoint,
+    random_fits,
     refit,
     stress_of_known,
 )
@@ -37,6 +38,8 @@ ESTIMATORS: dict[str, Any] = {
     "isomap": ConditionalIsomap,
     "classical": ConditionalClassicalMDS,
 }
+# Below this stress a map fits, whatever the data are.
+FITS_ANYTHING = 1e-6
 # Parameters that belong to the study, and where they are given.
 DECIDED = {
     "metric": "the study holds dissimilarities; give it to Discovery(X, metric=…)",
@@ -121,6 +124,8 @@ def fit_step(
                 refit(mds, material.data.fitted, n_free=n_free, **options)
         else:
             refit(mds, material.data.fitted, n_free=n_free, **options)
+        if mds.n_components and getattr(mds, "converged_", True):
+            _warn_of_chance(mds)
     seconds = time.perf_counter() - begun
     # Ctrl-C after the last search changes nothing.
     finished = not any(issubclass(warning.category, UnfinishedWarning) for warning in caught)
@@ -157,6 +162,18 @@ def fit_step(
     for category, message in messages:
         warn_user(message, category)
     return step
+
+
+def _warn_of_chance(mds: Any) -> None:
+    """Warn if the map fits no better than maps of the same dissimilarities in random order."""
+    found = random_fits(mds)
+    if len(found.values) and mds.stress_ > max(found.median, FITS_ANYTHING):
+        warn_user(
+            f"the map is no better than chance: its stress is {mds.stress_:.2g}, that of the same dissimilarities in "
+            f"random order {found.median:.2g}. Are these similarities? Large numbers must mean dissimilar; "
+            "similarity_to_dissimilarity converts them, and so does --similarity of the command line.",
+            MapWarning,
+        )
 
 
 class _Interrupt(Listener):

@@ -16,12 +16,12 @@ from ..checking import (
     MissingDissimilarityWarning,
     align_columns,
     align_rows,
+    as_frame,
     check_dissimilarities,
     find_labels,
     is_pandas,
     labels_of,
     numbers,
-    polars_column,
     quote,
 )
 from ..dissimilarities import compare, float_type
@@ -246,11 +246,9 @@ def read_columns(data: Any, labels: pd.Index | None, objects: pd.Index, what: st
 
 def _as_frame(data: Any, what: str) -> pd.DataFrame:
     frame: pd.DataFrame
+    data = as_frame(data)
     if is_pandas(data):
         frame = data if hasattr(data, "columns") else data.to_frame(f"{what}0" if data.name is None else data.name)
-    elif hasattr(data, "columns") and hasattr(data, "get_column"):  # polars
-        columns = {name: polars_column(data, name) for name in data.columns}
-        frame = pd.DataFrame({name: c if is_pandas(c) else c.to_list() for name, c in columns.items()})
     elif isinstance(data, Mapping):
         frame = pd.DataFrame(data)
     else:

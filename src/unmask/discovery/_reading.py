@@ -18,6 +18,7 @@ from ..inspection import (
     Stability,
     bootstrap,
     compare,
+    dbrda_test,
     leak_report,
     method_names,
     scree,
@@ -150,6 +151,15 @@ class Reading:
         for cell in self.step.imputed.to_dict("records"):
             known.loc[cell["object"], cell["feature"]] = cell["value"]  # type: ignore[union-attr]
         return known
+
+    def dbrda(self, *, random_state: int = 0) -> pd.DataFrame:
+        """Return what each known feature explains of the dissimilarities, as :func:`unmask.inspection.dbrda_test` does.
+
+        Missing cells count as they were estimated.
+        """
+        types = dict(self.step.known_types) or None
+        D = self.study.material.dissimilarities
+        return dbrda_test(D, self._completed_known(), known_types=types, random_state=random_state)
 
     @property
     def most_components(self) -> int:

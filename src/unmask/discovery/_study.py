@@ -58,6 +58,12 @@ class Discovery:
 
     Attributes
     ----------
+    material : Material
+        The tables the study began with, not copied: do not change them.
+    tree : tuple of Step, Adoption, Amendment and Forgetting
+        All actions, those that were undone too, each with its `id` and `parent`.
+    here : int
+        The id of the last action, which the next will follow; 0 at the beginning.
     uuid : str
         Identity of the study; the same after saving and loading.
     revisions : tuple of str
@@ -101,9 +107,9 @@ class Discovery:
         self._begin(read_material(*given, make_transformer(metric, metric_params)), str(title))
 
     def _begin(self, material: Material, title: str) -> Self:
-        self._material, self.title = material, title
-        self._tree: tuple[Action, ...] = ()
-        self._here = 0
+        self.material, self.title = material, title
+        self.tree: tuple[Action, ...] = ()
+        self.here = 0
         self._seen: dict[int, int] = {}  # the action that was last seen after each action
         self.uuid = uuid4().hex
         self.revisions: tuple[str, ...] = ()
@@ -127,34 +133,19 @@ class Discovery:
         self._title = require_text(title, "title")
 
     @property
-    def material(self) -> Material:
-        """The tables the study began with, not copied: do not change them."""
-        return self._material
-
-    @property
     def dissimilarities(self) -> pd.DataFrame:
         """The dissimilarities, as a square table; a copy."""
-        return self._material.dissimilarities.copy()
+        return self.material.dissimilarities.copy()
 
     @property
     def table(self) -> pd.DataFrame:
         """The external table; a copy."""
-        return self._material.table.copy()
-
-    @property
-    def weights(self) -> pd.DataFrame | None:
-        """The weights of the pairs, if there are any; a copy."""
-        return None if self._material.weights is None else self._material.weights.copy()
+        return self.material.table.copy()
 
     @property
     def revision(self) -> int:
         """How often the study was saved."""
         return len(self.revisions)
-
-    @property
-    def pictures(self) -> dict[Any, bytes]:
-        """Pictures of the objects by their label; a copy."""
-        return dict(self._material.pictures)
 
     @property
     def embedding(self) -> pd.DataFrame:
@@ -172,24 +163,14 @@ class Discovery:
         return history_table(self.actions)
 
     @property
-    def tree(self) -> tuple[Action, ...]:
-        """All actions, those that were undone too, each with its `id` and `parent`."""
-        return self._tree
-
-    @property
-    def here(self) -> int:
-        """The id of the last action, which the next will follow; 0 at the beginning."""
-        return self._here
-
-    @property
     def actions(self) -> tuple[Action, ...]:
         """The actions that led to here, in order."""
-        return self._path_to(self._here)
+        return self._path_to(self.here)
 
     def _path_to(self, end: int) -> tuple[Action, ...]:
         path: list[Action] = []
         while end:
-            path.append(self._tree[end - 1])  # the id of an action is its place, from 1
+            path.append(self.tree[end - 1])  # the id of an action is its place, from 1
             end = path[-1].parent
         return tuple(reversed(path))
 
@@ -208,31 +189,31 @@ class Discovery:
     @property
     def known(self) -> pd.DataFrame:
         """The features that are known now, one row per object; a copy."""
-        return self._table(known_after(self._material, self.actions)[0])
+        return self._table(known_after(self.material, self.actions)[0])
 
     @property
     def known_types(self) -> dict[str, Any]:
         """The declared types of the features that are known now."""
-        return _types(known_after(self._material, self.actions)[0])
+        return _types(known_after(self.material, self.actions)[0])
 
     @property
     def features(self) -> pd.DataFrame:
         """Every feature that was ever known on the way to here, the last of each name; a copy."""
-        return self._table(known_after(self._material, self.actions)[1])
+        return self._table(known_after(self.material, self.actions)[1])
 
     @property
     def feature_types(self) -> dict[str, Any]:
         """The declared types of :attr:`features`."""
-        return _types(known_after(self._material, self.actions)[1])
+        return _types(known_after(self.material, self.actions)[1])
 
     def known_of(self, step: Step) -> pd.DataFrame | None:
         """Return the known features that a step was given; None if there were none."""
-        known, _ = known_after(self._material, self._path_to(step.parent))
+        known, _ = known_after(self.material, self._path_to(step.parent))
         return self._table(known) if step.known else None
 
     def _table(self, features: Features) -> pd.DataFrame:
         columns = {name: column for name, (column, _) in features.items()}
-        return pd.DataFrame(columns, index=self._material.objects, copy=True)
+        return pd.DataFrame(columns, index=self.material.objects, copy=True)
 
     # ---- the loop
 
@@ -265,10 +246,6 @@ class Discovery:
             ``random_state`` is 0 by default, so that the study can be repeated. ``init`` may be the file of an
             :class:`unmask.Checkpoint`, to continue that fit.
 
-        Returns
-        -------
-        Step
-
         Notes
         -----
         Ctrl-C ends the search, and the best map so far becomes the step, with ``finished=False``. A second Ctrl-C ends
@@ -287,7 +264,7 @@ class Discovery:
         n_free: int | None = None,
     ) -> Step:
         """Add a step; `n_free` repeats the decision of an earlier fit."""
-        given = self._material, self.known, self.known_types, estimator, params, len(self.steps) + 1
+        given = self.material, self.known, self.known_types, estimator, params, len(self.steps) + 1
         return self._add(fit_step(*given, callback, checkpoint, n_free))
 
     def _add(self, action: Done) -> Done:
@@ -297,12 +274,12 @@ class Discovery:
         return added
 
     def _append(self, action: Done, parent: int) -> Done:
-        added = cast("Done", action.model_copy(update={"id": len(self._tree) + 1, "parent": parent}))
-        self._tree = (*self._tree, added)
+        added = cast("Done", action.model_copy(update={"id": len(self.tree) + 1, "parent": parent}))
+        self.tree = (*self.tree, added)
         return added
 
     def _go(self, end: int) -> None:
-        self._here = end
+        self.here = end
         self._seen |= {action.parent: action.id for action in self.actions}
 
     def adopt(
@@ -347,10 +324,6 @@ class Discovery:
             angles around a circle cyclic, and others go by their values.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Adoption
         """
         self._require_new_name(name)
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
@@ -375,10 +348,6 @@ class Discovery:
         ----------
         values, along, from_axis, column, groups, axes, kind
             As in :meth:`adopt`.
-
-        Returns
-        -------
-        Preview
         """
         ways = {"values": values, "along": along, "from_axis": from_axis, "column": column, "groups": groups}
         feature, declared, _ = self._proposed("preview", {**ways, "axes": axes}, kind)
@@ -386,9 +355,9 @@ class Discovery:
 
     def _proposed(self, name: str, ways: Mapping[str, Any], kind: Any) -> tuple[pd.Series[Any], Any, dict[str, Any]]:
         """Return the values of a feature, its declared type and its source."""
-        values, declared, source = propose(self._material, self.steps[-1] if self.steps else None, ways)
+        values, declared, source = propose(self.material, self.steps[-1] if self.steps else None, ways)
         declared = declared if kind is None else plain(kind, "kind", "use a type of a feature.")
-        return checked_values(values, name, declared, self._material.objects), declared, source
+        return checked_values(values, name, declared, self.material.objects), declared, source
 
     def _require_new_name(self, name: Any, what: str = "name") -> None:
         if not isinstance(name, str) or not name.strip():
@@ -408,10 +377,6 @@ class Discovery:
             The feature.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Forgetting
         """
         self._require_known(name)
         return self._add(Forgetting(name=name, why=require_text(str(why), "why")))
@@ -433,10 +398,6 @@ class Discovery:
             New name, which no other known feature has.
         why : str, default=""
             The reason, for the history.
-
-        Returns
-        -------
-        Amendment
         """
         self._require_known(name)
         if values is None and kind is None and rename is None:
@@ -445,7 +406,7 @@ class Discovery:
             self._require_new_name(rename, "rename")
         declared = self.known_types.get(name) if kind is None else plain(kind, "kind", "use a type of a feature.")
         column, cells = corrected(self.known[name], values)
-        feature = checked_values(column, rename or name, declared, self._material.objects)
+        feature = checked_values(column, rename or name, declared, self.material.objects)
         why = require_text(str(why), "why")
         return self._add(Amendment(name=name, values=feature, cells=cells, kind=declared, rename=rename, why=why))
 
@@ -492,7 +453,7 @@ class Discovery:
                 lost = action.called if isinstance(action, Amendment) else None
             else:
                 again._repeat(action, callback)
-        self._tree, self._here, self._seen = again._tree, again._here, again._seen
+        self.tree, self.here, self._seen = again.tree, again.here, again._seen
         return f"left out: {'; '.join(action.text for action in left_out)}"
 
     def _repeat(self, action: Action, callback: Callback | None = None) -> None:
@@ -518,18 +479,14 @@ class Discovery:
         ----------
         id : int
             Its id, as in :attr:`tree`; 0 is the beginning.
-
-        Returns
-        -------
-        str
         """
         self._go(self._checked_id(id))
         return f"now after: {self.actions[-1].text}" if self.here else "now at the beginning"
 
     def _checked_id(self, given: Any) -> int:
         found = require_integer("id", given, 0)
-        if found > len(self._tree):
-            raise ValueError(f"id={found} is not an action of this study, which has {len(self._tree)}.")
+        if found > len(self.tree):
+            raise ValueError(f"id={found} is not an action of this study, which has {len(self.tree)}.")
         return found
 
     def undo(self) -> str:
@@ -543,8 +500,8 @@ class Discovery:
     @property
     def ahead(self) -> Action | None:
         """The action that :meth:`redo` would do again, of several the one seen last; None if there is none."""
-        following = [action.id for action in self._tree if action.parent == self._here]
-        return self._tree[self._seen.get(self._here, following[-1]) - 1] if following else None
+        following = [action.id for action in self.tree if action.parent == self.here]
+        return self.tree[self._seen.get(self.here, following[-1]) - 1] if following else None
 
     def redo(self) -> str:
         """Do the action again that was taken back, and return a sentence about it."""
@@ -560,13 +517,9 @@ class Discovery:
         ----------
         name : str, optional
             Title of the new study; by default that of this one and "(branch)".
-
-        Returns
-        -------
-        Discovery
         """
-        branch = self._of(self._material, f"{self.title} (branch)".strip() if name is None else str(name))
-        branch._tree, branch._here, branch._seen = self._tree, self._here, dict(self._seen)
+        branch = self._of(self.material, f"{self.title} (branch)".strip() if name is None else str(name))
+        branch.tree, branch.here, branch._seen = self.tree, self.here, dict(self._seen)
         branch.uuid, branch.revisions, branch.origin = self.uuid, self.revisions, self.origin
         return branch
 
@@ -603,7 +556,7 @@ class Discovery:
         step does not keep, such as placing new objects.
         """
         params = {**step.params, "known_types": dict(step.known_types) or None}
-        return ESTIMATORS[step.estimator](**self._material.data.params, **params)
+        return ESTIMATORS[step.estimator](**self.material.data.params, **params)
 
     # ---- looking at maps
 
@@ -614,10 +567,6 @@ class Discovery:
         ----------
         step : Step or int, optional
             Any fit of the :attr:`tree`, or the number of one on the way to here; by default the last.
-
-        Returns
-        -------
-        Reading
         """
         return Reading(self, self._chosen_step(step))
 
@@ -681,7 +630,7 @@ class Discovery:
             raise ValueError("the last map has no dimensions and shows nothing; fit one that has.")
         with series(callback) as tell:
             asked = (n_permutations, n_references, random_state)
-            return suggest(self._material, self.known, step, *asked, tell).head(n)
+            return suggest(self.material, self.known, step, *asked, tell).head(n)
 
     def contrast(self, group: Any, other: Any = None) -> pd.DataFrame:
         """Rank all columns by how a group of objects differs in them from others.
@@ -708,8 +657,8 @@ class Discovery:
         from 9999 random groups; all are corrected for the number of columns by Holm's rule. They hold for a group that
         was not chosen by looking at the map.
         """
-        inside, outside = sides(self._material.objects, group, other)
-        return contrast(self.known, self.known_types, self._material.table, inside, outside)
+        inside, outside = sides(self.material.objects, group, other)
+        return contrast(self.known, self.known_types, self.material.table, inside, outside)
 
     def plot(self, *, steps: tuple[int, int] | None = None, color: Any = None, ax: Any = None) -> Any:
         """Draw the last two maps side by side, or the only one.
@@ -722,10 +671,6 @@ class Discovery:
             What to colour by, as in :func:`unmask.plotting.plot_map`; or the name of a known feature or column.
         ax : Axes or two Axes, optional
             Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        Axes, or an array of two
         """
         from ..plotting import plot_map, plot_pair
 
@@ -745,7 +690,7 @@ class Discovery:
     def _color(self, color: Any) -> Any:
         if not isinstance(color, str):
             return color
-        for table in (self.known, self._material.table):
+        for table in (self.known, self.material.table):
             if color in table.columns:
                 return table[color]
         raise ValueError(
@@ -785,7 +730,7 @@ class Discovery:
             largest coordinate), ``same``, ``note``. An interrupted step is now fitted to its end, and is not the same.
         """
         require_number("tol", tol, 0.0)
-        again, rows = self._of(self._material, self.title), []
+        again, rows = self._of(self.material, self.title), []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the steps have theirs
             for action in self.actions:
@@ -826,10 +771,6 @@ class Discovery:
         force : bool, default=False
             Save into a folder that holds other files, which stay as they are.
 
-        Returns
-        -------
-        Path
-
         Raises
         ------
         FileProblem
@@ -859,10 +800,6 @@ class Discovery:
             Whether the study may refer to a large table of dissimilarities in a file elsewhere. False refuses that, for
             a study that comes from somebody else.
 
-        Returns
-        -------
-        Discovery
-
         Raises
         ------
         FileProblem
@@ -872,16 +809,16 @@ class Discovery:
 
         document, material, actions = load(Path(path), name, elsewhere=elsewhere)
         study = cls._of(material, document.title)
-        study._tree, study.uuid, study.revisions = actions, document.uuid, tuple(document.revisions)
+        study.tree, study.uuid, study.revisions = actions, document.uuid, tuple(document.revisions)
         study.origin = document.origin
         study._go(document.here)
         return study
 
     def __repr__(self) -> str:
-        return text_of(self._material, self.actions, self.title, list(self.known.columns))
+        return text_of(self.material, self.actions, self.title, list(self.known.columns))
 
     def _repr_html_(self) -> str:
-        return html_of(self._material, self.actions, self.title, list(self.known.columns))
+        return html_of(self.material, self.actions, self.title, list(self.known.columns))
 
 
 def _types(features: Features) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from .._typing import Array, IntArray
-from ..checking import name_object, require_integer, require_number, warn_user
+from ..checking import name_object, warn_user
 from ..kernels import OneBlasThread
 from ..progress import current_watch
 from ._spectral import SpectralDissimilarity, Unfolding, covariance_of_distances, edges, lower_inverse, mirrored
@@ -51,24 +51,16 @@ class Drill(SpectralDissimilarity):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        In the unit of the data.
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The learned graph: pairs with a precision other than 0, with their dissimilarities in the data as lengths.
-    candidates_ : scipy sparse array of shape (n_objects, n_objects)
-        The candidate edges from which the graph was learned.
-    precision_ : ndarray of shape (n_objects, n_objects)
-        P / p, exactly 0 where there is no edge.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        The inverse of `precision_`.
+    dissimilarities_, precision_, covariance_ : ndarray of shape (n_objects, n_objects)
+        In the unit of the data. The precision is P / p, exactly 0 where there is no edge.
+    graph_, candidates_ : scipy sparse array of shape (n_objects, n_objects)
+        The learned graph (pairs with a precision other than 0, with their dissimilarities in the data as lengths), and
+        the candidate edges.
     objective_ : float
         The penalised likelihood at P.
-    violation_ : float
-        Largest violation of the optimality conditions, in the units of `tol`.
-    n_iter_, converged_ : int, bool
-        Number of Newton steps, and whether `violation_` is at most `tol`.
-    n_components_joined_ : int
-        As in :class:`LaplacianEigenmaps`.
+    violation_, n_iter_, converged_ : float, int, bool
+        Largest violation of the optimality conditions, in the units of `tol`; number of Newton steps; whether the
+        violation is at most `tol`.
 
     References
     ----------
@@ -87,11 +79,10 @@ class Drill(SpectralDissimilarity):
     tol: float = 1e-6
     max_iter: int = 1000
 
+    _RULES = SpectralDissimilarity._RULES | {"penalty": 0.0, "tol": 0.0, "max_iter": 1}
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_number("penalty", self.penalty, 0.0)
-        require_number("tol", self.tol, 0.0)
-        require_integer("max_iter", self.max_iter, 1)
         if self.n_neighbors is None and self.penalty == 0:
             raise ValueError(
                 "n_neighbors=None with penalty=0: a precision of all pairs is not determined, because centring takes "
@@ -181,14 +172,11 @@ class _Field:
     def _products(self, A: Array, free: IntArray) -> Callable[[Array], Array]:
         """Return a function of values v that computes the free entries of ``A V A`` and no others."""
         i, j = self.i[free], self.j[free]
-        apart = np.flatnonzero(i != j)
-        entry = np.concatenate([np.arange(len(i)), apart])
+        apart = i != j
         places = np.concatenate([i, j[apart]]), np.concatenate([j, i[apart]])
-        V = sp.csr_array((entry + 1.0, places), shape=A.shape)
-        entry = V.data.astype(np.int64) - 1  # which value each stored element takes
 
         def multiply(values: Array) -> Array:
-            V.data = values[entry]
+            V = sp.csr_array((np.concatenate([values, values[apart]]), places), shape=A.shape)
             left = np.ascontiguousarray((V @ A).T)
             found = np.empty(len(values))
             for first in range(0, len(found), AT_ONCE):

@@ -18,11 +18,7 @@ from ..checking import (
     StoredPairs,
     labelled_frame,
     labels_of,
-    require_choice,
     require_features,
-    require_flag,
-    require_integer,
-    require_jobs,
     require_package,
     warn_of_square_features,
 )
@@ -37,7 +33,6 @@ from ..graphs import (
     takes_usearch,
 )
 from ..progress import current_watch, series
-from ._base import DTYPES
 from ._landmarks import LandmarkRows
 from ._metrics import NAMES
 from ._transformers import ComparingTransformer
@@ -100,7 +95,7 @@ class Geodesic(ComparingTransformer):
     dissimilarities_ : ndarray of shape (n_objects, n_objects), or LandmarkRows
         Lengths of the shortest paths.
     n_components_joined_ : int
-        Number of parts the neighbours alone leave; 1 if the graph was connected.
+        Number of parts that neighbours alone leave.
 
     Examples
     --------
@@ -123,6 +118,14 @@ class Geodesic(ComparingTransformer):
     random_state: Any = None
     n_jobs: int | None = None
 
+    _RULES = {
+        "n_neighbors": (None, 1),
+        "mutual": bool,
+        "on_disconnected": ("join", "error"),
+        "n_landmarks": (None, 2),
+        "n_jobs": None,
+        "dtype": ("float64", "float32"),
+    }
     _TAKES_MISSING = True
     _WIDEN = "n_neighbors or radius"
 
@@ -140,26 +143,19 @@ class Geodesic(ComparingTransformer):
         return self.metric in SEARCHED and (self.metric not in LEARNING or bool(self.metric_params))
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if (self.n_neighbors is None) == (self.radius is None):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors!r} and radius={self.radius!r}: give one of them and None for the other."
             )
-        if self.n_neighbors is not None:
-            require_integer("n_neighbors", self.n_neighbors, 1)
-        elif not isinstance(self.radius, Real) or isinstance(self.radius, bool) or not self.radius > 0:
-            raise ValueError(f"radius={self.radius!r} must be a number above 0.")
-        require_flag("mutual", self.mutual)
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
-        if self.n_landmarks is not None:
-            require_integer("n_landmarks", self.n_landmarks, 2)
-        require_jobs(self.n_jobs)
-        require_choice("dtype", self.dtype, DTYPES)
+        radius = self.radius
+        if radius is not None and (not isinstance(radius, Real) or isinstance(radius, bool) or not radius > 0):
+            raise ValueError(f"radius={radius!r} must be a number above 0.")
 
     # ---- the graph and its paths
 
     def _fit(self, X: Any) -> None:
         watch = current_watch()
-        self._check_parameters()
         watch.begin("graph")
         self._fit_X: Any = self._read_features(X, True) if self._searches else self._compare(X)
         self._n = self._fit_X.n if isinstance(self._fit_X, StoredPairs) else len(self._fit_X)
@@ -175,9 +171,8 @@ class Geodesic(ComparingTransformer):
             require_features(X)
             warn_of_square_features(X)
             self._labels = labels_of(X)
-        types = [np.float64, np.float32]
-        features: Array = validate_data(self, X, dtype=types, ensure_min_samples=1 + reset, reset=reset)
-        return features
+        options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 1 + reset, "reset": reset}
+        return np.asarray(validate_data(self, X, **options))
 
     def _make_search(self) -> NearestNeighbors:
         params = dict(self.metric_params or {})
@@ -188,7 +183,7 @@ class Geodesic(ComparingTransformer):
     def _graph(self) -> Any:
         """Return the graph of neighbours, and note how far each object's neighbourhood reaches."""
         k, n, radius = self.n_neighbors, self._n, self.radius
-        self._reach = np.full(n, radius, dtype=np.float64)
+        self._reach: Array = np.full(n, radius, dtype=np.float64)
         if self._search is not None and k is not None:
             if takes_usearch(self._search.effective_metric_, *self._fit_X.shape):
                 require_package("usearch", f"the search for the neighbours of {n:,} objects", "graphs")
@@ -218,13 +213,13 @@ class Geodesic(ComparingTransformer):
         return np.asarray(table, dtype=np.float64)
 
     def _paths(self) -> Any:
-        if self.n_landmarks is None:
+        number, n = self.n_landmarks, self._n
+        if number is None:
             return shortest_paths(self.graph_, self.dtype)
-        n = self._n
-        if self.n_landmarks > n:
-            raise ValueError(f"n_landmarks={self.n_landmarks} but there are {n} objects; leave it out to use them all.")
+        if number > n:
+            raise ValueError(f"n_landmarks={number} but there are {n} objects; leave it out to use them all.")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        landmarks = np.sort(rng.choice(n, self.n_landmarks, replace=False))
+        landmarks = np.sort(rng.choice(n, number, replace=False))
         strip = shortest_paths(self.graph_, self.dtype, landmarks)
         among = np.triu(strip[:, landmarks])  # sums in another order differ by rounding
         strip[:, landmarks] = among + among.T

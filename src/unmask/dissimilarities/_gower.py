@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._typing import Array
-from ..checking import as_pandas, is_pandas, is_unlabelled, polars_column, quote, require_number
+from ..checking import as_frame, as_pandas, is_pandas, is_unlabelled, quote, require_number
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -176,12 +176,8 @@ def read_columns(rows: Rows) -> dict[str, pd.Series]:
     if repeated:
         raise ValueError(f"X has several columns of the name {quote(sorted(repeated))}; rename them.")
     validate_data(rows.estimator, rows.X, reset=not rows.new, skip_check_array=True)  # notes names of columns only
-    if is_pandas(X):
-        columns = [X.iloc[:, k] for k in range(len(names))]
-    else:
-        columns = [polars_column(X, name) for name in X.columns]
-        columns = [column if is_pandas(column) else pd.Series(column.to_list()) for column in columns]
-    return {name: _as_dates(column) for name, column in zip(names, columns, strict=True)}
+    X = as_frame(X)
+    return {name: _as_dates(X.iloc[:, k]) for k, name in enumerate(names)}
 
 
 def _array(rows: Rows) -> Any:

@@ -22,7 +22,7 @@ class KernelDissimilarity(DissimilarityTransformer):
     """Distances between objects in the feature space of a kernel; their classical map is kernel PCA.
 
     ``d_ij = sqrt(k_ii - 2 k_ij + k_jj)`` for a positive semi-definite kernel k, also for new objects. `X` holds
-    features, (n_objects, n_features). Time and memory grow with N squared.
+    features, (n_objects, n_features).
 
     Parameters
     ----------
@@ -34,10 +34,8 @@ class KernelDissimilarity(DissimilarityTransformer):
 
     Attributes
     ----------
-    dissimilarities_ : ndarray of shape (n_objects, n_objects)
-        Distances in feature space.
-    covariance_ : ndarray of shape (n_objects, n_objects)
-        The kernel between the objects, not centred.
+    dissimilarities_, covariance_ : ndarray of shape (n_objects, n_objects)
+        Distances in feature space, and the kernel between the objects, not centred.
 
     References
     ----------
@@ -87,7 +85,6 @@ class KernelDissimilarity(DissimilarityTransformer):
         return np.asarray(pairwise_kernels(A, B, metric=self.kernel, **params), dtype=np.float64)
 
     def _roots(self, squared: Array) -> Array:
-        """Return square roots; raise if a squared distance is negative by more than rounding."""
         if squared.min() < -ROUNDING * np.abs(squared).max():
             raise ValueError(
                 f"kernel={self.kernel!r} gives a negative squared distance ({squared.min():g}), so it is not positive "

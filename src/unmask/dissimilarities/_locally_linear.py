@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._typing import Array, IntArray
-from ..checking import MapWarning, require_number, warn_user
+from ..checking import MapWarning, warn_user
 from ..graphs import near_pairs, shortest_ways_out, undirected
 from ..kernels import Source
 from ._laplacian import SparsePrecision, SparseSpectral
@@ -33,14 +33,13 @@ class LocallyLinear(SparseSpectral):
         all others.
     graph : {"neighbors", "chain", "ring", "tree"}, default="neighbors"
         As in :class:`LaplacianEigenmaps`; of a chain, each object is a mean of the ones beside it.
-    ridge : "auto" or float, default="auto"
-        Added to the diagonal of the products of an object's neighbours, as a share of their sum. ``"auto"``: 1e-3 where
+    ridge : float, optional
+        Added to the diagonal of the products of an object's neighbours, as a share of their sum. By default 1e-3 where
         the products are singular, so that many weights reconstruct the object equally well (always if it has more
         neighbours than features), and 0 elsewhere.
     on_disconnected : {"join", "error"}, default="join"
-        What to do if several groups of objects have all their neighbours among themselves, so that the places of the
-        groups are undetermined: give each but the largest the shortest edge that leaves it, with a warning that counts
-        them, or raise an error.
+        What to do if several groups of objects have all their neighbours among themselves: give each but the largest
+        the shortest edge that leaves it, with a warning that counts them, or raise an error.
     metric, metric_params
         As in :class:`LaplacianEigenmaps`.
 
@@ -50,10 +49,6 @@ class LocallyLinear(SparseSpectral):
         In row i the weights that reconstruct object i.
     graph_, precision_, covariance_, dissimilarities_
         As in :class:`LaplacianEigenmaps`.
-    objective_ : float
-        Sum of the squared errors of reconstruction, which the weights minimise.
-    n_components_joined_ : int
-        Number of groups of objects that have all their neighbours among themselves; 1 if all depend on each other.
 
     References
     ----------
@@ -70,11 +65,9 @@ class LocallyLinear(SparseSpectral):
     array([0.5, 0.5])
     """
 
-    ridge: Any = "auto"
+    ridge: float | None = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _find(self, neighbours: sp.csr_array, source: Source) -> SparsePrecision:
         groups = _closed_groups(neighbours)
@@ -95,8 +88,7 @@ class LocallyLinear(SparseSpectral):
             neighbours = sp.csr_array((np.append(old.data, lengths), ends), shape=old.shape)
             groups = _closed_groups(neighbours)
         self.graph_ = undirected(neighbours)
-        self.weights_, errors, _ = _reconstruct(source, neighbours, self.ridge)
-        self.objective_ = float(errors.sum())
+        self.weights_, *_ = _reconstruct(source, neighbours, self.ridge)
         M = sp.csc_array(sp.eye_array(source.n) - self.weights_.T)
         # Only objects of the last closed group, on which all others depend, can be held at 0.
         used = np.bincount(self.weights_.indices, minlength=source.n)
@@ -124,20 +116,14 @@ class AcyclicLocallyLinear(SparseSpectral):
 
     Attributes
     ----------
-    graph_ : scipy sparse array of shape (n_objects, n_objects)
-        The graph of objects and their later neighbours, symmetric, with lengths of edges; always connected.
-    weights_ : scipy sparse array of shape (n_objects, n_objects)
-        In row i the weights that reconstruct object i; none for the last in the order.
+    graph_, weights_ : scipy sparse array of shape (n_objects, n_objects)
+        As in :class:`LocallyLinear`; the last object of the order has no weights.
     precisions_ : ndarray of shape (n_objects,)
-        Inverse of each object's squared error of reconstruction; 0 for the last. An object reproduced
-        exactly (error below 1e-8 of the median) has no finite precision; its error counts as 1e-3 of the median, with a
-        warning.
+        Inverse of each object's squared error of reconstruction; 0 for the last. An error below 1e-8 of the median
+        counts as 1e-3 of it, with a warning.
     precision_, covariance_, dissimilarities_ : ndarray of shape (n_objects, n_objects)
         ``M diag(precisions_) M'`` for the sum of all p columns of the data (multiply by p for one), M with 1 on the
         diagonal and minus the weights of object i in column i; its pseudo-inverse, and the distances of that.
-    objective_ : float
-        Sum over objects, without the last, of the logarithm of the precision less precision times squared error: what
-        the precisions maximise. With ``log N`` added it is that of :class:`MaximumEntropyUnfolding`.
 
     References
     ----------
@@ -154,14 +140,12 @@ class AcyclicLocallyLinear(SparseSpectral):
     """
 
     order: Any = None
-    ridge: Any = "auto"
+    ridge: float | None = None
     # No parameters here: the order makes the graph, which is always connected.
     graph: str = field(default="neighbors", init=False)
     on_disconnected: str = field(default="join", init=False)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        _require_ridge(self.ridge)
+    _RULES = SparseSpectral._RULES | {"ridge": (None, 0.0)}
 
     def _neighbours(self, source: Source) -> sp.csr_array:
         n = source.n
@@ -179,19 +163,11 @@ class AcyclicLocallyLinear(SparseSpectral):
         free, last = self._order[:-1], int(self._order[-1])
         # An object with a duplicate among its neighbours is reproduced exactly, but for the ridge.
         errors[free[nearly_zero(nearest[free])]] = 0.0
-        capped = raised(
-            errors[free], "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
-        )
+        what = "objects are reproduced by their neighbours (nearly) exactly; their squared errors"
         precisions = self.precisions_ = np.zeros(source.n)
-        precisions[free] = 1.0 / capped
-        self.objective_ = float(np.sum(np.log(precisions[free]) - precisions[free] * errors[free]))
+        precisions[free] = 1.0 / raised(errors[free], what)
         M = sp.csc_array((sp.eye_array(source.n) - self.weights_.T) @ sp.diags_array(np.sqrt(precisions)))
         return SparsePrecision(M, is_laplacian=False, ground=last)
-
-
-def _require_ridge(ridge: Any) -> None:
-    if not (isinstance(ridge, str) and ridge == "auto"):
-        require_number("ridge", ridge, 0.0)
 
 
 def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
@@ -204,7 +180,7 @@ def _closed_groups(neighbours: sp.csr_array) -> list[IntArray]:
     return [np.flatnonzero(group == own) for own in np.setdiff1d(np.arange(count), leaves)]
 
 
-def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: Any) -> tuple[sp.csr_array, Array, Array]:
+def _reconstruct(source: Any, neighbours: sp.csr_array, ridge: float | None) -> tuple[sp.csr_array, Array, Array]:
     """Return the weights that reconstruct each object, its squared error, and its squared length to the nearest."""
     n = source.n
     errors, nearest, weights = np.zeros(n), np.full(n, np.inf), np.zeros(neighbours.nnz)

@@ -16,12 +16,10 @@ from ..checking import (
     computed,
     labels_of,
     name_object,
-    require_choice,
-    require_jobs,
     warn_user,
 )
 from ..kernels import OneBlasThread, empty_square
-from ._base import DTYPES, DissimilarityTransformer
+from ._base import DissimilarityTransformer
 from ._metrics import make_comparison
 from ._on_demand import OnDemand, fill
 from ._rows import Rows
@@ -33,8 +31,7 @@ class Metric(DissimilarityTransformer):
 
     The metrics of scipy and scikit-learn by name, Gower's for mixed tables with missing cells, Aitchison's for
     compositions, Wasserstein's for samples and histograms, dynamic time warping for series, or a function of two rows.
-    `X` has one object per row; Notes list what each metric takes. Each pair is compared once, and nothing else of the
-    size of the result is held.
+    `X` has one object per row; Notes list what each metric takes.
 
     Parameters
     ----------
@@ -91,9 +88,8 @@ class Metric(DissimilarityTransformer):
 
     References
     ----------
-    J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics, 1971.
-
-    J. Aitchison, "The statistical analysis of compositional data", Chapman and Hall, 1986.
+    J. C. Gower, "A general coefficient of similarity and some of its properties", Biometrics, 1971. J. Aitchison, "The
+    statistical analysis of compositional data", Chapman and Hall, 1986.
 
     Examples
     --------
@@ -111,6 +107,8 @@ class Metric(DissimilarityTransformer):
     metric_params: dict[str, Any] | None = None
     dtype: str = "float64"
     n_jobs: int | None = None
+
+    _RULES = {"dtype": ("float64", "float32"), "n_jobs": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,8 +153,7 @@ class Metric(DissimilarityTransformer):
     def _read(self, X: Any) -> OnDemand:
         """Learn from all objects, and return their dissimilarities as a source."""
         self.__dict__.pop("dissimilarities_", None)
-        require_choice("dtype", self.dtype, DTYPES)
-        require_jobs(self.n_jobs)
+        self._check_parameters()
         comparison, rows = make_comparison(self.metric, self.metric_params), Rows(self, X, new=False)
         with OneBlasThread():
             self._objects = comparison.fit(rows)

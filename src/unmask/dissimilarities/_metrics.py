@@ -254,7 +254,7 @@ def _cosine(x: Any, y: Any, _learnt: Any) -> Array:
 
 def _jensen_shannon(x: Array, y: Array, _learnt: Any) -> Array:
     # NaN is the root of a rounding error below 0, for nearly equal rows.
-    return np.nan_to_num(cdist(x, y, "jensenshannon"), nan=0.0)
+    return np.asarray(np.nan_to_num(cdist(x, y, "jensenshannon"), nan=0.0))
 
 
 def _haversine(x: Array, y: Array, _learnt: Any) -> Array:

@@ -104,7 +104,7 @@ class OnDemand(Source):
             with nullcontext() if self.comparison.entry.parallel else _ONE_AT_A_TIME:
                 values = self.comparison.between(self.objects[rows], self.objects[columns], self.dtype)
         values[i[:, None] == j] = 0.0
-        names = (lambda at: self.name(i[at])), (lambda at: self.name(j[at]))
+        names = (lambda at: self.name(int(i[at]))), (lambda at: self.name(int(j[at])))
         count_missing(values, self.comparison, names, self.objects)
         return values
 

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotri
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Array, IntArray
-from ..checking import MapWarning, require_choice, require_integer, warn_user
+from ..checking import MapWarning, warn_user
 from ..graphs import STRUCTURES, are_near, near_pairs, structured_graph, undirected
 from ..kernels import ArraySource
 from ..progress import current_watch
@@ -59,8 +59,13 @@ class SpectralDissimilarity(ComparingTransformer):
     metric_params: dict[str, Any] | None = None
     on_disconnected: str = "join"
 
+    _RULES = {
+        "n_neighbors": (None, 1),
+        "graph": ("neighbors", *STRUCTURES),
+        "on_disconnected": ("join", "error"),
+    }
+
     def _fit(self, X: Any) -> None:
-        self._check_parameters()
         current_watch().begin("graph")
         D = self._compare(X)
         if isinstance(D, np.ndarray):
@@ -89,12 +94,6 @@ class SpectralDissimilarity(ComparingTransformer):
 
     def _solve(self, squared: Array) -> Unfolding:
         raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        if self.n_neighbors is not None:
-            require_integer("n_neighbors", self.n_neighbors, 1)
-        require_choice("graph", self.graph, ("neighbors", *STRUCTURES))
-        require_choice("on_disconnected", self.on_disconnected, ("join", "error"))
 
     # ---- new objects
 
@@ -154,25 +153,25 @@ def raised(values: Array, what: str = "edges join objects that are equal or near
     return np.where(duplicate, FLOOR * float(np.median(values[values > 0])), values)
 
 
-def reconstruction(to_object: Array, among: Array, ridge: Any) -> tuple[Array, float]:
+def reconstruction(to_object: Array, among: Array, ridge: float | None) -> tuple[Array, float]:
     """Return the weights (sum 1) that best reconstruct an object from its neighbours, and the squared error left.
 
     From squared distances alone: ``c_jk = (d_0j + d_0k - d_jk) / 2`` are the products of the neighbours seen from the
-    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is a share of C's trace; ``"auto"`` is 0 unless
-    C is singular.
+    object, and ``C w = 1``, normalised, minimises ``w' C w``. The ridge is a share of C's trace; None is 0 unless C
+    is singular.
     """
     C = (to_object[:, None] + to_object[None, :] - among) / 2
     trace = float(np.trace(C))
     if not to_object.any():  # all neighbours equal the object: any weights do
         return np.full(len(C), 1.0 / len(C)), 0.0
-    if isinstance(ridge, str):
+    if ridge is None:
         ridge = AUTO_RIDGE if np.linalg.eigvalsh(C)[0] <= SINGULAR * trace / len(C) else 0.0
     try:
         weights = np.linalg.solve(C + ridge * trace * np.eye(len(C)), np.ones(len(C)))
     except np.linalg.LinAlgError:
         raise ValueError(
             f"ridge={ridge:g} leaves the weights of an object with {len(C)} neighbours undetermined; raise it "
-            "(0.001 is customary), or pass ridge='auto'."
+            "(0.001 is customary), or pass ridge=None."
         ) from None
     weights /= weights.sum()
     return weights, max(float(weights @ C @ weights), 0.0)

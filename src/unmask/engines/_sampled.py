@@ -123,7 +123,7 @@ class SampledEngine(Engine):
         """
         if len(self._objects) < self.n:
             return self._objects[:0]
-        return np.unique([np.argsort(self.sums(at).shares)[-FAR:] for at in (np.zeros((self.n, 0)), Z)])
+        return np.unique([np.argsort(self.sums(at).shares)[-FAR:] for at in (np.zeros((self.n, 1)), Z)])
 
     def _with_far(self, far: IntArray, Z: Array) -> Array:
         """Return the errors and sizes of all pairs with some objects; where rows are sampled, what these leave out.
@@ -138,7 +138,7 @@ class SampledEngine(Engine):
 
     def _mean_size(self) -> float:
         """Return the mean of w delta^2 over pairs."""
-        return float(self._look(np.zeros((self.n, 0)), self._objects)[:, 1].mean())
+        return float(self._look(np.zeros((self.n, 1)), self._objects)[:, 1].mean())
 
     def _look(self, Z: Array, objects: IntArray) -> Array:
         """Return the mean weighted squared error and size of a pair in one look, or in some rows, each in a row."""

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..checking import require_integer
+from ..checking import require_fraction, require_integer
 from ..progress import Callback, watching
 from ._base import ConditionalMap
 from ._fit import STRESS
 from ._placing import predictive_score, read_new, transform
-from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior, require_level
+from ._posterior import FEWEST_DRAWS, Posterior, draw_posterior
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -217,8 +217,8 @@ class ConditionalMDS(ConditionalMap):
         check_is_fitted(self)
         require_integer("n_draws", n_draws, FEWEST_DRAWS)
         require_integer("chains", chains, 1)
+        require_fraction("level", level)
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        require_level(level)
         with watching(callback) as watch:
             return draw_posterior(self, n_draws=n_draws, chains=chains, level=level, seed=seed, watch=watch)
 

@@ -83,7 +83,7 @@ def fit_map(
         task = Task(estimator, data, problem, engine, form, seed, saved, refit or Refit(), workers)
         found, fitted = _free_map(task, method)
         fitted, attributes = method.describe(fitted, task, found)
-    if hasattr(estimator.metric, "fit"):
+    if type(fitted.transformer) is type(estimator.metric):  # not the paths of an Isomap between objects it compares
         attributes["metric_"] = fitted.transformer
     # Everything else is read off the map when it is asked for.
     vars(estimator).update({"_map": fitted, "embedding_": fitted.embedding, **attributes})

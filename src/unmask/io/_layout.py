@@ -160,7 +160,7 @@ def _triangle(table: Rows, cells: Cells, header: bool | None, begins: int) -> La
     counted = left in ([str(start + at) for at in range(len(left))] for start in (0, 1))
     counted = counted and any(as_number(row[-1], cells.decimal) != 0 for row in body[1:])
     labelled = bool(body) and (len(body[0]) == 2 or 2 * _texts(left, cells) > len(left) or counted)
-    names = _names(table, cells) if named else None
+    names = first_row(cells) if named else None
     if names and labelled and left[0] != names[0]:  # R leaves out the cell above the labels
         names = names[1:]
     return Layout("lower", names, labelled, sure=True)
@@ -194,11 +194,10 @@ def _square(table: Rows, cells: Cells, header: bool | None) -> Layout:
         empty_diagonal = not first[0] and not any(row[at] for at, row in enumerate(table) if at < len(row))
         both = cells.n_rows == width and first[1:] == left and not is_whole(first[0]) and not empty_diagonal
         above = labels and (cells.n_rows == width + 1 or both)
-        beside = all(map(is_whole, [*left, *first[:1]])) and cells.n_rows == width - 1 or (above and both)
+        beside = (all(map(is_whole, [*left, *first[:1]])) and cells.n_rows == width - 1) or (above and both)
     names = None
     if above:
-        names = _names(table, cells)
-        names = names[1:] if beside and len(first) == width else names
+        names = first_row(cells)[int(beside and len(first) == width) : len(first)]
     body = table[1:] if above else table
     agreed = names is None or [cells.plain(row[0]) for row in body] == names[: len(body)]
     return Layout("square", names, beside, extra, sure=beside and agreed)
@@ -211,6 +210,7 @@ def _above(first: list[str], cells: Cells) -> bool:
     return 2 * texts > filled or (corner and 0 < 2 * texts >= filled)
 
 
-def _names(table: Rows, cells: Cells) -> list[str]:
-    names = [cells.plain(cell) for cell in table[0]]
+def first_row(cells: Cells) -> list[str]:
+    """Return the names in the first row; the first one may be marked as a comment."""
+    names = [cells.plain(cell) for cell in cells.head[0].cells]
     return [names[0].lstrip("# ") if names[0].startswith("#") else names[0], *names[1:]]

@@ -1,9 +1,8 @@
-"""The shapes of dissimilarities in files, each read as a square table: square, triangle, condensed, pairs, PHYLIP."""
+"""The shapes of dissimilarities in files, each read as a square table: square, triangle, condensed and pairs."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from scipy.spatial.distance import squareform
 from .._typing import Array
 from ..checking import WrongPair, check_dissimilarities, quote, rounding_level
 from ..kernels import ArraySource, Workers
-from ._cells import Cells, as_number, not_a_number
+from ._cells import Cells
 from ._files import InputFile, times
 from ._layout import Layout
 
@@ -231,9 +230,9 @@ def _read_pairs(cells: Cells, layout: Layout, aggregate: str | None) -> Square:
         detected.append(_describe(ratings, len(numbers), n_raters, aggregate))
     elif layout.rater is not None:
         raise file.problem(
-            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, named "
-            f"in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high rating "
-            "means that two objects are alike, add similarity='reverse'."
+            f"holds {len(numbers):,} ratings of {(i != j).sum():,} pairs of {n:,} objects by {n_raters:,} raters, "
+            f"named in column {layout.rater + 1}; combine them, for example with aggregate='mean', and if a high "
+            "rating means that two objects are alike, add similarity='reverse'."
         )
     else:
         _require_agreement(cells, layout, numbers, groups.transform("first"), names)
@@ -277,73 +276,15 @@ def _describe(ratings: pd.DataFrame, total: int, n_raters: int | None, aggregate
     return f"{total:,} ratings{by}, {each}{apart}; the {aggregate} of each pair"
 
 
-# ---- PHYLIP: the number of objects, then a label and its distances per object
-
-
-def is_phylip(lines: Iterable[str]) -> bool:
-    """Tell whether the first two lines are those of a PHYLIP file: a number alone, then a label."""
-    first, second, *_ = [*[line for line in lines if line.strip()][:2], "", ""]
-    if not re.fullmatch(r"\s*\d{1,9}\s*", first) or not second or re.search("[,;|]", second):
-        return False
-    cells = second.split()
-    return as_number(cells[0], ".") is None or len(cells) == int(first) + 1
-
-
-def read_phylip(file: InputFile, lines: Iterable[str]) -> Square:
-    """Read a square matrix, whose rows may go on in the next lines, or a lower triangle."""
-    numbered = [(number, line.split(), line) for number, line in enumerate(lines, 1) if line.strip()]
-    number, count, line = numbered.pop(0) if numbered else (1, [], "")
-    if len(count) != 1 or not count[0].isdecimal() or int(count[0]) < 1:
-        raise file.problem(
-            f"a PHYLIP file begins with the number of objects, not with {line.strip()[:40]!r}; choose another shape.",
-            row=number,
-        )
-    n = int(count[0])
-    first = numbered[0][1][1:] if numbered else []
-    none = all(as_number(cell, ".") is None for cell in first)  # a triangle without diagonal
-    lower = n > 1 and (none or (len(first) == 1 and as_number(first[0], ".") == 0))
-    rows: list[tuple[int, list[str]]] = []
-    while numbered:
-        number, cells, line = numbered.pop(0)
-        wanted = len(rows) + (not none) if lower else n
-        while not lower and len(cells) <= wanted and numbered and as_number(numbered[0][1][0], ".") is not None:
-            cells = cells + numbered.pop(0)[1]
-        if len(cells) <= wanted and len(strict := line[10:].split()) == wanted:  # a label of ten characters
-            cells = [line[:10].strip(), *strict]
-        if len(cells) <= wanted:
-            raise file.problem(
-                f"has {len(cells) - 1} numbers after {cells[0]!r}, not {wanted}; correct it.", row=number
-            )
-        at = len(cells) - wanted  # a label may contain blanks
-        rows.append((number, [" ".join(cells[:at]), *cells[at:]]))
-    if len(rows) != n:
-        raise file.problem(f"promises {n} objects in its first row, but has {len(rows)}; correct the number.")
-    values = _empty(file, n)
-    for at, (number, cells) in enumerate(rows):
-        for column, cell in enumerate(cells[1:]):
-            if (value := as_number(cell, ".")) is None:
-                raise file.problem(not_a_number(cell, "."), row=number, column=column + 2)
-            values[at, column] = value
-    shape = "lower triangle" if lower else "square"
-    return Square(values, [cells[0] for _, cells in rows], lambda i, j: (rows[i][0], j + 2), ("PHYLIP", shape))
-
-
 # ---- the check
-
-
-@dataclass(frozen=True)
-class _Labelled(ArraySource):
-    """A square table with labels, by which the check names objects."""
-
-    labels: Any = None
-    average = "pass symmetrize='mean' to average the two"
 
 
 def check_square(file: InputFile, square: Square, symmetrize: str | None) -> None:
     """Raise unless the table holds dissimilarities; make it exactly symmetric, with zeros on its diagonal."""
     complete(square, symmetrize)
     try:
-        check_dissimilarities(_Labelled(square.values, square.labels), workers=Workers(1), warn=False)
+        source = ArraySource(square.values, square.labels, "pass symmetrize='mean' to average the two")
+        check_dissimilarities(source, workers=Workers(1), warn=False)
     except WrongPair as error:
         row, column = square.place(*error.pair)
         raise file.problem(str(error), row=row, column=column) from None

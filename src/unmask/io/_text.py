@@ -60,8 +60,8 @@ class Text(Cells):
                     cells = next(reader, None)
                 except csv.Error as error:
                     raise self.file.problem(
-                        f"cannot be cut into cells ({error}); close every quotation mark, double those within a cell, and "
-                        "put a delimiter after each cell.",
+                        f"cannot be cut into cells ({error}); close every quotation mark, double those within a cell, "
+                        "and put a delimiter after each cell.",
                         row=line,
                     ) from None
                 if cells is None:

@@ -12,29 +12,34 @@ from typing import Any
 from . import _costs as plain_costs
 from . import _plain as plain
 from ._costs import Cost, Form, PairFunction
-from ._each import each, elsewhere
 from ._pairs import Edges, Pairs, ReferenceSums, Rule, SampledPairs, Weighting, power_of_two_near
 from ._sources import (
     LARGE,
     MOST_SQUARED,
+    SHARED_FROM,
     STRIP,
+    TILE,
     ArraySource,
     Source,
+    Sums,
+    Survey,
     Which,
     empty_square,
+    join_surveys,
     read_entries,
     rectangle,
     square_array,
     strip_height,
     strip_reader,
     strips,
+    survey_pairs,
 )
-from ._survey import TILE, Sums, Survey, join_surveys, survey_block, survey_pairs
-from ._workers import OneBlasThread, Workers, resolve_threads
+from ._workers import OneBlasThread, Workers, each, elsewhere, resolve_threads
 
 __all__ = [
     "LARGE",
     "MOST_SQUARED",
+    "SHARED_FROM",
     "STRIP",
     "TILE",
     "ArraySource",
@@ -67,7 +72,6 @@ __all__ = [
     "strip_height",
     "strip_reader",
     "strips",
-    "survey_block",
     "survey_pairs",
 ]
 

@@ -59,7 +59,7 @@ class SavedFit:
         """Write the file in one step: at no time is there half a file."""
         starts = [[*key, start._replace(theta=None)] for key, start in self.starts.items()]  # type: ignore[arg-type]
         head = json.dumps({"unmask_checkpoint": FORMAT, "init": self.init, "about": self.about, "starts": starts})
-        thetas = {f"theta{number}": start.theta for number, start in enumerate(self.starts.values())}
+        thetas: dict[str, Any] = {f"theta{number}": start.theta for number, start in enumerate(self.starts.values())}
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{os.getpid()}-{target.name}")
         try:

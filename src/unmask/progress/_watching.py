@@ -212,7 +212,7 @@ def watching(callback: Callback | None, *others: Listener) -> Iterator[Watch]:
                 listener.close()
 
 
-Tell = Callable[[str, int, int], None]  # reports the name of a series, how many of its fits are done, and of how many
+Tell = Callable[[str, int, int], None]  # called with the name of a series and the numbers of fits: done, in all
 
 
 class Stopped(KeyboardInterrupt):

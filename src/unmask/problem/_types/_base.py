@@ -1,4 +1,4 @@
-"""What a type of known feature is: how it is declared, and what becomes of a column; and how cells are read."""
+"""What a type of known feature is, and how the cells of a column are read."""
 
 from __future__ import annotations
 
@@ -14,28 +14,41 @@ from .._blocks import Block
 SMALLEST, LARGEST = 1e-300, 1e300
 
 
-class Coding:
-    """How one known feature is coded: what its type learnt from a column, applied to new values in the same way."""
+class FeatureType:
+    """A type of known feature: what a user declares in ``known_types``, or what is inferred from a column.
 
-    kind: ClassVar[str]  # the type's name, in tables and on the command line
-    block: ClassVar[type[Block] | None] = None  # its coefficients; None: as ``coef`` says, with other features
-    is_number: ClassVar[bool] = False  # one column of numbers, of which a missing one is estimated with an interval
+    `learn` returns the same type with what a column tells (its levels, its curve), which codes all further values.
+    """
+
+    kind: ClassVar[str]  # its name, in tables and on the command line
+    signature: ClassVar[str]  # how it is declared in Python
+    forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
+    block: ClassVar[type[Block] | None] = None  # its coefficients; None: as ``coef`` decides
+    is_number: ClassVar[bool] = False  # one column of numbers; a missing one is estimated with an interval
     has_levels: ClassVar[bool] = False
     ordered: ClassVar[bool] = False  # whether the levels have an order
 
-    name: str
-    suffixes: tuple[str, ...] = ("",)  # added to the feature's name for each coded column
-    levels: tuple[Any, ...] = ()
-    lower: float = -np.inf  # of the feature's values
-    upper: float = np.inf
-    error: float = 0.0  # standard deviation of its measurement error, in the feature's own units
+    levels: Any = ()
+    suffixes: Any = ("",)  # added to the feature's name for each coded column
+    lower: Any = -np.inf  # of the feature's values
+    upper: Any = np.inf
+    error: Any = 0.0  # standard deviation of its measurement error, in the feature's own units
 
     @property
     def bounds(self) -> tuple[float, float]:
         """Bounds in coded units."""
         return self.lower, self.upper
 
-    def encode(self, column: Any) -> Array:
+    @classmethod
+    def recognises(cls, column: Any, name: str) -> bool:
+        """Return whether a column without a declared type is of this type."""
+        return False
+
+    def learn(self, column: Any, name: str) -> FeatureType:
+        """Return the type with its levels or curve taken from a column; raise if it does not fit the column."""
+        return self
+
+    def encode(self, column: Any, name: str) -> Array:
         """Return the coded columns; a row of NaN where the cell is missing."""
         raise NotImplementedError
 
@@ -52,23 +65,6 @@ class Coding:
 
         ``here`` is the row's place among the fitted coordinates, ``places`` are the places of the levels.
         """
-        raise NotImplementedError
-
-
-class FeatureType:
-    """A type of known feature with its options: what a user declares in ``known_types``, or what is inferred."""
-
-    coding: ClassVar[type[Coding]]
-    signature: ClassVar[str]  # how it is declared in Python
-    forms: ClassVar[tuple[str, ...]]  # examples of how it is written on the command line
-
-    @staticmethod
-    def recognises(column: Any, name: str) -> bool:  # noqa: ARG004
-        """Return whether a column without a declared type is of this type."""
-        return False
-
-    def learn(self, column: Any, name: str) -> Coding:
-        """Return the coding of a column."""
         raise NotImplementedError
 
 
@@ -121,7 +117,7 @@ def occurring_levels(column: Any) -> tuple[Any, ...]:
         return tuple(level for level in column.cat.categories if level in distinct)
     try:
         return tuple(sorted(distinct))
-    except TypeError:  # levels of several types have no order of their own
+    except TypeError:  # levels of several types cannot be compared
         return tuple(sorted(distinct, key=str))
 
 
@@ -131,9 +127,9 @@ def is_ordered(column: Any, name: str = "") -> Any:
 
 
 def looks_nominal(column: Any, name: str) -> bool:
-    """Tell categories, booleans and text from numbers; raise if all of the text reads as numbers.
+    """Return whether a column holds categories, booleans or text; raise if all of the text reads as numbers.
 
-    A file that was read wrongly is more frequent than a code.
+    Such text is more often a file that was read wrongly than a code.
     """
     if is_ordered(column) is not None:  # categories, which may be numbers
         return True
