@@ -23,11 +23,33 @@ def describe_tree(study: Discovery) -> list[dict[str, Any]]:
 
 
 def _action(action: Any) -> dict[str, Any]:
-    told = {"id": action.id, "parent": action.parent, "kind": _KINDS[type(action).__name__], "text": action.text}
+    told = {"id": action.id, "parent": action.parent, "kind": _KINDS[type(action).__name__], "text": text_of(action)}
     if isinstance(action, Step):
         return {**told, "why": "", "fit": _fit(action)}
     name = action.called if isinstance(action, Adoption | Amendment) else action.name
     return {**told, "why": action.why, "name": name}
+
+
+def text_of(action: Any) -> str:
+    """Return what was done, in a few words."""
+    if isinstance(action, Step):
+        return f"map {action.number}, {action.title}"
+    if isinstance(action, Adoption):
+        return f"{action.name}, {_origin(action)}"
+    return f"{action.name} corrected" if isinstance(action, Amendment) else f"{action.name} put aside"
+
+
+def _origin(action: Adoption) -> str:
+    (way, detail), *_ = action.source.items()
+    if way == "groups":
+        return "from your lasso" if action.values.nunique() == 2 else "from your groups"
+    if way == "along":
+        return (
+            f"along the {detail}"
+            if isinstance(detail, str)
+            else f"from your {'arrow' if len(detail) == 2 else 'curve'}"
+        )
+    return {"from_axis": "from an axis of the map", "column": "from a column"}.get(way, "as given")
 
 
 def _fit(step: Step) -> dict[str, Any]:
@@ -38,7 +60,8 @@ def _fit(step: Step) -> dict[str, Any]:
         "n_components": step.n_components,
         "estimator": step.estimator,
         "stress": step.stress,
-        "stress_in_words": step.stress_in_words,
+        "shown_stress": step.shown_stress,
+        "known_stress": step.known_stress,
         "leak": step.leak,
         "leak_reference": step.leak_reference,
         "leak_in_words": leak_in_words(step.leak, step.leak_reference),

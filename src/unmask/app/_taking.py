@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checking import require_package
+from ..io import write_table
 from . import _work
 from ._files import Kept
 from ._requests import Message, field, request
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 
 def _csv(study: Discovery, path: Path, _: str) -> None:
-    _table(study).to_csv(path)
+    write_table(_table(study), path)
 
 
 def _parquet(study: Discovery, path: Path, _: str) -> None:
     try:
-        require_package("pyarrow", "a Parquet file", "files")
+        write_table(_table(study), path)
     except ImportError as missing:
         raise ValueError(f"{missing}, or take the CSV.") from None
-    _table(study).to_parquet(path, engine="pyarrow")
 
 
 def _table(study: Discovery) -> Any:
@@ -77,6 +76,7 @@ def take(session: Session, message: Message) -> Message:
 
 def _handed(session: Session, key: str, kept: Kept, mime: str) -> Message:
     """Return where a file is to be fetched, or, where there is no server, the file."""
+    session.files.count(kept)
     if session.by_http:
         return {"url": f"/take/{key}", "name": kept.name}
     return {"data": kept.path.read_bytes(), "name": kept.name, "mime": mime}

@@ -20,6 +20,7 @@ from ._neighbour_maps import ConditionalTSNE, ConditionalUMAP
 from ._parameters import INITS as INITS
 from ._parameters import names_checkpoint as names_checkpoint
 from ._posterior import Posterior
+from ._random_fits import random_fits as random_fits
 from ._random_fits import stress_of_known as stress_of_known
 from ._spectral_map import SpectralMap
 

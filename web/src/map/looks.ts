@@ -5,7 +5,13 @@ import type { Looks } from "./raster.ts";
 
 export const PAPERS: Record<Paper, string> = { light: "#ffffff", dark: "#15181d" }; // as in style.css and explore.css
 
-export function looksOf(own: Uint32Array, shapes: Uint8Array, hidden: Uint8Array, front: Uint8Array, paper: Paper): Looks {
+export function looksOf(
+  own: Uint32Array,
+  shapes: Uint8Array,
+  hidden: Uint8Array,
+  front: Uint8Array,
+  paper: Paper,
+): Looks {
   const n = own.length;
   const back = pixel(PAPERS[paper]);
   const colours = front.includes(1) ? own.map((colour, i) => (front[i] ? colour : fade(colour, back, 0.65))) : own;

@@ -16,7 +16,8 @@ export interface Key {
 }
 
 const [ROW, INSET, LETTER, NARROWEST, WIDEST] = [18, 14, 7, 120, 260]; // pixels
-const cut = (text: string) => (text.length * LETTER > WIDEST - 48 ? `${text.slice(0, Math.floor((WIDEST - 48) / LETTER) - 1)}…` : text);
+const cut = (text: string) =>
+  text.length * LETTER > WIDEST - 48 ? `${text.slice(0, Math.floor((WIDEST - 48) / LETTER) - 1)}…` : text;
 
 /** Return how much room some keys take beside a map. */
 export function widthOf(keys: Key[]): number {
@@ -31,17 +32,26 @@ export function svgOfKeys(keys: Key[], x: number, height: number, ink: string): 
   keys.forEach(({ name, rows = [], ramp }, at) => {
     parts.push(`<text x="${x}" y="${(y += ROW) - 5}" font-weight="bold">${escape(cut(name))}</text>`);
     if (ramp) {
-      const stops = ramp.colours.map((colour, k) => `<stop offset="${k / (ramp.colours.length - 1)}" stop-color="${colour}"/>`);
-      parts.push(`<linearGradient id="ramp${at}">${stops.join("")}</linearGradient><rect x="${x}" y="${y}" width="90" height="10" fill="url(#ramp${at})"/>`);
-      parts.push(`<text x="${x}" y="${(y += 2 * ROW) - 12}">${escape(ramp.low)}</text><text x="${x + 90}" y="${y - 12}" text-anchor="end">${escape(ramp.high)}</text>`);
+      const stops = ramp.colours.map(
+        (colour, k) => `<stop offset="${k / (ramp.colours.length - 1)}" stop-color="${colour}"/>`,
+      );
+      parts.push(
+        `<linearGradient id="ramp${at}">${stops.join("")}</linearGradient><rect x="${x}" y="${y}" width="90" height="10" fill="url(#ramp${at})"/>`,
+      );
+      parts.push(
+        `<text x="${x}" y="${(y += 2 * ROW) - 12}">${escape(ramp.low)}</text><text x="${x + 90}" y="${y - 12}" text-anchor="end">${escape(ramp.high)}</text>`,
+      );
     }
     const room = Math.max(1, Math.floor((height - INSET - y) / ROW));
     const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
     for (const { shape, colour, text } of shown) {
       y += ROW;
-      parts.push(`<path d="${shapePath(shape)}" fill="${colour ?? ink}" transform="translate(${x + 6} ${y - 9}) scale(5)"/><text x="${x + 18}" y="${y - 5}">${escape(cut(text))}</text>`);
+      parts.push(
+        `<path d="${shapePath(shape)}" fill="${colour ?? ink}" transform="translate(${x + 6} ${y - 9}) scale(5)"/><text x="${x + 18}" y="${y - 5}">${escape(cut(text))}</text>`,
+      );
     }
-    if (shown.length < rows.length) parts.push(`<text x="${x + 18}" y="${(y += ROW) - 5}">and ${rows.length - shown.length} more</text>`);
+    if (shown.length < rows.length)
+      parts.push(`<text x="${x + 18}" y="${(y += ROW) - 5}">and ${rows.length - shown.length} more</text>`);
     y += ROW / 2;
   });
   return parts.join("\n");
@@ -57,10 +67,18 @@ export function svgOf(map: MapView, keys: Key[]): string {
   shown.names.forEach((_, i) => {
     if (!isVisible(scene, i)) return;
     const { x, y } = marks.at(i);
-    points.push(`<path d="${shapePath(shown.shapes[i])}" fill="${hex(shown.colours[i])}" stroke="${paper}" stroke-width=".2" transform="translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${Math.min(marks.radius, 6)})"/>`);
+    points.push(
+      `<path d="${shapePath(shown.shapes[i])}" fill="${hex(shown.colours[i])}" stroke="${paper}" stroke-width=".2" transform="translate(${x.toFixed(2)} ${y.toFixed(2)}) scale(${Math.min(marks.radius, 6)})"/>`,
+    );
   });
-  const ellipses = marks.ellipses.map(({ x, y, long, short, angle }) => `<ellipse cx="${x}" cy="${y}" rx="${long}" ry="${short}" transform="rotate(${angle} ${x} ${y})" fill="none" stroke="${ink}" stroke-opacity=".4"/>`);
-  const labels = marks.labels.map(({ x, y, anchor, text }) => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}">${escape(text)}</text>`);
+  const ellipses = marks.ellipses.map(
+    ({ x, y, long, short, angle }) =>
+      `<ellipse cx="${x}" cy="${y}" rx="${long}" ry="${short}" transform="rotate(${angle} ${x} ${y})" fill="none" stroke="${ink}" stroke-opacity=".4"/>`,
+  );
+  const labels = marks.labels.map(
+    ({ x, y, anchor, text }) =>
+      `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}">${escape(text)}</text>`,
+  );
   const width = size.width + widthOf(keys);
   // What reaches beyond the map's edge is not to lie below the keys.
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${size.height}" viewBox="0 0 ${width} ${size.height}">

@@ -97,7 +97,9 @@ export class Raster {
     const inside = (offset: number) => {
       const row = Math.round(offset / this.width);
       const column = offset - row * this.width;
-      return Math.abs(column) <= reach && x + column >= 0 && x + column < this.width && y + row >= 0 && y + row < this.height;
+      return (
+        Math.abs(column) <= reach && x + column >= 0 && x + column < this.width && y + row >= 0 && y + row < this.height
+      );
     };
     const centre = y * this.width + x;
     for (const offset of solid) if (inside(offset)) this.pixels[centre + offset] = colour;
@@ -112,7 +114,11 @@ export class Raster {
       for (let fine = 0; fine < FINE * FINE; fine++) {
         const key = `${shape} ${radius} ${smooth} ${fine}`;
         let stamp = this.stamps.get(key);
-        if (!stamp) this.stamps.set(key, (stamp = this.cut(shape, radius, smooth, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)));
+        if (!stamp)
+          this.stamps.set(
+            key,
+            (stamp = this.cut(shape, radius, smooth, ((fine & 3) + 0.5) / FINE, ((fine >> 2) + 0.5) / FINE)),
+          );
         all.push(stamp);
       }
     return all;
